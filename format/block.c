@@ -1,0 +1,206 @@
+/* block.c: encodes and decodes blocks. Decoding is safe whatever the bytes are: positions of codes are checked before
+ * each load, those of tails once a chunk. */
+#include "format/block.h"
+
+#include "format/bytes.h"
+
+#define HEADER_BITS (IDXF_BLOCK_HEADER_BYTES * 8)
+
+unsigned idxf_position(enum idxf_codec codec, uint64_t previous, uint64_t x) {
+    return (unsigned)__builtin_clzll(codec == IDXF_CODEC_XOR ? x ^ previous : x - previous);
+}
+
+/* ---- Encoding ---- */
+
+void idxf_encoder_init(struct idxf_encoder *encoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
+                       const uint8_t lengths[IDXF_SYMBOLS]) {
+    encoder->codec = codec;
+    encoder->bits = bits;
+    encoder->block_size = block_size;
+    memcpy(encoder->lengths, lengths, IDXF_SYMBOLS);
+    idxf_codes(lengths, encoder->codes);
+}
+
+size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                         uint8_t *block) {
+    uint8_t bytes[IDXF_MAX_BLOCK_SIZE + 16] = {0};
+    size_t front = HEADER_BITS, back = (size_t)encoder->block_size * 8;
+    unsigned align = 64 - encoder->bits;
+    size_t made = 1;
+    for (; made < count; made++) {
+        uint64_t previous = fingerprints[made - 1], x = fingerprints[made];
+        unsigned position = idxf_position(encoder->codec, previous, x);
+        unsigned code_length = encoder->lengths[position], tail_length = encoder->bits - 1 - position;
+        if (back - front < code_length + tail_length) break;
+        uint64_t difference = encoder->codec == IDXF_CODEC_XOR ? x ^ previous : x - previous;
+        uint64_t tail = (difference >> align) & idxf_low_bits(tail_length);
+        idxf_put_bits(bytes, front, encoder->codes[position], code_length);
+        front += code_length;
+        if (encoder->codec == IDXF_CODEC_XOR) {
+            idxf_put_bits(bytes, front, tail, tail_length);
+            front += tail_length;
+        } else {
+            back -= tail_length;
+            idxf_put_bits(bytes, back, tail, tail_length);
+        }
+    }
+    bytes[0] = (uint8_t)(made & 255);
+    bytes[1] = (uint8_t)(made >> 8);
+    idxf_store64(bytes + 2, fingerprints[0]);
+    memcpy(block, bytes, encoder->block_size);
+    return made;
+}
+
+/* ---- Decoding ---- */
+
+void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
+                       const uint8_t lengths[IDXF_SYMBOLS]) {
+    uint16_t codes[IDXF_SYMBOLS];
+    uint8_t tail_length[IDXF_DECODE_ENTRIES] = {0}; /* of the one code at the front of these bits */
+    uint8_t code_length[IDXF_DECODE_ENTRIES] = {0}; /* 0: no code */
+    idxf_codes(lengths, codes);
+    decoder->codec = codec;
+    decoder->bits = bits;
+    decoder->block_size = block_size;
+    memset(decoder->code_length, 0, sizeof decoder->code_length);
+    for (unsigned symbol = 0; symbol < bits; symbol++) {
+        if (lengths[symbol] == 0) continue;
+        decoder->code_length[bits - 1 - symbol] = lengths[symbol];
+        for (unsigned entry = codes[symbol]; entry < IDXF_DECODE_ENTRIES; entry += 1u << lengths[symbol]) {
+            tail_length[entry] = (uint8_t)(bits - 1 - symbol);
+            code_length[entry] = lengths[symbol];
+        }
+    }
+    for (unsigned entry = 0; entry < IDXF_DECODE_ENTRIES; entry++) {
+        uint64_t packed = 0, count = 0;
+        unsigned used = 0;
+        while (count < IDXF_DECODE_SYMBOLS) {
+            unsigned length = code_length[entry >> used];
+            if (length == 0 || used + length > IDXF_MAX_CODE_LENGTH) break;
+            packed |= (uint64_t)tail_length[entry >> used] << (8 * count++);
+            used += length;
+        }
+        decoder->entries[entry] = packed | count << 48 | (uint64_t)used << 56;
+    }
+}
+
+size_t idxf_block_begin(struct idxf_block_cursor *cursor, const struct idxf_decoder *decoder, const uint8_t *block) {
+    size_t size_bits = (size_t)decoder->block_size * 8;
+    cursor->decoder = decoder;
+    cursor->block = block;
+    cursor->previous = idxf_load64(block + 2);
+    cursor->left = (size_t)block[0] | (size_t)block[1] << 8;
+    cursor->position = HEADER_BITS;
+    cursor->tails = size_bits;
+    cursor->first = true;
+    cursor->fault = IDXF_OK;
+    if (cursor->left == 0 || cursor->left - 1 > size_bits - HEADER_BITS) cursor->fault = IDXF_FAULT_COUNT;
+    if ((cursor->previous & idxf_low_bits(64 - decoder->bits)) != 0) cursor->fault = IDXF_FAULT_BITS;
+    if (cursor->fault != IDXF_OK) cursor->left = 0;
+    return cursor->left;
+}
+
+static size_t fail(struct idxf_block_cursor *cursor, enum idxf_fault fault) {
+    cursor->fault = fault;
+    cursor->left = 0;
+    return 0;
+}
+
+/* Decodes `count` codes into tail lengths. */
+static inline enum idxf_fault decode_codes(struct idxf_block_cursor *cursor, size_t count, uint8_t *tail_lengths) {
+    const struct idxf_decoder *decoder = cursor->decoder;
+    size_t size = decoder->block_size, position = cursor->position, made = 0;
+    while (made < count) {
+        if (position > size * 8) return IDXF_FAULT_OVERRUN;
+        uint64_t bits = idxf_peek_bits(cursor->block, size, position);
+        /* 57 bits hold five groups of up to 11. */
+        for (int group = 0; group < 5 && made < count; group++) {
+            uint64_t entry = decoder->entries[bits % IDXF_DECODE_ENTRIES];
+            unsigned used = (unsigned)(entry >> 56);
+            if (used == 0) return IDXF_FAULT_CODE;
+            idxf_store64(tail_lengths + made, entry);
+            made += (entry >> 48) & 255;
+            position += used;
+            bits >>= used;
+        }
+    }
+    while (made > count) position -= decoder->code_length[tail_lengths[--made]];
+    cursor->position = position;
+    return IDXF_OK;
+}
+
+/* The number whose leading 1 stands above a tail of `length` bits that ends at bit `end`. */
+static inline uint64_t get_difference(const uint8_t *block, size_t end, unsigned length) {
+    if (length > 57) {
+        uint64_t low = idxf_load64(block + (end - length) / 8) >> (end - length) % 8 & idxf_low_bits(32);
+        return get_difference(block, end, length - 32) << 32 | low;
+    }
+    uint64_t bits = idxf_load64(block + (end + 7) / 8 - 8) << (-end & 7);
+    return (bits >> 1 | UINT64_C(1) << 63) >> (63 - length);
+}
+
+static inline size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
+    /* A group writes 8 bytes where up to 6 count. */
+    uint8_t tail_lengths[IDXF_CHUNK + 8];
+    const uint8_t *block = cursor->block;
+    size_t total = 0, tails = cursor->tails;
+    unsigned align = 64 - cursor->decoder->bits;
+    uint64_t x = cursor->previous;
+    enum idxf_fault fault = decode_codes(cursor, count, tail_lengths);
+    if (fault != IDXF_OK) return fail(cursor, fault);
+    for (size_t i = 0; i < count; i++) total += tail_lengths[i];
+    if (tails < cursor->position || tails - cursor->position < total) return fail(cursor, IDXF_FAULT_OVERRUN);
+    for (size_t i = 0; i < count; i++) {
+        unsigned length = tail_lengths[i];
+        x += get_difference(block, tails, length) << align;
+        tails -= length;
+        out[i] = x;
+    }
+    cursor->tails = tails;
+    cursor->previous = x;
+    return count;
+}
+
+static inline size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
+    const struct idxf_decoder *decoder = cursor->decoder;
+    size_t size = decoder->block_size, position = cursor->position;
+    unsigned align = 64 - decoder->bits;
+    uint64_t x = cursor->previous;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t entry = decoder->entries[idxf_peek_bits(cursor->block, size, position) % IDXF_DECODE_ENTRIES];
+        if (entry == 0) return fail(cursor, IDXF_FAULT_CODE);
+        unsigned tail_length = entry & 255;
+        position += decoder->code_length[tail_length];
+        if (position + tail_length > size * 8) return fail(cursor, IDXF_FAULT_OVERRUN);
+        uint64_t tail = idxf_get_bits(cursor->block, size, position, tail_length);
+        position += tail_length;
+        x ^= (UINT64_C(1) << tail_length | tail) << align;
+        out[i] = x;
+    }
+    cursor->position = position;
+    cursor->previous = x;
+    return count;
+}
+
+size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t fingerprints[IDXF_CHUNK]) {
+    size_t count = cursor->left < IDXF_CHUNK ? cursor->left : IDXF_CHUNK;
+    size_t stored = 0;
+    if (count == 0) return 0;
+    if (cursor->first) fingerprints[stored++] = cursor->previous;
+    cursor->first = false;
+    size_t coded = count - stored;
+    if (coded > 0) {
+        size_t got = cursor->decoder->codec == IDXF_CODEC_XOR ? next_xor(cursor, coded, fingerprints + stored)
+                                                              : next_delta(cursor, coded, fingerprints + stored);
+        if (got == 0) return 0;
+    }
+    cursor->left -= count;
+    return count;
+}
+
+enum idxf_fault idxf_block_check_padding(const struct idxf_block_cursor *cursor) {
+    for (size_t bit = cursor->position; bit < cursor->tails; bit++) {
+        if (cursor->block[bit / 8] >> bit % 8 & 1) return IDXF_FAULT_PADDING;
+    }
+    return IDXF_OK;
+}

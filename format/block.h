@@ -1,0 +1,86 @@
+/* block.h: blocks, the unit of a table that is decoded as a whole (SPEC.md, chapter 7). */
+#ifndef IDX_FORMAT_BLOCK_H
+#define IDX_FORMAT_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/fault.h"
+#include "format/huffman.h"
+
+enum idxf_codec { IDXF_CODEC_XOR = 0, IDXF_CODEC_DELTA = 1, IDXF_CODEC_COUNT };
+
+/* The most fingerprints that a block can hold: all but the first in one bit each. */
+#define IDXF_MAX_BLOCK_FINGERPRINTS ((IDXF_MAX_BLOCK_SIZE - IDXF_BLOCK_HEADER_BYTES) * 8 + 1)
+
+/* The fingerprints that idxf_block_next gives at a time, at most. */
+#define IDXF_CHUNK 64
+
+/* Fingerprints here are permuted and left-aligned. The position of the difference between two neighbours: where the
+ * leading 1 of `x - previous` (delta) or `x ^ previous` (xor) stands, from 0 at the most significant bit.
+ * x is above previous. */
+unsigned idxf_position(enum idxf_codec codec, uint64_t previous, uint64_t x);
+
+/* ---- Encoding ---- */
+
+struct idxf_encoder {
+    enum idxf_codec codec;
+    unsigned bits;
+    uint32_t block_size;
+    uint8_t lengths[IDXF_SYMBOLS];
+    uint16_t codes[IDXF_SYMBOLS];
+};
+
+/* The lengths must be valid for `bits` (idxf_code_check). */
+void idxf_encoder_init(struct idxf_encoder *encoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
+                       const uint8_t lengths[IDXF_SYMBOLS]);
+
+/* Encodes as many of the `count` (1 or more) strictly ascending fingerprints as fit into `block`, block_size bytes, and
+ * returns their number. */
+size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                         uint8_t *block);
+
+/* ---- Decoding ---- */
+
+#define IDXF_DECODE_ENTRIES (1u << IDXF_MAX_CODE_LENGTH)
+#define IDXF_DECODE_SYMBOLS 6
+
+/* For each value of the next 11 bits: up to 6 whole codes that they begin with. Byte i below 6 is the tail length of
+ * code i, byte 6 the number of codes, byte 7 their bits together. */
+struct idxf_decoder {
+    enum idxf_codec codec;
+    unsigned bits;
+    uint32_t block_size;
+    uint8_t code_length[IDXF_SYMBOLS]; /* by tail length */
+    uint64_t entries[IDXF_DECODE_ENTRIES];
+};
+
+/* The lengths must be valid for `bits` (idxf_code_check). */
+void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
+                       const uint8_t lengths[IDXF_SYMBOLS]);
+
+/* A block being decoded. */
+struct idxf_block_cursor {
+    const struct idxf_decoder *decoder;
+    const uint8_t *block;
+    uint64_t previous;
+    size_t left;     /* fingerprints still to come */
+    size_t position; /* of the next code, in bits */
+    size_t tails;    /* delta: where the next tail ends, in bits */
+    bool first;
+    enum idxf_fault fault;
+};
+
+/* Begins with a block of decoder->block_size bytes; nothing beyond them is ever read, whatever they are. Returns the
+ * number of its fingerprints, 0 when that is out of range (fault set). */
+size_t idxf_block_begin(struct idxf_block_cursor *cursor, const struct idxf_decoder *decoder, const uint8_t *block);
+
+/* Decodes the next fingerprints, 1 to IDXF_CHUNK of them. Returns 0 at the end, or where the block is faulty: then
+ * cursor->fault says why. */
+size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t fingerprints[IDXF_CHUNK]);
+
+/* After the last fingerprint: whether the unused bits are 0. */
+enum idxf_fault idxf_block_check_padding(const struct idxf_block_cursor *cursor);
+
+#endif

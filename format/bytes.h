@@ -1,0 +1,70 @@
+/* bytes.h: little-endian integers in bytes, and bit fields in bit streams (SPEC.md, chapter 1). Bit i of a stream is
+ * bit i mod 8 of byte i div 8, the least significant first. */
+#ifndef IDX_FORMAT_BYTES_H
+#define IDX_FORMAT_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t idxf_load64(const uint8_t *bytes) {
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+static inline uint32_t idxf_load32(const uint8_t *bytes) {
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap32(value);
+#endif
+    return value;
+}
+
+static inline void idxf_store64(uint8_t *bytes, uint64_t value) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap32(value);
+#endif
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline uint64_t idxf_low_bits(unsigned count) {
+    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+/* Sets `length` bits (0 to 64) at bit `position` of zeroed bytes; touches up to 9 bytes. */
+static inline void idxf_put_bits(uint8_t *bytes, size_t position, uint64_t value, unsigned length) {
+    uint8_t *at = bytes + position / 8;
+    unsigned shift = position % 8;
+    idxf_store64(at, idxf_load64(at) | value << shift);
+    if (shift + length > 64) at[8] = (uint8_t)(at[8] | value >> (64 - shift));
+}
+
+/* At least 57 bits from bit `position` of `size` bytes (8 or more), bits beyond the end read as 0; position may be up
+ * to size * 8. */
+static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
+    size_t byte = position / 8;
+    if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;
+    size_t beyond = position - (size - 8) * 8;
+    return beyond >= 64 ? 0 : idxf_load64(bytes + size - 8) >> beyond;
+}
+
+/* `length` bits (0 to 64) at bit `position`, all within `size` bytes (8 or more). */
+static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t position, unsigned length) {
+    if (length <= 57) return idxf_peek_bits(bytes, size, position) & idxf_low_bits(length);
+    return (idxf_peek_bits(bytes, size, position) & idxf_low_bits(32)) |
+           (idxf_peek_bits(bytes, size, position + 32) & idxf_low_bits(length - 32)) << 32;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* fault.c: names and sentences of the faults (SPEC.md, chapter 9). */
+#include "format/fault.h"
+
+static const struct {
+    const char *name;
+    const char *sentence;
+} faults[IDXF_FAULT_COUNT_OF_FAULTS] = {
+    [IDXF_OK] = {"ok", "nothing is wrong"},
+    [IDXF_FAULT_MAGIC] = {"magic", "does not begin as such a file does"},
+    [IDXF_FAULT_VERSION] = {"version", "has a format version that this library does not read"},
+    [IDXF_FAULT_SIZE] = {"size", "is shorter or longer than it should be"},
+    [IDXF_FAULT_CHECKSUM] = {"checksum", "does not match its checksum"},
+    [IDXF_FAULT_RESERVED] = {"reserved", "has bytes set that are reserved"},
+    [IDXF_FAULT_SYNTAX] = {"syntax", "has a line that is not as the format has it"},
+    [IDXF_FAULT_UUID] = {"uuid", "has a malformed or foreign uuid"},
+    [IDXF_FAULT_BITS] = {"bits", "has a number of bits a fingerprint outside 1 to 64, or another than its index"},
+    [IDXF_FAULT_K] = {"k", "has a largest distance k that is out of range"},
+    [IDXF_FAULT_ID_TYPE] = {"id-type", "has an unknown ID type"},
+    [IDXF_FAULT_RECIPE] = {"recipe", "has a recipe that is too long or holds control characters"},
+    [IDXF_FAULT_MASK] = {"mask", "has a mask that is empty, too wide, or not that of its index"},
+    [IDXF_FAULT_RADIUS] = {"radius", "has a radius that is out of range, or not that of its index"},
+    [IDXF_FAULT_COVER] = {"cover", "has tables that don't cover its k"},
+    [IDXF_FAULT_SEGMENT] = {"segment", "has a segment named twice or out of order, or too many"},
+    [IDXF_FAULT_CODEC] = {"codec", "has an unknown codec"},
+    [IDXF_FAULT_BLOCK_SIZE] = {"block-size", "has a block size that is no power of two from 128 to 4096"},
+    [IDXF_FAULT_COUNT] = {"count", "has counts that don't agree"},
+    [IDXF_FAULT_DIRECTORY] = {"directory", "has a directory that does not agree with its keys"},
+    [IDXF_FAULT_CODE] = {"code", "has code lengths that make no complete code, or a code that is not assigned"},
+    [IDXF_FAULT_OVERRUN] = {"overrun", "has a block whose codes and tails don't fit into it"},
+    [IDXF_FAULT_ORDER] = {"order", "has fingerprints that don't ascend"},
+    [IDXF_FAULT_KEY] = {"key", "has a key that is not the last fingerprint of its block"},
+    [IDXF_FAULT_PADDING] = {"padding", "has unused bits or bytes that are not 0"},
+};
+
+const char *idxf_fault_name(enum idxf_fault fault) {
+    return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].name : "unknown";
+}
+
+const char *idxf_fault_sentence(enum idxf_fault fault) {
+    return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].sentence : "has an unknown fault";
+}

@@ -1,0 +1,41 @@
+/* fault.h: the ways in which bytes can break a rule of SPEC.md. Each has the name that SPEC.md and the conformance
+ * vectors use, and a sentence. */
+#ifndef IDX_FORMAT_FAULT_H
+#define IDX_FORMAT_FAULT_H
+
+enum idxf_fault {
+    IDXF_OK = 0,
+    IDXF_FAULT_MAGIC,
+    IDXF_FAULT_VERSION,
+    IDXF_FAULT_SIZE,
+    IDXF_FAULT_CHECKSUM,
+    IDXF_FAULT_RESERVED,
+    IDXF_FAULT_SYNTAX,
+    IDXF_FAULT_UUID,
+    IDXF_FAULT_BITS,
+    IDXF_FAULT_K,
+    IDXF_FAULT_ID_TYPE,
+    IDXF_FAULT_RECIPE,
+    IDXF_FAULT_MASK,
+    IDXF_FAULT_RADIUS,
+    IDXF_FAULT_COVER,
+    IDXF_FAULT_SEGMENT,
+    IDXF_FAULT_CODEC,
+    IDXF_FAULT_BLOCK_SIZE,
+    IDXF_FAULT_COUNT,
+    IDXF_FAULT_DIRECTORY,
+    IDXF_FAULT_CODE,
+    IDXF_FAULT_OVERRUN,
+    IDXF_FAULT_ORDER,
+    IDXF_FAULT_KEY,
+    IDXF_FAULT_PADDING,
+    IDXF_FAULT_COUNT_OF_FAULTS
+};
+
+/* The name in SPEC.md, such as "checksum". Static storage. */
+const char *idxf_fault_name(enum idxf_fault fault);
+
+/* What is wrong, as a clause that follows the name of a file. Static storage. */
+const char *idxf_fault_sentence(enum idxf_fault fault);
+
+#endif

@@ -1,0 +1,24 @@
+/* limits.h: every number that SPEC.md, chapter 2, fixes, once. A test compares it with SPEC.md and with idx.h. */
+#ifndef IDX_FORMAT_LIMITS_H
+#define IDX_FORMAT_LIMITS_H
+
+#define IDXF_VERSION 0 /* the one format version that this code reads and writes */
+
+#define IDXF_MAX_BITS 64
+#define IDXF_MAX_K 16
+#define IDXF_MAX_RADIUS 3
+#define IDXF_MAX_TABLES 256
+#define IDXF_MAX_SEGMENTS 1024
+#define IDXF_MAX_SCHEME_NAME_BYTES 63
+#define IDXF_MAX_RECIPE_BYTES 255
+#define IDXF_MAX_MANIFEST_BYTES 262144
+
+#define IDXF_PAGE_SIZE 4096
+#define IDXF_MIN_BLOCK_SIZE 128
+#define IDXF_MAX_BLOCK_SIZE 4096
+#define IDXF_BLOCK_HEADER_BYTES 10
+#define IDXF_MAX_BLOCKS 4294967295
+#define IDXF_MAX_DIRECTORY_BITS 32
+#define IDXF_MAX_CODE_LENGTH 11
+
+#endif

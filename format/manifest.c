@@ -1,0 +1,231 @@
+/* manifest.c: reads and writes the manifest, line by line in the order of SPEC.md. */
+#include "format/manifest.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+
+static const char first_word[] = "idx-index ";
+static const char checksum_word[] = "checksum ";
+static const char *const id_types[IDXF_ID_TYPE_COUNT] = {"text", "u64", "none"};
+
+#define CHECKSUM_LINE_BYTES (sizeof checksum_word - 1 + 16 + 1)
+
+static unsigned hex_digits(unsigned bits) { return (bits + 3) / 4; }
+
+void idxf_uuid_write(const uint8_t uuid[IDXF_UUID_BYTES], char text[IDXF_UUID_TEXT_BYTES + 1]) {
+    char *at = text;
+    for (unsigned i = 0; i < IDXF_UUID_BYTES; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
+        at += sprintf(at, "%02x", uuid[i]);
+    }
+}
+
+/* ---- Writing ---- */
+
+size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
+    char uuid[IDXF_UUID_TEXT_BYTES + 1];
+    char *at = text;
+    idxf_uuid_write(manifest->uuid, uuid);
+    at += sprintf(at, "%s%u\nuuid %s\nbits %u\nk %u\n", first_word, (unsigned)IDXF_VERSION, uuid, manifest->bits,
+                  manifest->k);
+    at += sprintf(at, "id-type %s\nrecipe%s%s\nscheme %s\n", id_types[manifest->id_type],
+                  manifest->recipe[0] ? " " : "", manifest->recipe, manifest->scheme);
+    for (uint32_t i = 0; i < manifest->table_count; i++)
+        at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)hex_digits(manifest->bits), manifest->tables[i].mask,
+                      manifest->tables[i].radius);
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const struct idxf_manifest_segment *segment = &manifest->segments[i];
+        idxf_uuid_write(segment->uuid, uuid);
+        at += sprintf(at, "segment %06" PRIu32 " %s %" PRIu64 " %" PRIu64 "\n", segment->number, uuid,
+                      segment->fingerprints, segment->documents);
+    }
+    manifest->checksum = idxf_checksum(text, (size_t)(at - text));
+    at += sprintf(at, "%s%016" PRIx64 "\n", checksum_word, manifest->checksum);
+    return (size_t)(at - text);
+}
+
+/* ---- Reading ---- */
+
+struct reader {
+    const char *at;
+    const char *end;
+    unsigned line;
+};
+
+static bool skip(struct reader *reader, const char *word) {
+    size_t length = strlen(word);
+    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0) return false;
+    reader->at += length;
+    return true;
+}
+
+static bool end_line(struct reader *reader) {
+    if (!skip(reader, "\n")) return false;
+    reader->line++;
+    return true;
+}
+
+/* A decimal number without leading zeros, up to `most`. */
+static bool read_number(struct reader *reader, uint64_t most, uint64_t *number) {
+    const char *begin = reader->at;
+    uint64_t value = 0;
+    for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++) {
+        unsigned digit = (unsigned)(*reader->at - '0');
+        if (digit > most || value > (most - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    return reader->at > begin && (*begin != '0' || reader->at == begin + 1);
+}
+
+/* Exactly `digits` lower-case hexadecimal digits, up to 16. */
+static bool read_hex(struct reader *reader, unsigned digits, uint64_t *number) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < digits; i++, reader->at++) {
+        if (reader->at == reader->end) return false;
+        char c = *reader->at;
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = value << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return false;
+    }
+    *number = value;
+    return true;
+}
+
+static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
+    for (unsigned i = 0; i < IDXF_UUID_BYTES; i++) {
+        uint64_t byte;
+        if ((i == 4 || i == 6 || i == 8 || i == 10) && !skip(reader, "-")) return false;
+        if (!read_hex(reader, 2, &byte)) return false;
+        uuid[i] = (uint8_t)byte;
+    }
+    return true;
+}
+
+/* The rest of the line, up to `most` bytes without control characters. */
+static bool read_text(struct reader *reader, size_t most, char *text) {
+    size_t length = 0;
+    for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
+        unsigned char c = (unsigned char)*reader->at;
+        if (length == most || c < 32 || c == 127) return false;
+        text[length++] = (char)c;
+    }
+    text[length] = '\0';
+    return true;
+}
+
+static enum idxf_fault read_properties(struct reader *reader, struct idxf_manifest *manifest) {
+    uint64_t number;
+    if (!skip(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
+    if (!read_uuid(reader, manifest->uuid)) return IDXF_FAULT_UUID;
+    if (!end_line(reader) || !skip(reader, "bits ")) return IDXF_FAULT_SYNTAX;
+    if (!read_number(reader, IDXF_MAX_BITS, &number) || number == 0) return IDXF_FAULT_BITS;
+    manifest->bits = (uint8_t)number;
+    if (!end_line(reader) || !skip(reader, "k ")) return IDXF_FAULT_SYNTAX;
+    if (!read_number(reader, IDXF_MAX_K, &number) || number >= manifest->bits) return IDXF_FAULT_K;
+    manifest->k = (uint8_t)number;
+    if (!end_line(reader) || !skip(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
+    unsigned type = 0;
+    while (type < IDXF_ID_TYPE_COUNT && !skip(reader, id_types[type])) type++;
+    if (type == IDXF_ID_TYPE_COUNT) return IDXF_FAULT_ID_TYPE;
+    manifest->id_type = (enum idxf_id_type)type;
+    if (!end_line(reader) || !skip(reader, "recipe")) return IDXF_FAULT_SYNTAX;
+    manifest->recipe[0] = '\0';
+    if (skip(reader, " ") &&
+        (!read_text(reader, IDXF_MAX_RECIPE_BYTES, manifest->recipe) || manifest->recipe[0] == '\0'))
+        return IDXF_FAULT_RECIPE;
+    if (!end_line(reader) || !skip(reader, "scheme ")) return IDXF_FAULT_SYNTAX;
+    if (!read_text(reader, IDXF_MAX_SCHEME_NAME_BYTES, manifest->scheme) || manifest->scheme[0] == '\0')
+        return IDXF_FAULT_SYNTAX;
+    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+}
+
+static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *manifest) {
+    manifest->table_count = 0;
+    while (skip(reader, "table ")) {
+        uint64_t mask, radius;
+        if (manifest->table_count == IDXF_MAX_TABLES) return IDXF_FAULT_MASK;
+        if (!read_hex(reader, hex_digits(manifest->bits), &mask) || mask == 0 ||
+            (mask & ~idxf_low_bits(manifest->bits)) != 0)
+            return IDXF_FAULT_MASK;
+        if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+        if (!read_number(reader, IDXF_MAX_RADIUS, &radius)) return IDXF_FAULT_RADIUS;
+        manifest->tables[manifest->table_count++] = (struct idxf_manifest_table){mask, (uint8_t)radius};
+        if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+    }
+    return manifest->table_count == 0 ? IDXF_FAULT_MASK : IDXF_OK;
+}
+
+static bool is_new_segment(const struct idxf_manifest *manifest, const struct idxf_manifest_segment *segment) {
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        if (manifest->segments[i].number >= segment->number ||
+            memcmp(manifest->segments[i].uuid, segment->uuid, IDXF_UUID_BYTES) == 0)
+            return false;
+    }
+    return segment->number > 0;
+}
+
+static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
+    manifest->segment_count = 0;
+    while (skip(reader, "segment ")) {
+        struct idxf_manifest_segment segment;
+        const char *digits = reader->at;
+        uint64_t number = 0;
+        for (; reader->at < reader->end && reader->at < digits + 6 && *reader->at >= '0' && *reader->at <= '9';
+             reader->at++)
+            number = number * 10 + (uint64_t)(*reader->at - '0');
+        if (reader->at != digits + 6 || !skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+        segment.number = (uint32_t)number;
+        if (!read_uuid(reader, segment.uuid)) return IDXF_FAULT_UUID;
+        if (manifest->segment_count == IDXF_MAX_SEGMENTS || !is_new_segment(manifest, &segment))
+            return IDXF_FAULT_SEGMENT;
+        if (!skip(reader, " ") || !read_number(reader, UINT64_MAX, &segment.fingerprints) || !skip(reader, " ") ||
+            !read_number(reader, UINT64_MAX, &segment.documents) || !end_line(reader))
+            return IDXF_FAULT_SYNTAX;
+        bool counted = manifest->id_type == IDXF_ID_NONE ? segment.documents == 0
+                                                         : segment.documents >= segment.fingerprints;
+        if (!counted) return IDXF_FAULT_COUNT;
+        manifest->segments[manifest->segment_count++] = segment;
+    }
+    return manifest->segment_count == 0 ? IDXF_FAULT_SEGMENT : IDXF_OK;
+}
+
+/* Everything before the checksum's line, whose sum is already known to agree. */
+static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *manifest) {
+    enum idxf_fault fault = read_properties(reader, manifest);
+    if (fault == IDXF_OK) fault = read_tables(reader, manifest);
+    if (fault == IDXF_OK) fault = read_segments(reader, manifest);
+    if (fault == IDXF_OK && reader->at != reader->end) fault = IDXF_FAULT_SYNTAX;
+    return fault;
+}
+
+enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *text, size_t size, unsigned *line,
+                                   uint32_t *version) {
+    struct reader reader = {text, text + size, 1};
+    uint64_t number;
+    *line = 1;
+    if (!skip(&reader, first_word)) return IDXF_FAULT_MAGIC;
+    if (!read_number(&reader, UINT32_MAX, &number)) return IDXF_FAULT_MAGIC;
+    *version = (uint32_t)number;
+    if (number != IDXF_VERSION) return IDXF_FAULT_VERSION;
+    *line = 0;
+    size_t summed = (size_t)(reader.at - text);
+    if (size > IDXF_MAX_MANIFEST_BYTES || size < summed + CHECKSUM_LINE_BYTES) return IDXF_FAULT_SIZE;
+    summed = size - CHECKSUM_LINE_BYTES;
+    struct reader last = {text + summed, text + size, 0};
+    if (text[summed - 1] != '\n' || !skip(&last, checksum_word) || !read_hex(&last, 16, &manifest->checksum) ||
+        !skip(&last, "\n") || manifest->checksum != idxf_checksum(text, summed))
+        return IDXF_FAULT_CHECKSUM;
+    reader.end = text + summed;
+    enum idxf_fault fault = end_line(&reader) ? read_lines(&reader, manifest) : IDXF_FAULT_SYNTAX;
+    *line = reader.line;
+    return fault;
+}

@@ -1,0 +1,54 @@
+/* manifest.h: the manifest, the text that says what an index is and which segments it has (SPEC.md, chapter 4). */
+#ifndef IDX_FORMAT_MANIFEST_H
+#define IDX_FORMAT_MANIFEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/fault.h"
+#include "format/limits.h"
+#include "format/table.h"
+
+#define IDXF_UUID_TEXT_BYTES 36
+
+enum idxf_id_type { IDXF_ID_TEXT = 0, IDXF_ID_U64 = 1, IDXF_ID_NONE = 2, IDXF_ID_TYPE_COUNT };
+
+struct idxf_manifest_table {
+    uint64_t mask;
+    uint8_t radius;
+};
+
+struct idxf_manifest_segment {
+    uint32_t number; /* 1 to 999999; its folder's name has six digits */
+    uint8_t uuid[IDXF_UUID_BYTES];
+    uint64_t fingerprints;
+    uint64_t documents;
+};
+
+struct idxf_manifest {
+    uint8_t uuid[IDXF_UUID_BYTES];
+    uint8_t bits;
+    uint8_t k;
+    enum idxf_id_type id_type;
+    char recipe[IDXF_MAX_RECIPE_BYTES + 1];           /* empty: not known */
+    char scheme[IDXF_MAX_SCHEME_NAME_BYTES + 1];
+    uint32_t table_count;
+    struct idxf_manifest_table tables[IDXF_MAX_TABLES];
+    uint32_t segment_count;
+    struct idxf_manifest_segment segments[IDXF_MAX_SEGMENTS];
+    uint64_t checksum; /* set by reading and by writing: tells versions of an index apart */
+};
+
+/* Writes the manifest into `text`, IDXF_MAX_MANIFEST_BYTES bytes, and returns its length. A valid manifest fits. */
+size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text);
+
+/* Reads and checks a manifest of `size` bytes. On a fault, *line is set to the line it is in, from 1 (0: the whole), and
+ * on IDXF_FAULT_VERSION *version to the version found. Whether the tables cover k is for the caller to
+ * check. */
+enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *text, size_t size, unsigned *line,
+                                   uint32_t *version);
+
+/* Writes a uuid as text of IDXF_UUID_TEXT_BYTES characters and a NUL. */
+void idxf_uuid_write(const uint8_t uuid[IDXF_UUID_BYTES], char text[IDXF_UUID_TEXT_BYTES + 1]);
+
+#endif

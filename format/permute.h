@@ -1,0 +1,45 @@
+/* permute.h: a table's permutation, from a fingerprint as users see it to its place in a table and back
+ * (SPEC.md, chapter 3). */
+#ifndef IDX_FORMAT_PERMUTE_H
+#define IDX_FORMAT_PERMUTE_H
+
+#include <stdint.h>
+
+#include "format/limits.h"
+
+/* A group of bits that moves by one rotation of the 64-bit word. */
+struct idxf_move {
+    uint64_t bits;   /* in the fingerprint */
+    unsigned rotate; /* to the left, 0 to 63 */
+};
+
+struct idxf_permutation {
+    unsigned move_count;
+    struct idxf_move moves[IDXF_MAX_BITS];
+};
+
+/* Makes the permutation that brings the bits of `mask` to the front of f-bit fingerprints, left-aligned.
+ * f is 1 to 64 and mask below 2^f. */
+void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned f);
+
+static inline uint64_t idxf_rotate_left(uint64_t value, unsigned count) {
+    return value << (count & 63) | value >> (-count & 63);
+}
+
+/* From a fingerprint to its permuted, left-aligned form. */
+static inline uint64_t idxf_permute(const struct idxf_permutation *permutation, uint64_t fingerprint) {
+    uint64_t permuted = 0;
+    for (unsigned i = 0; i < permutation->move_count; i++)
+        permuted |= idxf_rotate_left(fingerprint & permutation->moves[i].bits, permutation->moves[i].rotate);
+    return permuted;
+}
+
+/* And back. */
+static inline uint64_t idxf_unpermute(const struct idxf_permutation *permutation, uint64_t permuted) {
+    uint64_t fingerprint = 0;
+    for (unsigned i = 0; i < permutation->move_count; i++)
+        fingerprint |= idxf_rotate_left(permuted, -permutation->moves[i].rotate) & permutation->moves[i].bits;
+    return fingerprint;
+}
+
+#endif

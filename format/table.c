@@ -1,0 +1,110 @@
+/* table.c: reads and writes the header of a table file, field by field in the order of SPEC.md. */
+#include "format/table.h"
+
+#include <string.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+
+static const char magic[8] = "idxtable";
+
+enum {
+    AT_VERSION = 8,
+    AT_NUMBER = 12,
+    AT_UUID = 16,
+    AT_MASK = 32,
+    AT_BITS = 40,
+    AT_RADIUS = 41,
+    AT_CODEC = 42,
+    AT_DIRECTORY_BITS = 43,
+    AT_BLOCK_SIZE = 44,
+    AT_FINGERPRINTS = 48,
+    AT_BLOCKS = 56,
+    AT_LENGTHS = 64,
+    AT_RESERVED = 128,
+    AT_CHECKSUM = 4088,
+};
+
+void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page) {
+    memset(page, 0, IDXF_PAGE_SIZE);
+    memcpy(page, magic, sizeof magic);
+    idxf_store32(page + AT_VERSION, IDXF_VERSION);
+    idxf_store32(page + AT_NUMBER, header->number);
+    memcpy(page + AT_UUID, header->uuid, IDXF_UUID_BYTES);
+    idxf_store64(page + AT_MASK, header->mask);
+    page[AT_BITS] = header->bits;
+    page[AT_RADIUS] = header->radius;
+    page[AT_CODEC] = header->codec;
+    page[AT_DIRECTORY_BITS] = header->directory_bits;
+    idxf_store32(page + AT_BLOCK_SIZE, header->block_size);
+    idxf_store64(page + AT_FINGERPRINTS, header->fingerprints);
+    idxf_store64(page + AT_BLOCKS, header->blocks);
+    memcpy(page + AT_LENGTHS, header->lengths, IDXF_SYMBOLS);
+    idxf_store64(page + AT_CHECKSUM, idxf_checksum(page, AT_CHECKSUM));
+}
+
+static enum idxf_fault check_counts(const struct idxf_table_header *header) {
+    uint64_t most = header->bits == 64 ? UINT64_MAX : UINT64_C(1) << header->bits;
+    uint64_t block_most = (header->block_size - IDXF_BLOCK_HEADER_BYTES) * UINT64_C(8) + 1;
+    if (header->blocks > IDXF_MAX_BLOCKS || header->fingerprints > most) return IDXF_FAULT_COUNT;
+    if (header->fingerprints < header->blocks || header->fingerprints > header->blocks * block_most)
+        return IDXF_FAULT_COUNT;
+    return IDXF_OK;
+}
+
+static enum idxf_fault check_fields(const struct idxf_table_header *header) {
+    if (header->bits < 1 || header->bits > IDXF_MAX_BITS) return IDXF_FAULT_BITS;
+    if (header->mask == 0 || (header->mask & ~idxf_low_bits(header->bits)) != 0) return IDXF_FAULT_MASK;
+    if (header->radius > IDXF_MAX_RADIUS) return IDXF_FAULT_RADIUS;
+    if (header->codec >= IDXF_CODEC_COUNT) return IDXF_FAULT_CODEC;
+    if (header->block_size < IDXF_MIN_BLOCK_SIZE || header->block_size > IDXF_MAX_BLOCK_SIZE ||
+        (header->block_size & (header->block_size - 1)) != 0)
+        return IDXF_FAULT_BLOCK_SIZE;
+    enum idxf_fault fault = check_counts(header);
+    if (fault != IDXF_OK) return fault;
+    if (header->directory_bits > IDXF_MAX_DIRECTORY_BITS || header->directory_bits > header->bits ||
+        (header->directory_bits > 0 && UINT64_C(1) << header->directory_bits > header->blocks))
+        return IDXF_FAULT_DIRECTORY;
+    return idxf_code_check(header->lengths, header->bits);
+}
+
+enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
+                                       uint32_t *version) {
+    if (size < sizeof magic + 4) return IDXF_FAULT_SIZE;
+    if (memcmp(page, magic, sizeof magic) != 0) return IDXF_FAULT_MAGIC;
+    *version = idxf_load32(page + AT_VERSION);
+    if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
+    if (size < IDXF_PAGE_SIZE) return IDXF_FAULT_SIZE;
+    if (idxf_load64(page + AT_CHECKSUM) != idxf_checksum(page, AT_CHECKSUM)) return IDXF_FAULT_CHECKSUM;
+    for (size_t i = AT_RESERVED; i < AT_CHECKSUM; i++) {
+        if (page[i] != 0) return IDXF_FAULT_RESERVED;
+    }
+    header->number = idxf_load32(page + AT_NUMBER);
+    memcpy(header->uuid, page + AT_UUID, IDXF_UUID_BYTES);
+    header->mask = idxf_load64(page + AT_MASK);
+    header->bits = page[AT_BITS];
+    header->radius = page[AT_RADIUS];
+    header->codec = page[AT_CODEC];
+    header->directory_bits = page[AT_DIRECTORY_BITS];
+    header->block_size = idxf_load32(page + AT_BLOCK_SIZE);
+    header->fingerprints = idxf_load64(page + AT_FINGERPRINTS);
+    header->blocks = idxf_load64(page + AT_BLOCKS);
+    memcpy(header->lengths, page + AT_LENGTHS, IDXF_SYMBOLS);
+    return check_fields(header);
+}
+
+static uint64_t round_to_page(uint64_t offset) { return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE; }
+
+struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header) {
+    struct idxf_table_layout layout;
+    uint64_t entries = header->directory_bits == 0 ? 0 : (UINT64_C(1) << header->directory_bits) + 1;
+    layout.blocks = IDXF_PAGE_SIZE;
+    layout.keys = round_to_page(layout.blocks + header->blocks * header->block_size);
+    layout.directory = layout.keys + header->blocks * 8;
+    layout.checksums = round_to_page(layout.directory + entries * 4);
+    layout.pages = (layout.checksums - layout.blocks) / IDXF_PAGE_SIZE;
+    layout.file_size = layout.checksums + layout.pages * 8;
+    return layout;
+}
+
+unsigned idxf_directory_bits(uint64_t blocks) { return blocks < 2 ? 0 : 63 - (unsigned)__builtin_clzll(blocks); }

@@ -1,0 +1,52 @@
+/* table.h: the table file: its header, and where its sections stand (SPEC.md, chapter 5). */
+#ifndef IDX_FORMAT_TABLE_H
+#define IDX_FORMAT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/block.h"
+#include "format/fault.h"
+
+#define IDXF_UUID_BYTES 16
+
+struct idxf_table_header {
+    uint8_t uuid[IDXF_UUID_BYTES]; /* of the segment */
+    uint64_t mask;
+    uint64_t fingerprints;
+    uint64_t blocks;
+    uint32_t number; /* within the segment, from 0 */
+    uint32_t block_size;
+    uint8_t bits;
+    uint8_t radius;
+    uint8_t codec;
+    uint8_t directory_bits; /* 0: no directory */
+    uint8_t lengths[IDXF_SYMBOLS];
+};
+
+/* Byte offsets of the sections in the file, all multiples of 8; those of blocks, keys and checksums of the page size.
+ * The sections from `blocks` to `checksums` are `pages` pages of IDXF_PAGE_SIZE bytes. */
+struct idxf_table_layout {
+    uint64_t blocks;
+    uint64_t keys;
+    uint64_t directory;
+    uint64_t checksums;
+    uint64_t pages;
+    uint64_t file_size;
+};
+
+/* Writes the header page, IDXF_PAGE_SIZE bytes. */
+void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page);
+
+/* Reads and checks a header of `size` bytes. On IDXF_FAULT_VERSION, *version is set to the version found. */
+enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
+                                       uint32_t *version);
+
+/* The layout of a table with a valid header. */
+struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header);
+
+/* The directory's width for this many blocks: the largest number of bits whose entries are no more than the blocks. */
+unsigned idxf_directory_bits(uint64_t blocks);
+
+#endif

@@ -1,0 +1,75 @@
+# The libraries that idx stands on, as imported targets idx::NAME. Read by the build, and, installed beside
+# idx-config.cmake, by projects that link idx statically.
+
+# Makes idx::NAME of a library that pkg-config knows as MODULE, or else of its HEADER and file.
+function(idx_import name module header library)
+    find_package(PkgConfig QUIET)
+    if(PkgConfig_FOUND)
+        pkg_check_modules(idx_${name} QUIET ${module})
+    endif()
+    find_path(IDX_${name}_INCLUDE_DIR ${header} HINTS ${idx_${name}_INCLUDE_DIRS})
+    find_library(IDX_${name}_LIBRARY ${library} HINTS ${idx_${name}_LIBRARY_DIRS})
+    mark_as_advanced(IDX_${name}_INCLUDE_DIR IDX_${name}_LIBRARY)
+    if(IDX_${name}_INCLUDE_DIR AND IDX_${name}_LIBRARY)
+        add_library(idx::${name} UNKNOWN IMPORTED)
+        set_target_properties(idx::${name} PROPERTIES
+            IMPORTED_LOCATION "${IDX_${name}_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${IDX_${name}_INCLUDE_DIR}")
+    endif()
+endfunction()
+
+# Finds one of the libraries below, when it was not found before.
+function(idx_find name)
+    set(lmdb lmdb lmdb.h lmdb)
+    set(xxhash libxxhash xxhash.h xxhash)
+    set(jansson jansson jansson.h jansson)
+    set(icu icu-uc unicode/unorm2.h icuuc)
+    set(cmocka cmocka cmocka.h cmocka)
+    if(NOT TARGET idx::${name})
+        idx_import(${name} ${${name}})
+    endif()
+endfunction()
+
+# What a person installs for it on Debian and Ubuntu.
+function(idx_missing names)
+    set(lmdb liblmdb-dev)
+    set(xxhash libxxhash-dev)
+    set(jansson libjansson-dev)
+    set(icu libicu-dev)
+    set(cmocka libcmocka-dev)
+    set(packages "")
+    foreach(name IN LISTS names)
+        list(APPEND packages ${${name}})
+    endforeach()
+    list(JOIN names " and " names)
+    list(JOIN packages " " packages)
+    message(FATAL_ERROR "idx needs ${names} with headers, found neither by pkg-config nor in the usual folders. "
+                        "On Debian and Ubuntu: apt-get install ${packages}")
+endfunction()
+
+# Finds libraries that idx can't be built without.
+function(idx_dependencies)
+    set(missing "")
+    foreach(name IN LISTS ARGN)
+        idx_find(${name})
+        if(NOT TARGET idx::${name})
+            list(APPEND missing ${name})
+        endif()
+    endforeach()
+    if(missing)
+        idx_missing("${missing}")
+    endif()
+endfunction()
+
+# Finds a library that the option `choice` (AUTO, ON, OFF) asks for, and turns AUTO into ON or OFF.
+function(idx_optional_dependency choice name)
+    if(${choice})
+        idx_find(${name})
+        if(NOT TARGET idx::${name} AND NOT ${choice} STREQUAL AUTO)
+            idx_missing(${name})
+        endif()
+        if(NOT TARGET idx::${name})
+            message(STATUS "${name} not found: ${choice}=OFF")
+            set(${choice} OFF PARENT_SCOPE)
+        endif()
+    endif()
+endfunction()

@@ -1,0 +1,55 @@
+/* file.h: files and folders: reading, writing with page checksums, syncing, replacing. Failures carry the path. */
+#ifndef IDX_LIBIDX_FILE_H
+#define IDX_LIBIDX_FILE_H
+
+#include <idx.h>
+
+/* `folder/name`, allocated. NULL when out of memory. */
+char *idxi_path(const char *folder, const char *name);
+
+/* Reads `size` bytes at `offset`; fewer in the file are IDX_WRONG_SIZE. */
+enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
+                             struct idx_error *error);
+
+enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
+
+/* Syncs the folder's entries to disk. */
+enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error);
+
+/* Removes a folder and what is in it, as far as possible. */
+void idxi_remove_tree(const char *path);
+
+/* ---- Writing a file page by page ---- */
+
+/* Buffers writes to a new file, and notes the checksum of each IDXF_PAGE_SIZE bytes. */
+struct idxi_page_writer {
+    int fd;
+    const char *path; /* for messages */
+    uint8_t *buffer;
+    size_t used;
+    uint64_t written; /* bytes handed to the file */
+    uint64_t *checksums;
+    size_t checksum_count, checksum_capacity;
+};
+
+/* Creates `name` in `folder` and goes to `offset`, a multiple of the page size. `path` is kept, for messages. */
+enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folder, const char *name, uint64_t offset,
+                                      const char *path, struct idx_error *error);
+
+enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const void *bytes, size_t size,
+                                       struct idx_error *error);
+
+/* Fills the last page with zeros. */
+enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx_error *error);
+
+/* After padding: appends the checksums of all pages so far. */
+enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error);
+
+/* Writes `header` at the file's start, and syncs. */
+enum idx_status idxi_page_writer_finish(struct idxi_page_writer *writer, const void *header, size_t header_size,
+                                        struct idx_error *error);
+
+/* Closes and frees, finished or not. */
+void idxi_page_writer_close(struct idxi_page_writer *writer);
+
+#endif

@@ -1,0 +1,419 @@
+/* idx.h: the public header of libidx, an exact, compressed, on-disk index of document fingerprints.
+ *
+ * An index answers which of its fingerprints differ from a given one in at most k bits, and which documents they
+ * belong to. Files are written by a builder, published whole or not at all, and never change afterwards.
+ *
+ * Conventions
+ * - A fingerprint is a number of f bits (`bits`, 1 to 64) in a uint64_t, right-aligned; the bits above f are 0.
+ * - A distance is a Hamming distance in bits.
+ * - Fallible calls return an enum idx_status, and fill `error` (caller-owned, may be NULL) when it is not IDX_OK.
+ *   They leave their other out-parameters unset then, unless they say otherwise. Finding nothing is success.
+ * - Option structs begin with their own size: initialise them with their _INIT macro, then set what you need.
+ * - `_close` and `_free` accept NULL and never fail.
+ * - The library prints nothing, keeps no global or thread-local state, and never ends the process.
+ *
+ * Threads
+ * - An open index is immutable: any number of threads may call every function that takes a const struct idx_index *.
+ * - A builder, a document cursor and a SimHash accumulator belong to one thread at a time.
+ *
+ * Honest limits
+ * - The files of an index are mapped. An I/O error under a mapped page, or another process that truncates a file after
+ *   it was opened, raises SIGBUS, as with every mapped file. Replacing an index by `replace` or rename is safe.
+ * - Checksums (XXH3) find accidents, not forgery. Tables are decoded safely whatever their bytes are; a docs.mdb whose
+ *   docs.sum was forged to match is handed to LMDB, which trusts its pages.
+ * - A docs.mdb above IDX_DOCUMENTS_CHECK_LIMIT bytes is checked only when asked (idx_open_options, idx_verify).
+ * - docs.mdb has the byte order and the page size of the machine that built it; tables and manifest are portable.
+ */
+#ifndef IDX_H
+#define IDX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define IDX_API __attribute__((visibility("default")))
+#else
+#define IDX_API
+#endif
+
+#define IDX_VERSION "0.1.0"
+
+/* Limits (SPEC.md, chapter 2). */
+#define IDX_MAX_BITS 64
+#define IDX_MAX_K 16
+#define IDX_MAX_RADIUS 3
+#define IDX_MAX_TABLES 256
+#define IDX_MIN_BLOCK_SIZE 128
+#define IDX_MAX_BLOCK_SIZE 4096
+#define IDX_DEFAULT_BLOCK_SIZE 256
+#define IDX_MAX_RECIPE_BYTES 255
+
+/* A docs.mdb of up to this many bytes is checked whole before its first use. */
+#define IDX_DOCUMENTS_CHECK_LIMIT ((uint64_t)256 << 20)
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+enum idx_status {
+    IDX_OK = 0,
+
+    /* The caller's fault. */
+    IDX_INVALID_ARGUMENT = 100, /* an argument outside its range */
+    IDX_BAD_SCHEME = 101,       /* a scheme that can't be parsed, or does not fit f */
+    IDX_WEAK_SCHEME = 102,      /* a scheme that does not cover k */
+    IDX_BAD_RECIPE = 103,       /* a recipe that is not known */
+    IDX_BAD_DISTANCE = 104,     /* a distance above the k of the index */
+
+    /* Not found, or not possible. */
+    IDX_NOT_FOUND = 200,    /* nothing at that path */
+    IDX_NOT_AN_INDEX = 201, /* something is there, but not an idx index */
+    IDX_EXISTS = 202,       /* the output exists, and replacing it was not asked for */
+    IDX_NEW_VERSION = 203,  /* a format version that this library does not read */
+    IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
+    IDX_LIMIT = 205,        /* more than the format can hold */
+
+    /* Damaged files. */
+    IDX_MISSING_FILE = 300, /* a file that the manifest names is not there */
+    IDX_FOREIGN_FILE = 301, /* a file of another index or segment */
+    IDX_WRONG_SIZE = 302,   /* a file shorter or longer than it says */
+    IDX_BAD_CHECKSUM = 303, /* a checksum that differs */
+    IDX_BAD_CONTENT = 304,  /* checksums agree, but a rule of SPEC.md is broken */
+
+    /* The system. */
+    IDX_OUT_OF_MEMORY = 400,
+    IDX_IO_ERROR = 401,  /* errno says which */
+    IDX_DISK_FULL = 402, /* no space, no quota, or over the file size limit */
+    IDX_NO_ACCESS = 403, /* permission, or a read-only file system */
+};
+
+/* What went wrong: caller-owned, filled by the call that failed. */
+struct idx_error {
+    enum idx_status status;
+    int system_errno;    /* errno of the failed system call, or 0 */
+    uint64_t offset;     /* byte offset in `file` where the fault lies, or 0 */
+    char file[1024];     /* the file or folder concerned, or empty; a long path keeps its end */
+    char sentence[1536]; /* one sentence: what, where, what to do; without a line end */
+};
+
+/* A short English phrase for a status; "unknown status" for a number that is none. Static storage. */
+IDX_API const char *idx_status_string(enum idx_status status);
+
+/* The library's version, IDX_VERSION of its build. Static storage. */
+IDX_API const char *idx_version(void);
+
+/* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
+
+/* Hamming distance: in how many bits a and b differ, 0 to 64. */
+IDX_API unsigned idx_distance(uint64_t a, uint64_t b);
+
+/* SimHash accumulator (Charikar 2002; WWW 2007, section 2). sums[i] belongs to bit i, bit 0 the least significant.
+ * The sum of all |weight| must stay below 2^63. */
+struct idx_simhash {
+    int64_t sums[IDX_MAX_BITS];
+};
+
+/* Weight 1 in the fixed point that recipes use: 16 fraction bits. Any other unit serves as well, used throughout. */
+#define IDX_WEIGHT_ONE ((int64_t)65536)
+
+IDX_API void idx_simhash_init(struct idx_simhash *simhash);
+
+/* Adds a feature by the XXH3 64-bit hash, seed 0, of its `length` bytes: weight is added to the sums of the hash's
+ * 1 bits and taken from those of its 0 bits. */
+IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight);
+
+/* The same with a hash made elsewhere. */
+IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
+
+/* The fingerprint: bit i is 1 when sums[i] is above 0, for i below `bits` (1 to 64; other values count as 64). */
+IDX_API uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits);
+
+/* ---- Schemes (SPEC.md, chapter 3) -------------------------------------------------------------------------------- */
+
+/* A table: the bits of `mask` stand in front, in order, then the others; up to `radius` of the front bits may differ
+ * when it is probed. */
+struct idx_table {
+    uint64_t mask;
+    unsigned radius;
+};
+
+struct idx_scheme {
+    char name[64]; /* as --scheme takes it; "masks" for a list of masks */
+    unsigned bits; /* f */
+    size_t table_count;
+    struct idx_table tables[IDX_MAX_TABLES];
+};
+
+/* Makes a scheme from its text: `4`, `10`, `16`, `20` (the paper's), `B:C`, `B:C:R`, `B:C/b:c`, `auto`, or masks,
+ * `@hex[:R],@hex[:R]…`. `count` is the number of fingerprints expected; only `auto` uses it.
+ * Errors: IDX_INVALID_ARGUMENT (bits not 1 to 64, k above IDX_MAX_K or not below bits), IDX_BAD_SCHEME,
+ * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled). */
+IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
+                                         uint64_t count, struct idx_error *error);
+
+/* Whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table. False too
+ * where a proof would take more than some seconds, which only unusual lists of masks bring about. */
+IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
+
+/* A scheme that fits n and k, with what it costs. Figures are expectations on uniform fingerprints. */
+struct idx_plan {
+    char scheme[32];
+    size_t tables;
+    unsigned min_prefix, max_prefix;       /* bits, over the tables */
+    double probes;                         /* prefixes looked for, a query */
+    double min_candidates, max_candidates; /* fingerprints with the prefix of one probe, over the tables */
+    double candidates;                     /* fingerprints compared, a query, before rounding up to blocks */
+    double table_bytes;                    /* all table files, bytes a fingerprint */
+    double resident_bytes;                 /* keys and directories held in memory, bytes a fingerprint */
+};
+
+/* Lists the schemes that cover k for `count` fingerprints of `bits` bits at `block_size` bytes a block, fewest tables
+ * first. Stores up to `capacity` plans and sets *plan_count to how many there are.
+ * Errors: IDX_INVALID_ARGUMENT. */
+IDX_API enum idx_status idx_plan(uint64_t count, unsigned bits, unsigned k, uint32_t block_size, struct idx_plan *plans,
+                                 size_t capacity, size_t *plan_count, struct idx_error *error);
+
+/* Expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
+ * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
+IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
+
+/* The least bits a fingerprint that a set of `count` uniform distinct fingerprints of `bits` bits needs, nearly:
+ * bits − log2(count) + 1.4427; 0 for no fingerprints. */
+IDX_API double idx_information_limit(uint64_t count, unsigned bits);
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+enum idx_codec {
+    IDX_CODEC_XOR = 0,   /* the paper's */
+    IDX_CODEC_DELTA = 1, /* smaller and faster: the default */
+};
+
+enum idx_id_type {
+    IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
+    IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
+    IDX_ID_NONE = 2, /* no documents are kept, only which fingerprints there are */
+};
+
+struct idx_build_options {
+    size_t size;
+    unsigned bits;      /* f, 1 to 64 */
+    unsigned k;         /* largest distance to be answered: 0 to IDX_MAX_K, below bits */
+    const char *scheme; /* as idx_scheme_parse takes it */
+    enum idx_codec codec;
+    uint32_t block_size; /* bytes, a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE */
+    enum idx_id_type id_type;
+    const char *recipe; /* how the fingerprints were made, up to IDX_MAX_RECIPE_BYTES bytes without control
+                           characters; NULL or empty: not known */
+    unsigned threads;   /* 1 to 256; tables are built in parallel */
+    bool replace;       /* replace an idx index that stands at the path, atomically */
+};
+
+#define IDX_BUILD_OPTIONS_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(struct idx_build_options), 64, 3, "auto", IDX_CODEC_DELTA, IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL,   \
+            1, false                                                                                                   \
+    }
+
+struct idx_builder;
+
+/* Begins an index that will stand at `path`, a folder. Works in a temporary folder beside it; checks at once that this
+ * can be written, and that nothing is at `path` (with `replace`: that nothing, or an idx index, is). `options` may be
+ * NULL; the builder copies it. The caller frees *builder. Memory: 8 bytes a fingerprint and 8 a document while adding;
+ * finishing takes up to 16 bytes a fingerprint more, for each thread.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the
+ * folder to hold it), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
+                                         const struct idx_build_options *options, struct idx_error *error);
+
+/* Adds a document by its fingerprint and its ID of `length` bytes, which are copied. For IDX_ID_TEXT.
+ * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, another ID type; the builder stays usable),
+ * IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL (the builder can only be freed then). */
+IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id,
+                                        size_t length, struct idx_error *error);
+
+/* The same for IDX_ID_U64; and for IDX_ID_NONE, where `id` is ignored. */
+IDX_API enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
+                                            struct idx_error *error);
+
+/* What a build made. */
+struct idx_build_summary {
+    uint64_t documents;       /* added; for IDX_ID_U64 the same ID twice on one fingerprint counts once */
+    uint64_t fingerprints;    /* distinct */
+    uint64_t table_bytes;     /* all table files */
+    uint64_t documents_bytes; /* docs.mdb and docs.sum */
+    char scheme[64];          /* chosen by `auto`, or given */
+    size_t tables;
+};
+
+/* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. `summary` may be
+ * NULL. Afterwards, whatever it returned, the builder can only be freed.
+ * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at the path meanwhile), IDX_UNSUPPORTED (the file
+ * system can't exchange folders), IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
+                                           struct idx_error *error);
+
+/* Frees the builder; one that has not published leaves nothing behind. */
+IDX_API void idx_builder_free(struct idx_builder *builder);
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+enum idx_keys {
+    IDX_KEYS_MEMORY = 0, /* load and check the keys: for readers that stay open */
+    IDX_KEYS_MAPPED = 1, /* map them: opening costs the same at any size */
+};
+
+enum idx_documents_check {
+    IDX_DOCUMENTS_CHECK_AUTO = 0,  /* before the first use, up to IDX_DOCUMENTS_CHECK_LIMIT bytes */
+    IDX_DOCUMENTS_CHECK_WHOLE = 1, /* before the first use, whatever the size */
+    IDX_DOCUMENTS_CHECK_NEVER = 2,
+};
+
+struct idx_open_options {
+    size_t size;
+    enum idx_keys keys;
+    bool skip_page_checks; /* don't check a table's pages before their first use */
+    enum idx_documents_check documents_check;
+};
+
+#define IDX_OPEN_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_open_options), IDX_KEYS_MEMORY, false, IDX_DOCUMENTS_CHECK_AUTO }
+
+struct idx_index;
+
+/* Opens the index at `path`: every file of it, its manifest and headers checked, all of one and the same version of
+ * the index even while it is being replaced. `options` may be NULL. Takes a file descriptor for each document map and
+ * one for the folder. The caller closes *index. Works on read-only media, and any number of times in a process.
+ * Errors: IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the damaged-file group, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
+ * IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb made on another kind of machine). */
+IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
+                                 struct idx_error *error);
+
+/* Closes it; no cursor of it may be open, no call on it under way. */
+IDX_API void idx_close(struct idx_index *index);
+
+/* Whether another version of the index stands at the path that it was opened by, or none any more. The open one stays
+ * whole and usable. Errors: IDX_IO_ERROR, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error);
+
+struct idx_properties {
+    unsigned format_version;
+    char uuid[37];
+    unsigned bits;
+    unsigned k;
+    enum idx_id_type id_type;
+    const char *recipe;              /* "" when not known; lives as long as the index */
+    const struct idx_scheme *scheme; /* lives as long as the index */
+    size_t segments;
+    uint64_t fingerprints;    /* distinct ones of each segment, added up */
+    uint64_t documents;       /* 0 for IDX_ID_NONE */
+    uint64_t table_bytes;     /* all table files */
+    uint64_t documents_bytes; /* docs.mdb and docs.sum */
+    uint64_t resident_bytes;  /* what opening allocated: keys, directories, decoders, page bitmaps */
+};
+
+IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
+
+struct idx_table_properties {
+    uint64_t mask;
+    unsigned radius;
+    unsigned prefix; /* bits */
+    enum idx_codec codec;
+    uint32_t block_size;
+    uint64_t fingerprints;
+    uint64_t blocks;
+    uint64_t file_bytes;
+    unsigned directory_bits; /* 0: none */
+    /* Skew: blocks that one probe decodes, where the query's prefix is that of a fingerprint of the table. */
+    double mean_blocks_per_probe;
+    uint64_t largest_blocks_per_probe;
+};
+
+/* Table `table` of segment `segment`, both from 0. Reads all keys of the table.
+ * Errors: IDX_INVALID_ARGUMENT (there is no such table), IDX_BAD_CHECKSUM. */
+IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
+                                                 struct idx_table_properties *properties, struct idx_error *error);
+
+/* ---- Looking up -------------------------------------------------------------------------------------------------- */
+
+struct idx_match {
+    uint64_t fingerprint;
+    unsigned distance;
+};
+
+/* Finds every fingerprint within `distance` (0 to the k of the index) of `fingerprint`, each once. Stores the nearest
+ * `capacity` of them in `matches`, ordered by distance, then by value, and sets *match_count to how many there are,
+ * which may exceed capacity. `matches` may be NULL when capacity is 0. Allocates nothing, takes no lock, makes no
+ * system call.
+ * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits), IDX_BAD_DISTANCE, IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                   struct idx_match *matches, size_t capacity, size_t *match_count,
+                                   struct idx_error *error);
+
+/* Called for a match; returns false to stop the look-up. */
+typedef bool (*idx_match_visitor)(void *context, const struct idx_match *match);
+
+/* The same, calling `visit` for each match as it is found, in no particular order. Errors: as idx_lookup. */
+IDX_API enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                          idx_match_visitor visit, void *context, struct idx_error *error);
+
+/* Whether there is any fingerprint within `distance`; stops at the first. Errors: as idx_lookup. */
+IDX_API enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, unsigned distance, bool *exists,
+                                   struct idx_error *error);
+
+/* Calls `visit` for every fingerprint of the index, each once, with distance 0, segment after segment, in the order of
+ * their first table. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
+                                      struct idx_error *error);
+
+/* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
+
+struct idx_document {
+    uint64_t number;  /* IDX_ID_TEXT: its document number within its segment; IDX_ID_U64: its ID */
+    const void *id;   /* IDX_ID_TEXT: its bytes, in the map; NULL otherwise. Valid until the cursor is used again */
+    size_t id_length; /* bytes */
+};
+
+/* A caller-owned cursor over the documents of one fingerprint at a time; one thread at a time. It holds LMDB read
+ * transactions, so it keeps no writer waiting. */
+struct idx_documents;
+
+/* Opens a cursor, and checks the document maps where that is still to be done (see enum idx_documents_check).
+ * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **documents,
+                                           struct idx_error *error);
+
+/* Goes to the documents of a fingerprint that the index holds, and sets *count (may be NULL) to how many they are
+ * (IDX_ID_U64 in several segments: an ID that stands in two of them counts twice here). 0 for IDX_ID_NONE.
+ * Errors: IDX_BAD_CONTENT (the tables hold the fingerprint and the map lacks it, or the map is damaged). */
+IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
+                                           struct idx_error *error);
+
+/* Gives the next document, by segment and number, or by ID for IDX_ID_U64 (each ID once); *found is false after the
+ * last one. Errors: IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                           struct idx_error *error);
+
+IDX_API void idx_documents_close(struct idx_documents *documents);
+
+/* ---- Verifying --------------------------------------------------------------------------------------------------- */
+
+/* Called for each file of an index: status IDX_OK, or what is wrong with it and a sentence. `file` is relative to the
+ * index. */
+typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_status status, const char *sentence);
+
+/* Checks every checksum, every order, every count and every rule of SPEC.md in the index at `path`, and that all tables
+ * and the document map of a segment hold the same fingerprints. Goes on after damage, so that all of it is reported.
+ * `visit` may be NULL. Returns IDX_OK, or the first damage's status; errors of opening that are no damage
+ * (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS) are returned as
+ * idx_open does. */
+IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

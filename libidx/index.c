@@ -1,0 +1,324 @@
+/* index.c: opens and closes an index, and tells what it is. */
+#include "libidx/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libidx/error.h"
+#include "libidx/file.h"
+
+/* How often opening starts again because the index was replaced meanwhile. */
+#define MAX_ATTEMPTS 1000
+
+void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]) {
+    snprintf(name, IDXI_NAME_BYTES, "%06u", (unsigned)number);
+}
+
+void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
+    snprintf(name, IDXI_NAME_BYTES, "table-%02zu.tbl", number);
+}
+
+/* ---- The manifest ---- */
+
+enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error) {
+    index->path = strdup(path);
+    if (index->path == NULL) return idxi_fail_memory(error);
+    index->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (index->folder >= 0) return IDX_OK;
+    if (errno == ENOTDIR) return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is no folder, so it is no idx index");
+    if (errno == ENOENT) return idxi_fail(error, IDX_NOT_FOUND, path, "there is no such index");
+    return idxi_fail_system(error, errno, path, "open");
+}
+
+/* Reads the manifest's text; `text` has room for one byte more than a manifest may have. */
+static enum idx_status read_text(int folder, const char *path, char *text, size_t *size, struct idx_error *error) {
+    uint64_t length;
+    int file = openat(folder, IDXI_MANIFEST_NAME, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT)
+        return idxi_fail(error, IDX_NOT_AN_INDEX, path, "has no manifest, so it is no idx index");
+    if (file < 0) return idxi_fail_system(error, errno, path, "open the manifest of");
+    enum idx_status status = idxi_file_size(file, &length, path, error);
+    *size = length < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)length : IDXF_MAX_MANIFEST_BYTES + 1;
+    if (status == IDX_OK) status = idxi_read_at(file, text, *size, 0, path, error);
+    close(file);
+    return status;
+}
+
+static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *path,
+                                     struct idx_error *error) {
+    if (fault == IDXF_FAULT_MAGIC)
+        return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not the manifest of an idx index");
+    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
+    return idxi_fail(error, idxi_fault_status(fault), path,
+                     "line %u: %s: the file is damaged; rebuild the index, or restore it from a copy", line,
+                     idxf_fault_sentence(fault));
+}
+
+static enum idx_status read_manifest(struct idx_index *index, const char *path, char *text, struct idx_error *error) {
+    size_t size;
+    unsigned line;
+    uint32_t version;
+    IDXI_TRY(read_text(index->folder, index->path, text, &size, error));
+    enum idxf_fault fault = idxf_manifest_read(index->manifest, text, size, &line, &version);
+    if (fault != IDXF_OK) return fail_manifest(fault, line, version, path, error);
+    snprintf(index->scheme.name, sizeof index->scheme.name, "%s", index->manifest->scheme);
+    index->scheme.bits = index->manifest->bits;
+    index->scheme.table_count = index->manifest->table_count;
+    for (size_t i = 0; i < index->scheme.table_count; i++)
+        index->scheme.tables[i] = (struct idx_table){index->manifest->tables[i].mask, index->manifest->tables[i].radius};
+    if (!idx_scheme_covers(&index->scheme, index->manifest->k))
+        return fail_manifest(IDXF_FAULT_COVER, 0, 0, path, error);
+    return IDX_OK;
+}
+
+enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error) {
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES + 1);
+    char *path = idxi_path(index->path, IDXI_MANIFEST_NAME);
+    index->manifest = calloc(1, sizeof *index->manifest);
+    enum idx_status status = text == NULL || path == NULL || index->manifest == NULL
+                                 ? idxi_fail_memory(error)
+                                 : read_manifest(index, path, text, error);
+    free(text);
+    free(path);
+    return status;
+}
+
+/* ---- Segments ---- */
+
+enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder,
+                                         struct idx_error *error) {
+    struct idxi_segment *segment = &index->segments[number];
+    char name[IDXI_NAME_BYTES];
+    segment->entry = &index->manifest->segments[number];
+    idxi_segment_name(segment->entry->number, name);
+    segment->path = idxi_path(index->path, name);
+    segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
+    if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
+    *folder = openat(index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*folder >= 0) return IDX_OK;
+    if (errno == ENOENT || errno == ENOTDIR)
+        return idxi_fail(error, IDX_MISSING_FILE, segment->path,
+                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
+    return idxi_fail_system(error, errno, segment->path, "open");
+}
+
+static enum idx_status check_table(const struct idx_index *index, const struct idxi_segment *segment, size_t number,
+                                   struct idx_error *error) {
+    const struct idxi_table *table = &segment->tables[number];
+    const struct idxf_table_header *header = &table->header;
+    enum idxf_fault fault = IDXF_OK;
+    if (memcmp(header->uuid, segment->entry->uuid, IDXF_UUID_BYTES) != 0 || header->number != number)
+        return idxi_fail_foreign(error, table->path);
+    if (header->bits != index->manifest->bits) fault = IDXF_FAULT_BITS;
+    if (header->mask != index->scheme.tables[number].mask) fault = IDXF_FAULT_MASK;
+    if (header->radius != index->scheme.tables[number].radius) fault = IDXF_FAULT_RADIUS;
+    if (header->fingerprints != segment->entry->fingerprints) fault = IDXF_FAULT_COUNT;
+    return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, 0);
+}
+
+enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_number, size_t table, int folder,
+                                        struct idx_error *error) {
+    struct idxi_segment *segment = &index->segments[segment_number];
+    char name[IDXI_NAME_BYTES];
+    idxi_table_name(table, name);
+    segment->open_tables = table + 1;
+    IDXI_TRY(idxi_table_open(&segment->tables[table], folder, segment->path, name, &index->options, error));
+    return check_table(index, segment, table, error);
+}
+
+enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_number, int folder,
+                                      struct idx_error *error) {
+    struct idxi_segment *segment = &index->segments[segment_number];
+    segment->map_open = true;
+    return idxi_map_open(&segment->map, folder, segment->path, segment->entry,
+                         (enum idx_id_type)index->manifest->id_type, index->options.documents_check, error);
+}
+
+static enum idx_status open_segment(struct idx_index *index, size_t segment, struct idx_error *error) {
+    int folder;
+    IDXI_TRY(idxi_segment_open_folder(index, segment, &folder, error));
+    enum idx_status status = IDX_OK;
+    for (size_t table = 0; table < index->scheme.table_count && status == IDX_OK; table++)
+        status = idxi_segment_open_table(index, segment, table, folder, error);
+    if (status == IDX_OK) status = idxi_segment_open_map(index, segment, folder, error);
+    close(folder);
+    return status;
+}
+
+/* ---- Opening and closing ---- */
+
+static enum idx_status open_once(struct idx_index *index, const char *path, struct idx_error *error) {
+    IDXI_TRY(idxi_index_open_folder(index, path, error));
+    IDXI_TRY(idxi_index_read_manifest(index, error));
+    index->segments = calloc(index->manifest->segment_count, sizeof *index->segments);
+    if (index->segments == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        index->open_segments = i + 1;
+        IDXI_TRY(open_segment(index, i, error));
+    }
+    return IDX_OK;
+}
+
+static struct idx_index *new_index(const struct idx_open_options *options) {
+    struct idx_index *index = calloc(1, sizeof *index);
+    if (index == NULL) return NULL;
+    index->folder = -1;
+    index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
+    if (options != NULL)
+        memcpy(&index->options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
+    index->compare = idxi_choose_compare();
+    return index;
+}
+
+enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
+                         struct idx_error *error) {
+    for (int attempt = 1;; attempt++) {
+        bool replaced = false;
+        struct idx_index *index = new_index(options);
+        if (index == NULL) return idxi_fail_memory(error);
+        enum idx_status status = open_once(index, path, error);
+        if (status == IDX_OK) {
+            *result = index;
+            return IDX_OK;
+        }
+        bool again = attempt < MAX_ATTEMPTS && index->folder >= 0 &&
+                     idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
+        idx_close(index);
+        if (!again) return status;
+    }
+}
+
+void idx_close(struct idx_index *index) {
+    if (index == NULL) return;
+    for (size_t i = 0; i < index->open_segments; i++) {
+        struct idxi_segment *segment = &index->segments[i];
+        for (size_t table = 0; table < segment->open_tables; table++) idxi_table_close(&segment->tables[table]);
+        if (segment->map_open) idxi_map_close(&segment->map);
+        free(segment->tables);
+        free(segment->path);
+    }
+    free(index->segments);
+    free(index->manifest);
+    if (index->folder >= 0) close(index->folder);
+    free(index->path);
+    free(index);
+}
+
+/* Whether the manifest at the path is another than the open one. */
+static enum idx_status compare_manifests(const struct idx_index *index, int folder, bool *differ,
+                                         struct idx_error *error) {
+    size_t size;
+    unsigned line;
+    uint32_t version;
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES + 1);
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    enum idx_status status =
+        text == NULL || manifest == NULL ? idxi_fail_memory(error) : read_text(folder, index->path, text, &size, error);
+    if (status == IDX_OK)
+        *differ = idxf_manifest_read(manifest, text, size, &line, &version) != IDXF_OK ||
+                  manifest->checksum != index->manifest->checksum;
+    if (status == IDX_NOT_AN_INDEX) {
+        *differ = true;
+        status = IDX_OK;
+    }
+    free(text);
+    free(manifest);
+    return status;
+}
+
+enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error) {
+    struct stat ours, theirs;
+    int folder = open(index->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        *replaced = true;
+        return IDX_OK;
+    }
+    if (folder < 0) return idxi_fail_system(error, errno, index->path, "open");
+    enum idx_status status = IDX_OK;
+    if (fstat(folder, &theirs) != 0 || fstat(index->folder, &ours) != 0)
+        status = idxi_fail_system(error, errno, index->path, "stat");
+    else if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+        *replaced = true;
+    else if (index->manifest == NULL)
+        *replaced = false;
+    else
+        status = compare_manifests(index, folder, replaced, error);
+    close(folder);
+    return status;
+}
+
+/* ---- Properties ---- */
+
+void idx_get_properties(const struct idx_index *index, struct idx_properties *properties) {
+    const struct idxf_manifest *manifest = index->manifest;
+    memset(properties, 0, sizeof *properties);
+    properties->format_version = IDXF_VERSION;
+    idxf_uuid_write(manifest->uuid, properties->uuid);
+    properties->bits = manifest->bits;
+    properties->k = manifest->k;
+    properties->id_type = (enum idx_id_type)manifest->id_type;
+    properties->recipe = manifest->recipe;
+    properties->scheme = &index->scheme;
+    properties->segments = manifest->segment_count;
+    properties->resident_bytes = sizeof *index + sizeof *manifest;
+    for (size_t i = 0; i < manifest->segment_count; i++) {
+        const struct idxi_segment *segment = &index->segments[i];
+        properties->fingerprints += segment->entry->fingerprints;
+        properties->documents += segment->entry->documents;
+        properties->documents_bytes += segment->map.bytes;
+        properties->resident_bytes += sizeof *segment;
+        for (size_t table = 0; table < index->scheme.table_count; table++) {
+            properties->table_bytes += segment->tables[table].layout.file_size;
+            properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];
+        }
+    }
+}
+
+/* Runs of keys with one prefix are what a probe for that prefix decodes, and one block beyond, unless the table ends. */
+static enum idx_status measure_skew(const struct idxi_table *table, struct idx_table_properties *properties,
+                                    struct idx_error *error) {
+    uint64_t run = 0, previous = 0, blocks = table->header.blocks;
+    double sum = 0;
+    for (uint64_t block = 0; block <= blocks; block++) {
+        uint64_t key = 0;
+        if (block < blocks) {
+            IDXI_TRY(idxi_table_get_key(table, block, &key, error));
+            key >>= 64 - properties->prefix;
+        }
+        if (block > 0 && (block == blocks || key != previous)) {
+            uint64_t decoded = run + (block < blocks);
+            sum += (double)run * (double)decoded;
+            if (decoded > properties->largest_blocks_per_probe) properties->largest_blocks_per_probe = decoded;
+            run = 0;
+        }
+        previous = key;
+        run++;
+    }
+    if (blocks > 0) properties->mean_blocks_per_probe = sum / (double)blocks;
+    return IDX_OK;
+}
+
+enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
+                                         struct idx_table_properties *properties, struct idx_error *error) {
+    if (segment >= index->manifest->segment_count || table >= index->scheme.table_count)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no table %zu in a segment %zu", table, segment);
+    const struct idxi_table *reader = &index->segments[segment].tables[table];
+    *properties = (struct idx_table_properties){
+        .mask = reader->header.mask,
+        .radius = reader->header.radius,
+        .prefix = (unsigned)__builtin_popcountll(reader->header.mask),
+        .codec = (enum idx_codec)reader->header.codec,
+        .block_size = reader->header.block_size,
+        .fingerprints = reader->header.fingerprints,
+        .blocks = reader->header.blocks,
+        .file_bytes = reader->layout.file_size,
+        .directory_bits = reader->header.directory_bits,
+    };
+    return measure_skew(reader, properties, error);
+}

@@ -1,0 +1,61 @@
+/* index.h: an open index: its manifest, scheme and segments. Immutable once open, but for the atomic notes of what was
+ * checked. */
+#ifndef IDX_LIBIDX_INDEX_H
+#define IDX_LIBIDX_INDEX_H
+
+#include <idx.h>
+
+#include "format/manifest.h"
+#include "libidx/compare.h"
+#include "libidx/document_map.h"
+#include "libidx/table_reader.h"
+
+#define IDXI_MANIFEST_NAME "manifest"
+
+/* Room for the names of a segment's folder and of a table's file. */
+#define IDXI_NAME_BYTES 32
+
+struct idxi_segment {
+    const struct idxf_manifest_segment *entry;
+    char *path;
+    struct idxi_table *tables; /* as many as the scheme has */
+    size_t open_tables;
+    struct idxi_map map;
+    bool map_open;
+};
+
+struct idx_index {
+    char *path;
+    int folder; /* descriptor */
+    struct idx_open_options options;
+    struct idxf_manifest *manifest;
+    struct idx_scheme scheme;
+    struct idxi_segment *segments;
+    size_t open_segments;
+    idxi_compare compare;
+};
+
+void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
+void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]);
+
+/* Opens the folder at `path` as index->folder. Where it is none: IDX_NOT_FOUND or IDX_NOT_AN_INDEX. */
+enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error);
+
+/* Reads and checks the manifest of an open folder, and that its tables cover its k. */
+enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
+
+/* Opens the folder of a segment. */
+enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
+
+/* Opens one table of a segment and checks that it is the one that the manifest means. */
+enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
+                                        struct idx_error *error);
+
+/* Opens the document map of a segment. */
+enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
+
+/* Whether the segment holds a fingerprint. */
+enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                      bool *contains, struct idx_error *error);
+
+#endif

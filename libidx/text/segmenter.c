@@ -1,0 +1,91 @@
+/* segmenter.c: from UTF-8 to normalised words, over ICU: UTF-16, NFKC_Casefold, word segmentation. */
+#include "libidx/text/segmenter.h"
+
+#include "libidx/text/buffer.h"
+
+#include <unicode/ustring.h>
+#include <unicode/utf16.h>
+#include <unicode/utf8.h>
+
+#include <stdlib.h>
+
+enum { REPLACEMENT_CHARACTER = 0xFFFD };
+
+UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter) {
+    UErrorCode code = U_ZERO_ERROR;
+    segmenter->normalizer = unorm2_getNFKCCasefoldInstance(&code);
+    /* "" is the root locale; NULL would be the user's. */
+    segmenter->iterator = ubrk_open(UBRK_WORD, "", NULL, 0, &code);
+    return U_FAILURE(code) ? code : U_ZERO_ERROR;
+}
+
+/* Grows *units to at least `needed`. */
+static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
+    UChar *grown = idxt_buffer_grow(*units, capacity, needed, sizeof **units);
+    if (grown == NULL) return false;
+    *units = grown;
+    return true;
+}
+
+static int32_t capacity_for_icu(size_t capacity) {
+    return capacity < INT32_MAX ? (int32_t)capacity : INT32_MAX;
+}
+
+/* Normalises source into units, growing them where the text grows: a character can become 18. */
+static UErrorCode normalize(struct idxt_segmenter *segmenter, int32_t source_length, int32_t *length) {
+    size_t needed = (size_t)source_length;
+    for (;;) {
+        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, needed)) return U_MEMORY_ALLOCATION_ERROR;
+        int32_t capacity = capacity_for_icu(segmenter->unit_capacity);
+        UErrorCode code = U_ZERO_ERROR;
+        *length = unorm2_normalize(segmenter->normalizer, segmenter->source, source_length, segmenter->units, capacity,
+                                   &code);
+        if (code != U_BUFFER_OVERFLOW_ERROR) return U_FAILURE(code) ? code : U_ZERO_ERROR;
+        if (*length <= capacity) return code; /* no progress: give up rather than go round for ever */
+        needed = (size_t)*length;
+    }
+}
+
+UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+    /* No sequence of bytes, ill-formed ones included, becomes more units than it has bytes. */
+    if (!grow_units(&segmenter->source, &segmenter->source_capacity, length)) return U_MEMORY_ALLOCATION_ERROR;
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t source_length = 0, unit_length = 0;
+    u_strFromUTF8WithSub(segmenter->source, capacity_for_icu(segmenter->source_capacity), &source_length, utf8,
+                         (int32_t)length, REPLACEMENT_CHARACTER, NULL, &code);
+    if (U_FAILURE(code)) return code;
+    code = normalize(segmenter, source_length, &unit_length);
+    if (U_FAILURE(code)) return code;
+    ubrk_setText(segmenter->iterator, segmenter->units, unit_length, &code);
+    return U_FAILURE(code) ? code : U_ZERO_ERROR;
+}
+
+bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word) {
+    int32_t start = ubrk_current(segmenter->iterator), end;
+    while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
+        if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) {
+            *word = (struct idxt_span){segmenter->units + start, (size_t)(end - start)};
+            return true;
+        }
+        start = end;
+    }
+    return false;
+}
+
+size_t idxt_span_utf8(struct idxt_span word, char *utf8) {
+    size_t size = 0;
+    for (size_t i = 0; i < word.length;) {
+        UChar32 c;
+        /* Units made from UTF-8 have no lone surrogates. */
+        U16_NEXT_UNSAFE(word.units, i, c);
+        U8_APPEND_UNSAFE((uint8_t *)utf8, size, c);
+    }
+    return size;
+}
+
+void idxt_segmenter_close(struct idxt_segmenter *segmenter) {
+    if (segmenter->iterator != NULL) ubrk_close(segmenter->iterator);
+    free(segmenter->source);
+    free(segmenter->units);
+    *segmenter = (struct idxt_segmenter){0};
+}

@@ -1,0 +1,42 @@
+/* segmenter.h: from UTF-8 to normalised words, over ICU. */
+#ifndef IDX_TEXT_SEGMENTER_H
+#define IDX_TEXT_SEGMENTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <unicode/ubrk.h>
+#include <unicode/unorm2.h>
+
+/* Starts as {0}. Buffers are kept from text to text. */
+struct idxt_segmenter {
+    const UNormalizer2 *normalizer; /* ICU's own, shared and never freed */
+    UBreakIterator *iterator;
+    UChar *source; /* the text in UTF-16 */
+    size_t source_capacity;
+    UChar *units; /* the same, normalised; the iterator points into it */
+    size_t unit_capacity;
+};
+
+/* A word of the text, valid until the next idxt_segmenter_set. */
+struct idxt_span {
+    const UChar *units;
+    size_t length; /* UTF-16 units */
+};
+
+/* Errors of these two: ICU's. Memory that is out is U_MEMORY_ALLOCATION_ERROR. */
+UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
+
+/* Takes a text of at most INT32_MAX bytes, to be cut into words. */
+UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
+
+/* The next word, or false after the last one. */
+bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word);
+
+/* Writes a word in UTF-8, at most IDXT_UTF8_PER_UNIT bytes a unit. Returns how many bytes it has. */
+#define IDXT_UTF8_PER_UNIT 3
+size_t idxt_span_utf8(struct idxt_span word, char *utf8);
+
+void idxt_segmenter_close(struct idxt_segmenter *segmenter);
+
+#endif

@@ -1,0 +1,32 @@
+/* weight.c: 1 + log2 of a count in fixed point, by integers alone, so that it is the same on every machine. */
+#include "libidx/text/weight.h"
+
+#include <idx.h>
+
+/* floor(value * value / 2^64), from the halves of value, for compilers without a 128-bit integer. */
+static uint64_t square_high(uint64_t value) {
+    uint64_t high = value >> 32, low = value & UINT32_MAX;
+    uint64_t cross = high * low;
+    uint64_t middle = (low * low >> 32) + 2 * (cross & UINT32_MAX);
+    return high * high + 2 * (cross >> 32) + (middle >> 32);
+}
+
+/* The integer part of the logarithm is the number of bits less one. The fraction's bits come by squaring: with
+ * 1 <= x < 2, log2(x^2) = 2 log2(x), so its next bit is 1 when x^2 >= 2, and then x^2 / 2 goes on.
+ *
+ * x has 63 fraction bits and is rounded down, by less than 2^-62 a step; a step doubles the error that it is given. So
+ * after 16 steps x is less than 2^-46 too small, and only a count whose x^65536 lies within that above a power of two
+ * could lose its last bit. None below 2^32 does: doing the same with x rounded up gives the same bits for each of them.
+ * For powers of two x is 1 all the way, which is exact. */
+int64_t idxt_weight(uint64_t count) {
+    unsigned exponent = 63 - (unsigned)__builtin_clzll(count | 1);
+    uint64_t x = count << (63 - exponent);
+    uint64_t logarithm = exponent;
+    for (int bit = 0; bit < 16; bit++) {
+        x = square_high(x);
+        uint64_t carry = x >> 63;
+        x <<= 1 - carry;
+        logarithm = logarithm << 1 | carry;
+    }
+    return IDX_WEIGHT_ONE + (int64_t)logarithm;
+}

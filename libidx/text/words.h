@@ -1,0 +1,42 @@
+/* words.h: the distinct words of a text and how often each occurs. */
+#ifndef IDX_TEXT_WORDS_H
+#define IDX_TEXT_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct idxt_word {
+    uint64_t hash;  /* XXH3, seed 0, of its bytes */
+    size_t start;   /* where its bytes stand in idxt_words.bytes */
+    size_t length;  /* bytes */
+    uint64_t count; /* how often it occurs */
+};
+
+/* Starts as {0}. Buffers are kept from text to text. */
+struct idxt_words {
+    struct idxt_word *words; /* in order of first occurrence */
+    size_t count;
+    size_t capacity;
+
+    char *bytes; /* of all words, one after another */
+    size_t byte_count;
+    size_t byte_capacity;
+
+    uint32_t *slots; /* hash table: 1 + the number of a word, or 0 */
+    size_t slot_mask; /* number of slots in use, a power of two, less one */
+    size_t slot_capacity;
+};
+
+/* Empties it. Costs the same however many words it held. False: out of memory. */
+bool idxt_words_begin(struct idxt_words *words);
+
+/* Room for a word of up to `size` bytes, valid until the next call. NULL: out of memory. */
+char *idxt_words_reserve(struct idxt_words *words, size_t size);
+
+/* Counts the word of `length` bytes that was written where idxt_words_reserve said. False: out of memory. */
+bool idxt_words_count(struct idxt_words *words, size_t length);
+
+void idxt_words_free(struct idxt_words *words);
+
+#endif

@@ -1,0 +1,84 @@
+/* number.c: tests of the numbers that options take. */
+#include "tools/number.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void check(const char *text, uint64_t expected) {
+    uint64_t value = 0;
+    if (!number_parse(text, &value)) fail_msg("'%s' was refused", text);
+    if (value != expected) fail_msg("'%s' gave %llu", text, (unsigned long long)value);
+}
+
+static void refuse(const char *text) {
+    uint64_t value;
+    if (number_parse(text, &value)) fail_msg("'%s' was accepted", text);
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    check("0", 0);
+    check("007", 7);
+    check("18446744073709551615", UINT64_MAX);
+    check("1K", 1024);
+    check("3M", UINT64_C(3) << 20);
+    check("2G", UINT64_C(2) << 30);
+    check("1T", UINT64_C(1) << 40);
+    check("16777215T", UINT64_C(16777215) << 40);
+    check("1e9", 1000000000);
+    check("12e0", 12);
+    check("0e99999", 0);
+    check("2^34", UINT64_C(1) << 34);
+    check("2^63", UINT64_C(1) << 63);
+    check("10^19", UINT64_C(10000000000000000000));
+    check("0^0", 1);
+    check("0^9", 0);
+    check("1^18446744073709551615", 1);
+    check("5^1", 5);
+}
+
+static void test_what_is_none(void **state) {
+    (void)state;
+    refuse("");
+    refuse("-1");
+    refuse("+1");
+    refuse(" 1");
+    refuse("1 ");
+    refuse("1.5");
+    refuse("0x10");
+    refuse("18446744073709551616");
+    refuse("18446744073709551615K");
+    refuse("16777216T");
+    refuse("2^64");
+    refuse("10^20");
+    refuse("1e20");
+    refuse("1e");
+    refuse("2^");
+    refuse("K");
+    refuse("1k");
+    refuse("1KB");
+    refuse("1P");
+    refuse("e9");
+}
+
+static void test_digits_end_where_told(void **state) {
+    uint64_t value;
+    (void)state;
+    assert_true(number_parse_digits("123456", 3, &value));
+    assert_int_equal(value, 123);
+    assert_false(number_parse_digits("12\0"
+                                     "4",
+                                     4, &value));
+    assert_false(number_parse_digits("1K", 2, &value));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_what_is_none),
+        cmocka_unit_test(test_digits_end_where_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* reader.c: tests of reading by lines and by bytes, over pipes. */
+#include "tools/reader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A reader of a pipe; what is written to *end arrives in it. */
+static struct reader open_pipe(int *end) {
+    struct reader reader = READER_INIT;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    reader.name = "pipe";
+    reader.descriptor = ends[0];
+    *end = ends[1];
+    return reader;
+}
+
+static void put(int end, const char *text) { assert_int_equal(write(end, text, strlen(text)), (ssize_t)strlen(text)); }
+
+static void expect_line(struct reader *reader, bool wait, const char *expected) {
+    const char *line;
+    size_t length;
+    assert_int_equal(reader_line(reader, wait, &line, &length), READER_OK);
+    assert_int_equal(length, strlen(expected));
+    assert_memory_equal(line, expected, length);
+}
+
+static void expect_status(struct reader *reader, bool wait, enum reader_status status) {
+    const char *line;
+    size_t length;
+    assert_int_equal(reader_line(reader, wait, &line, &length), status);
+}
+
+static void test_lines_as_they_come(void **state) {
+    int end;
+    struct reader reader = open_pipe(&end);
+    (void)state;
+    expect_status(&reader, false, READER_PENDING);
+    put(end, "one\n\ntw");
+    expect_line(&reader, false, "one");
+    expect_line(&reader, false, "");
+    expect_status(&reader, false, READER_PENDING);
+    put(end, "o\nthree");
+    expect_line(&reader, true, "two");
+    assert_int_equal(reader.line, 3);
+    expect_status(&reader, false, READER_PENDING);
+    close(end);
+    expect_line(&reader, false, "three");
+    expect_status(&reader, true, READER_END);
+    expect_status(&reader, true, READER_END);
+    assert_int_equal(reader.line, 4);
+    reader_free(&reader);
+}
+
+static FILE *new_file(struct reader *reader) {
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    *reader = (struct reader)READER_INIT;
+    reader->name = "file";
+    reader->descriptor = dup(fileno(file));
+    assert_true(reader->descriptor >= 0);
+    return file;
+}
+
+static void test_lines_longer_than_a_read(void **state) {
+    enum { LENGTH = 1000003, LINES = 3 };
+    struct reader reader;
+    FILE *file = new_file(&reader);
+    const char *line;
+    size_t length;
+    (void)state;
+    for (int i = 0; i < LINES; i++) {
+        for (int j = 0; j < LENGTH + i; j++) fputc('a' + i, file);
+        fputc('\n', file);
+    }
+    rewind(file);
+    for (int i = 0; i < LINES; i++) {
+        assert_int_equal(reader_line(&reader, true, &line, &length), READER_OK);
+        assert_int_equal(length, LENGTH + i);
+        assert_true(line[0] == 'a' + i && line[length - 1] == 'a' + i);
+    }
+    expect_status(&reader, true, READER_END);
+    reader_free(&reader);
+    fclose(file);
+}
+
+static void test_bytes(void **state) {
+    int end;
+    struct reader reader = open_pipe(&end);
+    const char *bytes;
+    size_t got;
+    (void)state;
+    put(end, "0123456789");
+    close(end);
+    assert_int_equal(reader_bytes(&reader, 4, &bytes, &got), READER_OK);
+    assert_int_equal(got, 4);
+    assert_memory_equal(bytes, "0123", 4);
+    reader_give_back(&reader, 2);
+    assert_int_equal(reader_bytes(&reader, 4, &bytes, &got), READER_OK);
+    assert_memory_equal(bytes, "2345", 4);
+    assert_int_equal(reader_bytes(&reader, 100, &bytes, &got), READER_OK);
+    assert_int_equal(got, 4);
+    assert_memory_equal(bytes, "6789", 4);
+    assert_int_equal(reader_bytes(&reader, 1, &bytes, &got), READER_END);
+    assert_int_equal(got, 0);
+    reader_free(&reader);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines_as_they_come),
+        cmocka_unit_test(test_lines_longer_than_a_read),
+        cmocka_unit_test(test_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* tsv.c: tests of the lines that `idx build` and `idx lookup` read. */
+#include "tools/tsv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FINGERPRINT "0123456789abcdef"
+#define VALUE UINT64_C(0x0123456789abcdef)
+
+/* The line's bytes alone, without the terminating NUL, so that a sanitizer sees a read beyond them. */
+struct parsed {
+    char *line;
+    struct tsv_record record;
+    struct problem problem;
+    enum tsv_kind kind;
+};
+
+static struct parsed parse(enum tsv_ids ids, const char *text, size_t length) {
+    struct tsv_rules rules = {64, NOTATION_HEX, ids};
+    struct parsed parsed = {.line = malloc(length > 0 ? length : 1)};
+    assert_non_null(parsed.line);
+    memcpy(parsed.line, text, length);
+    parsed.kind = tsv_parse(&rules, parsed.line, length, &parsed.record, &parsed.problem);
+    return parsed;
+}
+
+static void check_id(enum tsv_ids ids, const char *text, size_t length, const char *id, size_t id_length) {
+    struct parsed parsed = parse(ids, text, length);
+    assert_int_equal(parsed.kind, TSV_RECORD);
+    assert_true(parsed.record.fingerprint == VALUE);
+    assert_int_equal(parsed.record.id_length, id_length);
+    if (id != NULL)
+        assert_memory_equal(parsed.record.id, id, id_length);
+    else
+        assert_null(parsed.record.id);
+    free(parsed.line);
+}
+
+static void refuse(enum tsv_ids ids, const char *text, const char *sentence) {
+    struct parsed parsed = parse(ids, text, strlen(text));
+    assert_int_equal(parsed.kind, TSV_BAD);
+    assert_string_equal(parsed.problem.sentence, sentence);
+    free(parsed.line);
+}
+
+#define LITERAL(text) (text), sizeof(text) - 1
+
+static void test_text_ids(void **state) {
+    (void)state;
+    check_id(TSV_ID_TEXT, LITERAL(FINGERPRINT "\ta"), "a", 1);
+    check_id(TSV_ID_TEXT, LITERAL("0x" FINGERPRINT "\thttp://x/ y"), LITERAL("http://x/ y"));
+    check_id(TSV_ID_TEXT, LITERAL(FINGERPRINT "\ta\r"), LITERAL("a\r"));
+    check_id(TSV_ID_TEXT, LITERAL(FINGERPRINT "\ta\0b\xff"), LITERAL("a\0b\xff"));
+    check_id(TSV_ID_TEXT, LITERAL(FINGERPRINT "\t#"), LITERAL("#"));
+    refuse(TSV_ID_TEXT, FINGERPRINT, "the ID is missing; a line is a fingerprint, a tab and an ID");
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t", "the ID after the tab is empty");
+    refuse(TSV_ID_TEXT, FINGERPRINT "\ta\tb", "the line has a second tab, and an ID has none");
+    refuse(TSV_ID_TEXT, "", "the fingerprint is missing");
+    refuse(TSV_ID_TEXT, "\ta", "the fingerprint is missing");
+    refuse(TSV_ID_TEXT, "01f\ta", "a fingerprint of 64 bits is 16 hex digits, and this one has 3");
+}
+
+static void test_long_id(void **state) {
+    enum { LENGTH = 100000 };
+    char *line = malloc(LENGTH);
+    (void)state;
+    assert_non_null(line);
+    memset(line, 'u', LENGTH);
+    memcpy(line, FINGERPRINT "\t", 17);
+    check_id(TSV_ID_TEXT, line, LENGTH, line + 17, LENGTH - 17);
+    free(line);
+}
+
+static void check_number(const char *text, uint64_t number) {
+    struct parsed parsed = parse(TSV_ID_U64, text, strlen(text));
+    assert_int_equal(parsed.kind, TSV_RECORD);
+    assert_true(parsed.record.number == number);
+    free(parsed.line);
+}
+
+static void test_number_ids(void **state) {
+    (void)state;
+    check_number(FINGERPRINT "\t0", 0);
+    check_number(FINGERPRINT "\t18446744073709551615", UINT64_MAX);
+    refuse(TSV_ID_U64, FINGERPRINT "\t18446744073709551616",
+           "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
+    refuse(TSV_ID_U64, FINGERPRINT "\t-1", "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
+    refuse(TSV_ID_U64, FINGERPRINT "\t1\r", "the ID ends in a carriage return; lines have to end in \\n alone");
+    refuse(TSV_ID_U64, FINGERPRINT, "the ID is missing; a line is a fingerprint, a tab and an ID");
+}
+
+static void test_no_ids(void **state) {
+    (void)state;
+    check_id(TSV_ID_NONE, LITERAL(FINGERPRINT), NULL, 0);
+    refuse(TSV_ID_NONE, FINGERPRINT "\t", "the line has a tab, and with --id-type none it is the fingerprint alone");
+}
+
+static void test_optional_ids(void **state) {
+    (void)state;
+    check_id(TSV_ID_OPTIONAL, LITERAL(FINGERPRINT), NULL, 0);
+    check_id(TSV_ID_OPTIONAL, LITERAL(FINGERPRINT "\tq 1"), LITERAL("q 1"));
+    refuse(TSV_ID_OPTIONAL, FINGERPRINT "\t", "the ID after the tab is empty");
+    refuse(TSV_ID_OPTIONAL, FINGERPRINT "\r",
+           "the fingerprint ends in a carriage return; lines have to end in \\n alone");
+}
+
+static void check_comment(const char *text, enum tsv_kind kind, const char *recipe) {
+    struct parsed parsed = parse(TSV_ID_TEXT, text, strlen(text));
+    assert_int_equal(parsed.kind, kind);
+    if (recipe != NULL) {
+        assert_int_equal(parsed.record.id_length, strlen(recipe));
+        assert_memory_equal(parsed.record.id, recipe, strlen(recipe));
+    }
+    free(parsed.line);
+}
+
+static void test_comments(void **state) {
+    (void)state;
+    check_comment("#", TSV_COMMENT, NULL);
+    check_comment("# a\tb", TSV_COMMENT, NULL);
+    check_comment("#recipe", TSV_COMMENT, NULL);
+    check_comment("#recipes\tx", TSV_COMMENT, NULL);
+    check_comment("#recipe\t", TSV_RECIPE, "");
+    check_comment("#recipe\twords:1;v1", TSV_RECIPE, "words:1;v1");
+    refuse(TSV_ID_TEXT, " #", "a fingerprint of 64 bits is 16 hex digits, and this one has 2");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_ids), cmocka_unit_test(test_long_id),      cmocka_unit_test(test_number_ids),
+        cmocka_unit_test(test_no_ids),   cmocka_unit_test(test_optional_ids), cmocka_unit_test(test_comments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+/* answer.h: looks one query up and writes the answer as `idx lookup` prints it. */
+#ifndef IDX_TOOLS_ANSWER_H
+#define IDX_TOOLS_ANSWER_H
+
+#include "tools/output.h"
+#include "tools/queries.h"
+
+#include <idx.h>
+
+/* What is asked of every query. */
+struct question {
+    const struct idx_index *index;
+    struct idx_properties properties;
+    enum notation notation;
+    unsigned distance;
+    uint64_t limit;         /* matches a query */
+    uint64_t max_documents; /* documents a match */
+    bool exists;            /* only whether there is a match */
+    bool json;
+};
+
+/* What one thread needs to answer; reused from query to query. */
+struct answerer {
+    const struct question *question;
+    struct idx_documents *documents; /* opened at the first match */
+    struct idx_match *matches;
+    size_t capacity;
+    struct output front; /* the columns before the document */
+    bool found;          /* whether any query had a match so far */
+    struct idx_error error;
+};
+
+void answerer_init(struct answerer *answerer, const struct question *question);
+
+/* Writes the answer to `output`. False when the library failed, after what had been found until then: `error`. */
+bool answer(struct answerer *answerer, const struct query *query, struct output *output);
+
+void answerer_free(struct answerer *answerer);
+
+#endif

@@ -1,0 +1,139 @@
+/* batch.c: answers the queries that are at hand by several threads. A batch is cut into chunks; each thread takes the
+ * next chunk and answers it into that chunk's own output. */
+#include "tools/batch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { CHUNK = 32, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
+
+struct batched_query {
+    uint64_t fingerprint;
+    bool has_id;
+    size_t id, id_length; /* within `ids` */
+};
+
+struct batch {
+    size_t count;
+    struct batched_query queries[MOST_QUERIES];
+    struct output ids;
+    struct output answers[MOST_CHUNKS];
+    atomic_size_t next_chunk;
+
+    pthread_mutex_t mutex; /* for the two below */
+    size_t failed_chunk;   /* the first one; MOST_CHUNKS when none */
+    struct idx_error error;
+
+    unsigned threads;
+    struct answerer answerers[]; /* one a thread */
+};
+
+struct batch *batch_new(const struct question *question, unsigned threads) {
+    struct batch *batch = calloc(1, sizeof *batch + threads * sizeof batch->answerers[0]);
+    if (batch == NULL) return NULL;
+    batch->ids = (struct output)OUTPUT_KEPT;
+    for (size_t i = 0; i < MOST_CHUNKS; i++) batch->answers[i] = (struct output)OUTPUT_KEPT;
+    pthread_mutex_init(&batch->mutex, NULL);
+    batch->threads = threads;
+    for (unsigned i = 0; i < threads; i++) answerer_init(&batch->answerers[i], question);
+    return batch;
+}
+
+bool batch_add(struct batch *batch, const struct query *query) {
+    batch->queries[batch->count++] =
+        (struct batched_query){query->fingerprint, query->id != NULL, batch->ids.length, query->id_length};
+    output_bytes(&batch->ids, query->id, query->id_length);
+    return batch->ids.error == 0;
+}
+
+bool batch_is_full(const struct batch *batch) { return batch->count == MOST_QUERIES || batch->ids.length >= 1 << 20; }
+
+static size_t chunks(const struct batch *batch) { return (batch->count + CHUNK - 1) / CHUNK; }
+
+static void note_failure(struct batch *batch, size_t chunk, const struct idx_error *error) {
+    pthread_mutex_lock(&batch->mutex);
+    if (chunk < batch->failed_chunk) {
+        batch->failed_chunk = chunk;
+        batch->error = *error;
+    }
+    pthread_mutex_unlock(&batch->mutex);
+}
+
+/* Chunks are taken in order: those before one that fails have all been taken, and are answered. */
+static void answer_chunk(struct batch *batch, struct answerer *answerer, size_t chunk) {
+    size_t end = (chunk + 1) * CHUNK < batch->count ? (chunk + 1) * CHUNK : batch->count;
+    for (size_t i = chunk * CHUNK; i < end; i++) {
+        const struct batched_query *from = &batch->queries[i];
+        const char *id = from->has_id ? batch->ids.bytes + from->id : NULL;
+        struct query query = {from->fingerprint, id, from->id_length};
+        if (answer(answerer, &query, &batch->answers[chunk])) continue;
+        note_failure(batch, chunk, &answerer->error);
+        return;
+    }
+}
+
+struct work {
+    struct batch *batch;
+    struct answerer *answerer;
+    pthread_t thread;
+    bool started;
+};
+
+static void *answer_chunks(void *context) {
+    struct work *work = context;
+    struct batch *batch = work->batch;
+    size_t chunk, count = chunks(batch);
+    while ((chunk = atomic_fetch_add(&batch->next_chunk, 1)) < count) answer_chunk(batch, work->answerer, chunk);
+    return NULL;
+}
+
+static void answer_all(struct batch *batch, struct work *works) {
+    size_t count = chunks(batch) < batch->threads ? chunks(batch) : batch->threads;
+    for (size_t i = 0; i < count; i++) works[i] = (struct work){.batch = batch, .answerer = &batch->answerers[i]};
+    for (size_t i = 1; i < count; i++)
+        works[i].started = pthread_create(&works[i].thread, NULL, answer_chunks, &works[i]) == 0;
+    if (count > 0) answer_chunks(&works[0]); /* also the work of threads that could not be started */
+    for (size_t i = 1; i < count; i++) {
+        if (works[i].started) pthread_join(works[i].thread, NULL);
+    }
+}
+
+static bool print(struct batch *batch, struct output *output) {
+    size_t count = chunks(batch);
+    for (size_t i = 0; i < count; i++) {
+        struct output *answers = &batch->answers[i];
+        if (i <= batch->failed_chunk) output_bytes(output, answers->bytes, answers->length);
+        if (answers->error != 0 && output->error == 0) output->error = answers->error;
+        answers->length = 0;
+    }
+    return batch->failed_chunk == MOST_CHUNKS;
+}
+
+bool batch_answer(struct batch *batch, struct output *output, struct idx_error *error) {
+    struct work works[MOST_CHUNKS];
+    atomic_store(&batch->next_chunk, 0);
+    batch->failed_chunk = MOST_CHUNKS;
+    answer_all(batch, works);
+    bool whole = print(batch, output);
+    if (!whole) *error = batch->error;
+    batch->count = 0;
+    batch->ids.length = 0;
+    return whole;
+}
+
+bool batch_found(const struct batch *batch) {
+    for (unsigned i = 0; i < batch->threads; i++) {
+        if (batch->answerers[i].found) return true;
+    }
+    return false;
+}
+
+void batch_free(struct batch *batch) {
+    if (batch == NULL) return;
+    for (unsigned i = 0; i < batch->threads; i++) answerer_free(&batch->answerers[i]);
+    for (size_t i = 0; i < MOST_CHUNKS; i++) free(batch->answers[i].bytes);
+    free(batch->ids.bytes);
+    pthread_mutex_destroy(&batch->mutex);
+    free(batch);
+}

@@ -1,0 +1,21 @@
+/* command.h: the subcommands, and the statuses they end with. */
+#ifndef IDX_TOOLS_COMMAND_H
+#define IDX_TOOLS_COMMAND_H
+
+/* What the process ends with, as with grep. */
+enum {
+    ENDS_WELL = 0,
+    ENDS_WITHOUT = 1, /* lookup: no match; verify: damage */
+    ENDS_BADLY = 2,   /* an error, said on standard error */
+};
+
+/* argv[0] is the subcommand. Each returns the status of the process. */
+int command_build(int argc, char **argv);
+int command_dump(int argc, char **argv);
+int command_fingerprint(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_lookup(int argc, char **argv);
+int command_plan(int argc, char **argv);
+int command_verify(int argc, char **argv);
+
+#endif

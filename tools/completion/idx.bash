@@ -1,0 +1,54 @@
+# Bash completion of idx: subcommands, options and their values.
+
+_idx_options() {
+    case $1 in
+        build)
+            echo -k --scheme --codec --block-size --bits --format --fingerprints --id-type --recipe --skip-bad-lines \
+                --threads --force --progress --help
+            ;;
+        lookup) echo -k --text --fingerprints --format --limit --max-documents --exists --threads --help ;;
+        info) echo --format --help ;;
+        verify) echo --help ;;
+        dump) echo --fingerprints --help ;;
+        plan) echo --count -k --bits --block-size --help ;;
+        fingerprint) echo --recipe --bits --help ;;
+    esac
+}
+
+# The values of an option; fails where they can't be listed.
+_idx_values() {
+    case $1:$2 in
+        build:--format) echo tsv u64 npy ;;
+        lookup:--format) echo tsv json ;;
+        info:--format) echo text json ;;
+        *:--scheme) echo auto 4 10 16 20 ;;
+        *:--codec) echo delta xor ;;
+        *:--fingerprints) echo hex dec signed ;;
+        *:--id-type) echo text u64 none ;;
+        *:--block-size) echo 128 256 512 1K 2K 4K ;;
+        *) return 1 ;;
+    esac
+}
+
+_idx() {
+    local commands='build dump fingerprint help info lookup plan verify'
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
+    COMPREPLY=()
+    if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
+    if [ "$word" = = ]; then word=; fi
+
+    if [ "$COMP_CWORD" = 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
+    elif [ "$command" = help ]; then
+        mapfile -t COMPREPLY < <(compgen -W "${commands/ help/}" -- "$word")
+    elif values=$(_idx_values "$command" "$before"); then
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+    elif [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_idx_options "$command")" -- "$word")
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+
+complete -F _idx idx

@@ -1,0 +1,185 @@
+/* info.c: `idx info`: what an index is, how large it is beside the least that its fingerprints need, and how skewed. */
+#include "tools/arguments.h"
+#include "tools/command.h"
+#include "tools/json.h"
+#include "tools/output.h"
+
+#include <idx.h>
+
+#include <inttypes.h>
+
+static const char help[] =
+    "Usage: idx info [OPTION…] INDEX\n"
+    "Print what INDEX is, its size in bits a fingerprint beside the least that as many uniform fingerprints need, and "
+    "how\n"
+    "skewed its fingerprints are.\n"
+    "\n"
+    "  --format FORMAT        text (default) or json\n"
+    "\n"
+    "The last lines stand for a table each:\n"
+    "  mask                   the bits that stand in front, in hex; prefix: how many; radius: how many may differ\n"
+    "  bits/fp, limit, ratio  the whole table file in bits a fingerprint; bits - log2(fingerprints) + 1.4427; the\n"
+    "                         former divided by the latter\n"
+    "  mean, largest          blocks that one probe decodes, where the query's prefix is that of a fingerprint\n"
+    "\n"
+    "Exit status: 0 it is an index, and was printed; 2 error.\n";
+
+static const char *const format_names[] = {"text", "json", NULL};
+static const char *const id_type_names[] = {"text", "u64", "none"};
+static const char *const codec_names[] = {"xor", "delta"};
+
+/* A table, and its size beside the limit; ratios are 0 where there are no fingerprints. */
+struct measured {
+    struct idx_table_properties table;
+    double bits, limit, ratio;
+};
+
+struct sum {
+    double bits, ratio;
+    size_t tables;
+};
+
+static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
+
+static bool measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
+                    size_t table, struct measured *measured) {
+    struct idx_error error;
+    if (idx_get_table_properties(index, segment, table, &measured->table, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    measured->bits = quotient(8 * (double)measured->table.file_bytes, (double)measured->table.fingerprints);
+    measured->limit = idx_information_limit(measured->table.fingerprints, properties->bits);
+    measured->ratio = quotient(measured->bits, measured->limit);
+    return true;
+}
+
+/* ---- Text ---- */
+
+static void put_properties(const struct idx_properties *properties, struct output *output) {
+    double fingerprints = (double)properties->fingerprints;
+    output_format(output, "format version  %u\n", properties->format_version);
+    output_format(output, "uuid            %s\n", properties->uuid);
+    output_format(output, "bits            %u\n", properties->bits);
+    output_format(output, "k               %u\n", properties->k);
+    output_format(output, "scheme          %s, %zu tables\n", properties->scheme->name,
+                  properties->scheme->table_count);
+    output_format(output, "recipe          %s\n", *properties->recipe != '\0' ? properties->recipe : "not known");
+    output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
+    output_format(output, "segments        %zu\n", properties->segments);
+    output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
+    output_format(output, "documents       %" PRIu64 "\n", properties->documents);
+    output_format(output, "table bytes     %" PRIu64 ", %.2f a fingerprint\n", properties->table_bytes,
+                  quotient((double)properties->table_bytes, fingerprints));
+    output_format(output, "document bytes  %" PRIu64 ", %.2f a fingerprint\n", properties->documents_bytes,
+                  quotient((double)properties->documents_bytes, fingerprints));
+    output_format(output, "resident bytes  %" PRIu64 ", %.2f a fingerprint\n\n", properties->resident_bytes,
+                  quotient((double)properties->resident_bytes, fingerprints));
+}
+
+static void put_head(struct output *output) {
+    output_format(output, "%7s %5s %16s %6s %6s %5s %10s %12s %9s %12s %9s %7s %7s %6s %7s\n", "segment", "table",
+                  "mask", "prefix", "radius", "codec", "block size", "fingerprints", "directory", "bytes", "bits/fp",
+                  "limit", "ratio", "mean", "largest");
+}
+
+static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
+                      struct output *output) {
+    const struct idx_table_properties *table = &measured->table;
+    output_format(output, "%7zu %5zu %*s", segment, number, 16 - (int)(bits + 3) / 4 + 1, "");
+    output_fingerprint(output, NOTATION_HEX, bits, table->mask);
+    output_format(output,
+                  " %6u %6u %5s %10" PRIu32 " %12" PRIu64 " %9u %12" PRIu64 " %9.3f %7.3f %7.4f %6.2f %7" PRIu64 "\n",
+                  table->prefix, table->radius, codec_names[table->codec], table->block_size, table->fingerprints,
+                  table->directory_bits, table->file_bytes, measured->bits, measured->limit, measured->ratio,
+                  table->mean_blocks_per_probe, table->largest_blocks_per_probe);
+}
+
+static bool print_text(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
+    struct sum sum = {0, 0, 0};
+    struct measured measured;
+    put_properties(properties, output);
+    put_head(output);
+    for (size_t segment = 0; segment < properties->segments; segment++) {
+        for (size_t table = 0; table < properties->scheme->table_count; table++) {
+            if (!measure(index, properties, segment, table, &measured)) return false;
+            put_table(segment, table, properties->bits, &measured, output);
+            sum = (struct sum){sum.bits + measured.bits, sum.ratio + measured.ratio, sum.tables + 1};
+        }
+    }
+    output_format(output, "\nmean of the tables: %.3f bits a fingerprint, ratio %.4f\n",
+                  quotient(sum.bits, (double)sum.tables), quotient(sum.ratio, (double)sum.tables));
+    return true;
+}
+
+/* ---- JSON ---- */
+
+static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
+
+static json_t *table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
+    const struct idx_table_properties *table = &measured->table;
+    char mask[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
+    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:o}", "segment", integer(segment),
+                     "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix), "radius",
+                     integer(table->radius), "codec", codec_names[table->codec], "block_size",
+                     integer(table->block_size), "fingerprints", integer(table->fingerprints), "blocks",
+                     integer(table->blocks), "directory_bits", integer(table->directory_bits), "bytes",
+                     integer(table->file_bytes), "bits_per_fingerprint", measured->bits, "limit", measured->limit,
+                     "ratio", measured->ratio, "mean_blocks_per_probe", table->mean_blocks_per_probe,
+                     "largest_blocks_per_probe", integer(table->largest_blocks_per_probe));
+}
+
+static json_t *index_object(const struct idx_properties *properties, json_t *tables) {
+    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format_version",
+                     integer(properties->format_version), "uuid", properties->uuid, "bits", integer(properties->bits),
+                     "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
+                     *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
+                     id_type_names[properties->id_type], "segments", integer(properties->segments), "fingerprints",
+                     integer(properties->fingerprints), "documents", integer(properties->documents), "table_bytes",
+                     integer(properties->table_bytes), "document_bytes", integer(properties->documents_bytes),
+                     "resident_bytes", integer(properties->resident_bytes), "tables", tables);
+}
+
+static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
+    json_t *tables = json_array();
+    struct measured measured;
+    for (size_t segment = 0; segment < properties->segments; segment++) {
+        for (size_t table = 0; table < properties->scheme->table_count; table++) {
+            if (!measure(index, properties, segment, table, &measured)) {
+                json_decref(tables);
+                return false;
+            }
+            json_array_append_new(tables, table_object(segment, table, properties->bits, &measured));
+        }
+    }
+    json_put(output, index_object(properties, tables));
+    output_byte(output, '\n');
+    return true;
+}
+
+static int run(const char *path, bool json) {
+    struct output output = OUTPUT_STANDARD;
+    struct idx_index *index = NULL;
+    struct idx_properties properties;
+    struct idx_error error;
+    if (idx_open(&index, path, NULL, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return ENDS_BADLY;
+    }
+    idx_get_properties(index, &properties);
+    bool whole = json ? print_json(index, &properties, &output) : print_text(index, &properties, &output);
+    idx_close(index);
+    return output_close(&output) && whole ? ENDS_WELL : ENDS_BADLY;
+}
+
+int command_info(int argc, char **argv) {
+    int format = 0, status;
+    struct texts operands;
+    const struct option_rule rules[] = {
+        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
+    return run(operands.values[0], format == 1);
+}

@@ -1,0 +1,61 @@
+/* input.h: what `idx build` reads: the documents of all inputs, one after the other. */
+#ifndef IDX_TOOLS_INPUT_H
+#define IDX_TOOLS_INPUT_H
+
+#include "tools/arguments.h"
+#include "tools/npy.h"
+#include "tools/reader.h"
+#include "tools/tsv.h"
+
+enum input_format {
+    INPUT_TSV, /* fingerprint<TAB>ID */
+    INPUT_U64, /* little-endian u64, nothing else */
+    INPUT_NPY, /* NumPy's array file of uint64 */
+};
+
+enum input_status {
+    INPUT_DOCUMENT,
+    INPUT_END,
+    INPUT_INTERRUPTED,
+    INPUT_FAILED, /* after a complaint */
+};
+
+struct input {
+    /* Set by the caller. */
+    struct texts paths; /* none: standard input */
+    enum input_format format;
+    struct tsv_rules rules; /* of TSV; for the others only the bits */
+    bool skip_bad_lines;
+    const char
+        *recipe; /* given by the user, so that the inputs' own are passed over; else NULL, and the inputs' then */
+
+    /* What was met. */
+    uint64_t skipped; /* bad lines */
+    uint64_t documents;
+
+    /* Within. */
+    size_t path; /* how many were opened */
+    struct reader reader;
+    struct npy_array array; /* of the file that is being read */
+    uint64_t row;           /* within the file */
+    bool ahead;             /* `first` was read, and not yet given */
+    enum input_status first_status;
+    struct tsv_record first;
+    char *own_recipe; /* from the inputs; freed by input_free */
+    bool recipe_settled;
+};
+
+/* Reads ahead where the recipe may stand in the input, so that `recipe` is known; NULL then where there is none.
+ * INPUT_DOCUMENT or INPUT_END when all is well. */
+enum input_status input_find_recipe(struct input *input);
+
+/* Gives the next document; its ID is valid until the next call. For u64 and npy `number` is the row's number over all
+ * inputs. */
+enum input_status input_next(struct input *input, struct tsv_record *record);
+
+/* Where the document given last stands, for messages: a file, and a line or row. */
+void input_complain(const struct input *input, const char *sentence);
+
+void input_free(struct input *input);
+
+#endif

@@ -1,0 +1,20 @@
+/* interrupt.h: SIGINT and SIGTERM during a build, which has to clean up before it ends. */
+#ifndef IDX_TOOLS_INTERRUPT_H
+#define IDX_TOOLS_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* From now on SIGINT and SIGTERM are only noted. */
+void interrupt_catch(void);
+
+/* From now on the first of them is answered by `notice` on standard error, which must stay valid, and the second one
+ * ends the process. */
+void interrupt_postpone(const char *notice);
+
+/* A descriptor to poll, readable once a signal was noted; -1 before interrupt_catch. */
+int interrupt_descriptor(void);
+
+/* Ends the process by the signal that was noted; returns when there was none. */
+void interrupt_obey(void);
+
+#endif

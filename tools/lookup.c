@@ -1,0 +1,196 @@
+/* lookup.c: `idx lookup`: which fingerprints of an index are near to these, and which documents they belong to. */
+#include "tools/arguments.h"
+#include "tools/batch.h"
+#include "tools/command.h"
+
+#include <limits.h>
+
+static const char help[] =
+    "Usage: idx lookup [OPTION…] INDEX [FINGERPRINT…]\n"
+    "Print every fingerprint of INDEX near to those given, and its documents. No FINGERPRINT is lines on standard "
+    "input:\n"
+    "a fingerprint, or fingerprint, tab, query ID. They are answered as they come; lines that begin with # are "
+    "comments.\n"
+    "\n"
+    "  -k N                   largest distance, up to what the index was built for (default: that)\n"
+    "  --text FILE            look up the text in FILE (- is standard input), by the recipe of the index; may be "
+    "repeated\n"
+    "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --format FORMAT        tsv (default) or json, an object a match\n"
+    "  --limit N              only the N nearest matches of each query\n"
+    "  --max-documents N      only the first N documents of each match\n"
+    "  --exists               only print the queries that have a match, each once\n"
+    "  --threads N            look up by N threads (default 1)\n"
+    "\n"
+    "Output, a line a match and document, by distance, then fingerprint, then document:\n"
+    "  query, tab, fingerprint, tab, distance, tab, document ID\n"
+    "The query is its ID, its file, or its fingerprint. In an index with --id-type none the document ID is empty.\n"
+    "JSON: {\"query\":…,\"fingerprint\":…,\"distance\":…,\"documents\":[…]}; see the man page.\n"
+    "\n"
+    "Examples:\n"
+    "  idx lookup docs.idx 9f86d081884c7d65\n"
+    "  idx lookup docs.idx --text README -k 2 --limit 10\n"
+    "  idx fingerprint new/ | idx lookup docs.idx\n"
+    "A signed fingerprint that begins with - goes after --.\n"
+    "\n"
+    "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
+
+static const char *const format_names[] = {"tsv", "json", NULL};
+
+struct lookup {
+    const char *path;
+    struct question question;
+    struct queries queries;
+    int format, notation;
+    unsigned distance; /* UINT_MAX: not given */
+    unsigned threads;
+};
+
+static bool check_options(const struct lookup *lookup) {
+    const struct question *question = &lookup->question;
+    if (lookup->queries.texts.count > 0 && lookup->queries.fingerprints.count > 0)
+        complain_of_usage("give fingerprints or --text, not both");
+    else if (question->exists && question->limit != UINT64_MAX)
+        complain_of_usage("--limit does nothing with --exists; leave one of them out");
+    else if (question->exists && question->max_documents != UINT64_MAX)
+        complain_of_usage("--max-documents does nothing with --exists; leave one of them out");
+    else
+        return true;
+    return false;
+}
+
+static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
+    struct question *question = &lookup->question;
+    struct texts operands;
+    const struct option_rule rules[] = {
+        {.name = "k", .kind = OPTION_NUMBER, .value = &lookup->distance, .most = IDX_MAX_BITS},
+        {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &lookup->notation, .names = notation_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &lookup->format, .names = format_names},
+        {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
+        {.name = "max-documents", .kind = OPTION_COUNT, .value = &question->max_documents, .least = 1},
+        {.name = "exists", .kind = OPTION_FLAG, .value = &question->exists},
+        {.name = "threads", .kind = OPTION_NUMBER, .value = &lookup->threads, .least = 1, .most = 256},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
+    if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
+    lookup->path = operands.values[0];
+    lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};
+    question->json = lookup->format == 1;
+    question->notation = (enum notation)lookup->notation;
+    *status = ENDS_BADLY;
+    return check_options(lookup);
+}
+
+/* Opening costs nothing where keys are mapped, and look-ups cost less where they are loaded. */
+static bool open_index(struct lookup *lookup, struct idx_index **index) {
+    struct question *question = &lookup->question;
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_error error;
+    bool few = lookup->queries.fingerprints.count + lookup->queries.texts.count > 0;
+    options.keys = few ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY;
+    if (idx_open(index, lookup->path, &options, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    idx_get_properties(*index, &question->properties);
+    question->index = *index;
+    question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
+    if (question->distance > question->properties.k) {
+        complain("-k %u is more than the %u that %s was built for; build it with that -k, or look up within %u",
+                 question->distance, question->properties.k, lookup->path, question->properties.k);
+        return false;
+    }
+    lookup->queries.rules.bits = question->properties.bits;
+    lookup->queries.rules.notation = question->notation;
+    lookup->queries.recipe = question->properties.recipe;
+    return true;
+}
+
+/* Ends with the status of the queries, QUERIES_FAILED after an error of the library. */
+static enum queries_status answer_each(struct lookup *lookup, struct output *output, bool *found) {
+    struct answerer answerer;
+    struct query query;
+    enum queries_status status;
+    answerer_init(&answerer, &lookup->question);
+    do {
+        status = queries_next(&lookup->queries, false, &query);
+        if (status == QUERIES_PENDING && output_flush(output)) status = queries_next(&lookup->queries, true, &query);
+        if (status == QUERIES_ONE && !answer(&answerer, &query, output)) {
+            output_flush(output);
+            complain("%s", answerer.error.sentence);
+            status = QUERIES_FAILED;
+        }
+    } while (status == QUERIES_ONE && output->error == 0);
+    *found = answerer.found;
+    answerer_free(&answerer);
+    return status;
+}
+
+/* Fills the batch with what is at hand, at least one query. */
+static enum queries_status fill(struct queries *queries, struct batch *batch) {
+    struct query query;
+    enum queries_status status = queries_next(queries, true, &query);
+    while (status == QUERIES_ONE) {
+        if (!batch_add(batch, &query)) {
+            complain("out of memory for the queries");
+            return QUERIES_FAILED;
+        }
+        if (batch_is_full(batch)) break;
+        status = queries_next(queries, false, &query);
+    }
+    return status;
+}
+
+static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found) {
+    struct batch *batch = batch_new(&lookup->question, lookup->threads);
+    enum queries_status status = QUERIES_FAILED;
+    struct idx_error error;
+    if (batch == NULL) {
+        complain("out of memory for %u threads", lookup->threads);
+        return QUERIES_FAILED;
+    }
+    do {
+        status = fill(&lookup->queries, batch);
+        bool whole = batch_answer(batch, output, &error);
+        output_flush(output);
+        if (!whole) complain("%s", error.sentence);
+        if (!whole) status = QUERIES_FAILED;
+    } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
+    *found = batch_found(batch);
+    batch_free(batch);
+    return status;
+}
+
+static int answer_all(struct lookup *lookup) {
+    struct output output = OUTPUT_STANDARD;
+    bool found = false;
+    enum queries_status status =
+        lookup->threads > 1 ? answer_batches(lookup, &output, &found) : answer_each(lookup, &output, &found);
+    bool written = output_close(&output);
+    if (status == QUERIES_BAD) queries_complain(&lookup->queries);
+    if (!written || status != QUERIES_END) return ENDS_BADLY;
+    return found ? ENDS_WELL : ENDS_WITHOUT;
+}
+
+static int run(struct lookup *lookup) {
+    struct idx_index *index = NULL;
+    int status = ENDS_BADLY;
+    if (open_index(lookup, &index)) {
+        if (queries_open(&lookup->queries)) status = answer_all(lookup);
+        queries_close(&lookup->queries);
+    }
+    idx_close(index);
+    return status;
+}
+
+int command_lookup(int argc, char **argv) {
+    struct lookup lookup = {.question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},
+                            .distance = UINT_MAX,
+                            .notation = NOTATION_HEX,
+                            .threads = 1};
+    int status;
+    if (read_arguments(argc, argv, &lookup, &status)) status = run(&lookup);
+    texts_free(&lookup.queries.texts);
+    return status;
+}

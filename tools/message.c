@@ -1,0 +1,47 @@
+/* message.c: what the command says on standard error. */
+#include "tools/message.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static const char *speaker;
+
+void message_speaker(const char *subcommand) { speaker = subcommand; }
+
+/* One write a message, so that messages of several processes don't mix. */
+static void say(bool help, const char *format, va_list arguments) {
+    char line[8192];
+    size_t size = sizeof line - 64, length; /* room for what follows the sentence */
+    const char *gap = speaker == NULL ? "" : " ", *who = speaker == NULL ? "" : speaker;
+    length = (size_t)snprintf(line, size, "idx%s%s: ", gap, who);
+    length += (size_t)vsnprintf(line + length, size - length, format, arguments);
+    if (length >= size) length = size - 1;
+    if (help)
+        snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
+    else
+        snprintf(line + length, sizeof line - length, "\n");
+    fputs(line, stderr);
+}
+
+void complain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(false, format, arguments);
+    va_end(arguments);
+}
+
+void complain_of_usage(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(true, format, arguments);
+    va_end(arguments);
+}
+
+bool problem_set(struct problem *problem, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(problem->sentence, sizeof problem->sentence, format, arguments);
+    va_end(arguments);
+    return false;
+}

@@ -1,0 +1,15 @@
+/* number.h: the numbers that options take. */
+#ifndef IDX_TOOLS_NUMBER_H
+#define IDX_TOOLS_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Digits alone, below 2^64. */
+bool number_parse_digits(const char *text, size_t length, uint64_t *value);
+
+/* Digits, then nothing, or K, M, G or T (powers of 1024), or eN (times 10^N), or ^N (to the power of N). */
+bool number_parse(const char *text, uint64_t *value);
+
+#endif

@@ -1,0 +1,49 @@
+/* queries.h: what `idx lookup` is asked: fingerprints as arguments, text files, or lines on standard input. */
+#ifndef IDX_TOOLS_QUERIES_H
+#define IDX_TOOLS_QUERIES_H
+
+#include "tools/arguments.h"
+#include "tools/reader.h"
+#include "tools/text.h"
+#include "tools/tsv.h"
+
+struct query {
+    uint64_t fingerprint;
+    const char *id; /* NULL: the query goes by its fingerprint */
+    size_t id_length;
+};
+
+enum queries_status {
+    QUERIES_ONE,
+    QUERIES_END,
+    QUERIES_PENDING, /* nothing more without waiting */
+    QUERIES_BAD,     /* queries_complain says why */
+    QUERIES_FAILED,  /* after a complaint */
+};
+
+struct queries {
+    struct texts fingerprints; /* the arguments; none, and no texts: standard input */
+    struct texts texts;        /* files to be fingerprinted by the index's recipe */
+    struct tsv_rules rules;
+    const char *recipe; /* of the index; "" when not known */
+
+    /* Within. */
+    size_t next;
+    struct reader lines;
+    struct text text;
+    struct problem problem;
+};
+
+/* Opens what there is to open. False after a complaint. */
+bool queries_open(struct queries *queries);
+
+/* Gives the next query; its ID is valid until the next call. Without `wait`, QUERIES_PENDING rather than waiting for
+ * standard input. */
+enum queries_status queries_next(struct queries *queries, bool wait, struct query *query);
+
+/* Says what was wrong with the query that was QUERIES_BAD. */
+void queries_complain(const struct queries *queries);
+
+void queries_close(struct queries *queries);
+
+#endif
