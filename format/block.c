@@ -53,6 +53,14 @@ size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fin
 
 /* ---- Decoding ---- */
 
+/* The fields of a decoder's entry, above the bytes of the tail lengths. */
+enum { COUNT_SHIFT = 48, USED_SHIFT = 51, TOTAL_SHIFT = 55 };
+
+/* Functions that decode are compiled for several kinds of processor. */
+#define INLINE static inline __attribute__((always_inline))
+
+static idxf_next choose_next(void);
+
 void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
                        const uint8_t lengths[IDXF_SYMBOLS]) {
     uint16_t codes[IDXF_SYMBOLS];
@@ -62,6 +70,7 @@ void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsi
     decoder->codec = codec;
     decoder->bits = bits;
     decoder->block_size = block_size;
+    decoder->next = choose_next();
     memset(decoder->code_length, 0, sizeof decoder->code_length);
     for (unsigned symbol = 0; symbol < bits; symbol++) {
         if (lengths[symbol] == 0) continue;
@@ -72,15 +81,16 @@ void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsi
         }
     }
     for (unsigned entry = 0; entry < IDXF_DECODE_ENTRIES; entry++) {
-        uint64_t packed = 0, count = 0;
+        uint64_t packed = 0, count = 0, total = 0;
         unsigned used = 0;
         while (count < IDXF_DECODE_SYMBOLS) {
             unsigned length = code_length[entry >> used];
             if (length == 0 || used + length > IDXF_MAX_CODE_LENGTH) break;
             packed |= (uint64_t)tail_length[entry >> used] << (8 * count++);
+            total += tail_length[entry >> used];
             used += length;
         }
-        decoder->entries[entry] = packed | count << 48 | (uint64_t)used << 56;
+        decoder->entries[entry] = packed | count << COUNT_SHIFT | (uint64_t)used << USED_SHIFT | total << TOTAL_SHIFT;
     }
 }
 
@@ -106,49 +116,57 @@ static size_t fail(struct idxf_block_cursor *cursor, enum idxf_fault fault) {
     return 0;
 }
 
-/* Decodes `count` codes into tail lengths. */
-static inline enum idxf_fault decode_codes(struct idxf_block_cursor *cursor, size_t count, uint8_t *tail_lengths) {
+/* Decodes `count` codes into tail lengths, and sets *total to the bits of these tails. */
+INLINE enum idxf_fault decode_codes(struct idxf_block_cursor *cursor, size_t count, uint8_t *tail_lengths,
+                                    size_t *total) {
     const struct idxf_decoder *decoder = cursor->decoder;
-    size_t size = decoder->block_size, position = cursor->position, made = 0;
+    size_t size = decoder->block_size, position = cursor->position, made = 0, tails = 0;
     while (made < count) {
         if (position > size * 8) return IDXF_FAULT_OVERRUN;
         uint64_t bits = idxf_peek_bits(cursor->block, size, position);
         /* 57 bits hold five groups of up to 11. */
         for (int group = 0; group < 5 && made < count; group++) {
             uint64_t entry = decoder->entries[bits % IDXF_DECODE_ENTRIES];
-            unsigned used = (unsigned)(entry >> 56);
+            unsigned used = entry >> USED_SHIFT & 15;
             if (used == 0) return IDXF_FAULT_CODE;
             idxf_store64(tail_lengths + made, entry);
-            made += (entry >> 48) & 255;
+            made += entry >> COUNT_SHIFT & 7;
+            tails += entry >> TOTAL_SHIFT;
             position += used;
             bits >>= used;
         }
     }
-    while (made > count) position -= decoder->code_length[tail_lengths[--made]];
+    while (made > count) {
+        unsigned tail_length = tail_lengths[--made];
+        position -= decoder->code_length[tail_length];
+        tails -= tail_length;
+    }
     cursor->position = position;
+    *total = tails;
     return IDXF_OK;
 }
 
 /* The number whose leading 1 stands above a tail of `length` bits that ends at bit `end`. */
-static inline uint64_t get_difference(const uint8_t *block, size_t end, unsigned length) {
+INLINE uint64_t get_difference(const uint8_t *block, size_t end, unsigned length) {
+    uint64_t low = 0;
+    unsigned below = 0;
     if (length > 57) {
-        uint64_t low = idxf_load64(block + (end - length) / 8) >> (end - length) % 8 & idxf_low_bits(32);
-        return get_difference(block, end, length - 32) << 32 | low;
+        below = 32;
+        low = idxf_load64(block + (end - length) / 8) >> (end - length) % 8 & idxf_low_bits(below);
     }
     uint64_t bits = idxf_load64(block + (end + 7) / 8 - 8) << (-end & 7);
-    return (bits >> 1 | UINT64_C(1) << 63) >> (63 - length);
+    return (bits >> 1 | UINT64_C(1) << 63) >> (63 - length + below) << below | low;
 }
 
-static inline size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
+INLINE size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
     /* A group writes 8 bytes where up to 6 count. */
     uint8_t tail_lengths[IDXF_CHUNK + 8];
     const uint8_t *block = cursor->block;
     size_t total = 0, tails = cursor->tails;
     unsigned align = 64 - cursor->decoder->bits;
     uint64_t x = cursor->previous;
-    enum idxf_fault fault = decode_codes(cursor, count, tail_lengths);
+    enum idxf_fault fault = decode_codes(cursor, count, tail_lengths, &total);
     if (fault != IDXF_OK) return fail(cursor, fault);
-    for (size_t i = 0; i < count; i++) total += tail_lengths[i];
     if (tails < cursor->position || tails - cursor->position < total) return fail(cursor, IDXF_FAULT_OVERRUN);
     for (size_t i = 0; i < count; i++) {
         unsigned length = tail_lengths[i];
@@ -161,7 +179,7 @@ static inline size_t next_delta(struct idxf_block_cursor *cursor, size_t count, 
     return count;
 }
 
-static inline size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
+INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
     const struct idxf_decoder *decoder = cursor->decoder;
     size_t size = decoder->block_size, position = cursor->position;
     unsigned align = 64 - decoder->bits;
@@ -182,7 +200,7 @@ static inline size_t next_xor(struct idxf_block_cursor *cursor, size_t count, ui
     return count;
 }
 
-size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t fingerprints[IDXF_CHUNK]) {
+INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
     size_t count = cursor->left < IDXF_CHUNK ? cursor->left : IDXF_CHUNK;
     size_t stored = 0;
     if (count == 0) return 0;
@@ -196,6 +214,28 @@ size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t fingerprints[I
     }
     cursor->left -= count;
     return count;
+}
+
+static size_t next_portable(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    return next(cursor, fingerprints);
+}
+
+#ifdef __x86_64__
+__attribute__((target("bmi,bmi2"))) static size_t next_bmi2(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    return next(cursor, fingerprints);
+}
+#endif
+
+static idxf_next choose_next(void) {
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) return next_bmi2;
+#endif
+    return next_portable;
+}
+
+size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t fingerprints[IDXF_CHUNK]) {
+    return cursor->decoder->next(cursor, fingerprints);
 }
 
 enum idxf_fault idxf_block_check_padding(const struct idxf_block_cursor *cursor) {

@@ -46,9 +46,13 @@ size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fin
 #define IDXF_DECODE_ENTRIES (1u << IDXF_MAX_CODE_LENGTH)
 #define IDXF_DECODE_SYMBOLS 6
 
-/* For each value of the next 11 bits: up to 6 whole codes that they begin with. Byte i below 6 is the tail length of
- * code i, byte 6 the number of codes, byte 7 their bits together. */
+struct idxf_block_cursor;
+typedef size_t (*idxf_next)(struct idxf_block_cursor *cursor, uint64_t *fingerprints);
+
+/* For each value of the next 11 bits, an entry says which whole codes they begin with, up to 6: byte i below 6 is the
+ * tail length of code i; above stand the number of codes (3 bits), their bits together (4), and those of their tails. */
 struct idxf_decoder {
+    idxf_next next; /* for this processor */
     enum idxf_codec codec;
     unsigned bits;
     uint32_t block_size;

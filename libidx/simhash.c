@@ -5,21 +5,17 @@
 
 #include <string.h>
 
-unsigned idx_distance(uint64_t a, uint64_t b) {
-    return (unsigned)__builtin_popcountll(a ^ b);
-}
+unsigned idx_distance(uint64_t a, uint64_t b) { return (unsigned)__builtin_popcountll(a ^ b); }
 
-void idx_simhash_init(struct idx_simhash *simhash) {
-    memset(simhash, 0, sizeof *simhash);
-}
+void idx_simhash_init(struct idx_simhash *simhash) { memset(simhash, 0, sizeof *simhash); }
 
 void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight) {
     idx_simhash_add_hash(simhash, XXH3_64bits(feature, length), weight);
 }
 
 /* Unsigned, so that sums beyond the promised range wrap around instead of being undefined. Two bits go side by side
- * because they fill a 128-bit register, and each is shifted by a constant, since plain x86-64 has no shifts by a vector:
- * 35 ns a feature instead of 75. */
+ * because they fill a 128-bit register, and each is shifted by a constant, since plain x86-64 has no shifts by a
+ * vector: 35 ns a feature instead of 75. */
 void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight) {
     uint64_t *sums = (uint64_t *)simhash->sums;
     uint64_t lanes[2] = {hash, hash >> 1};

@@ -142,6 +142,11 @@ static void complain_of_option(const struct grammar *grammar, const struct getop
 }
 
 static bool check_operands(const struct grammar *grammar, const struct texts *operands) {
+    for (size_t i = 0; i < operands->count; i++) {
+        if (*operands->values[i] != '\0') continue;
+        complain_of_usage("argument %zu is empty", i + 1);
+        return false;
+    }
     if (operands->count < grammar->least_operands)
         complain_of_usage("%s is missing", grammar->operand);
     else if (operands->count > grammar->most_operands)

@@ -37,7 +37,7 @@ static bool is_recipe(const struct tsv_record *record) {
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
     if (!is_recipe(record)) {
-        input_complain(input, "the recipe is empty, too long, or has control characters; --recipe goes before it");
+        input_complain(input, "the recipe is empty, too long, or has control characters; mend it, or give --recipe");
         return false;
     }
     if (!input->recipe_settled) {

@@ -45,15 +45,19 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
         digits += 2;
         count -= 2;
     }
-    if (count != hex_digits(bits))
-        return problem_set(problem, "a fingerprint of %u bits is %u hex digits, and this one has %zu%s", bits,
-                           hex_digits(bits), count,
-                           is_decimal(text, length) ? " (--fingerprints dec or signed reads decimal numbers)" : "");
+    if (is_decimal(text, length) && count != hex_digits(bits))
+        return problem_set(problem,
+                           "a fingerprint of %u bits is %u hex digits, and this one has %zu (--fingerprints dec or "
+                           "signed reads decimal numbers)",
+                           bits, hex_digits(bits), count);
     for (size_t i = 0; i < count; i++) {
         int digit = hex_value(digits[i]);
         if (digit < 0) return wrong_digit(digits[i], bits, problem);
         value = value << 4 | (unsigned)digit;
     }
+    if (count != hex_digits(bits))
+        return problem_set(problem, "a fingerprint of %u bits is %u hex digits, and this one has %zu", bits,
+                           hex_digits(bits), count);
     if (bits < 64 && value >> bits != 0) return too_large(bits, problem);
     *fingerprint = value;
     return true;

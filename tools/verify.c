@@ -23,11 +23,15 @@ struct report {
     bool damage_said;
 };
 
+/* The sentence on a damaged file begins with the file's path. */
 static void print_file(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
     size_t length = strlen(report->path);
-    const char *slash = length > 0 && report->path[length - 1] == '/' ? "" : "/";
-    output_format(report->output, "%s%s%s: %s\n", report->path, slash, file, status == IDX_OK ? "OK" : sentence);
+    const char *slash = report->path[length - 1] == '/' ? "" : "/";
+    if (status == IDX_OK)
+        output_format(report->output, "%s%s%s: OK\n", report->path, slash, file);
+    else
+        output_format(report->output, "%s\n", sentence);
     if (status != IDX_OK) report->damage_said = true;
 }
 
@@ -39,7 +43,7 @@ static int verify(const char *path, struct output *output) {
     enum idx_status status = idx_verify(path, print_file, &report, &error);
     if (status == IDX_OK) return ENDS_WELL;
     if (is_damage(status)) {
-        if (!report.damage_said) output_format(output, "%s: %s\n", path, error.sentence);
+        if (!report.damage_said) output_format(output, "%s\n", error.sentence);
         return ENDS_WITHOUT;
     }
     output_flush(output);

@@ -27,9 +27,7 @@ static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     return true;
 }
 
-static int32_t capacity_for_icu(size_t capacity) {
-    return capacity < INT32_MAX ? (int32_t)capacity : INT32_MAX;
-}
+static int32_t capacity_for_icu(size_t capacity) { return capacity < INT32_MAX ? (int32_t)capacity : INT32_MAX; }
 
 /* Normalises source into units, growing them where the text grows: a character can become 18. */
 static UErrorCode normalize(struct idxt_segmenter *segmenter, int32_t source_length, int32_t *length) {
@@ -46,6 +44,15 @@ static UErrorCode normalize(struct idxt_segmenter *segmenter, int32_t source_len
     }
 }
 
+/* Releases of ICU disagree on two characters: in 72 `@` joins the letters around it, from 77 on `:` does. Made spaces,
+ * they separate words in every release, as they do by themselves in 73 to 76. Without this, 845 of 1,400 documents of a
+ * Debian system (most files named copyright hold an e-mail address) get other words from ICU 72 than from 74. */
+static void separate(UChar *units, int32_t length) {
+    for (int32_t i = 0; i < length; i++) {
+        if (units[i] == u':' || units[i] == u'@') units[i] = u' ';
+    }
+}
+
 UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     /* No sequence of bytes, ill-formed ones included, becomes more units than it has bytes. */
     if (!grow_units(&segmenter->source, &segmenter->source_capacity, length)) return U_MEMORY_ALLOCATION_ERROR;
@@ -56,6 +63,7 @@ UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8
     if (U_FAILURE(code)) return code;
     code = normalize(segmenter, source_length, &unit_length);
     if (U_FAILURE(code)) return code;
+    separate(segmenter->units, unit_length);
     ubrk_setText(segmenter->iterator, segmenter->units, unit_length, &code);
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }

@@ -13,8 +13,8 @@
 /* ICU counts in int32_t, and a buffer of UTF-16 takes two bytes a byte. */
 #define TEXT_LIMIT ((size_t)1 << 30)
 
-/* A text goes through ICU in pieces of about this size, so that its buffers stay in the processor's cache and don't grow
- * with the text. A larger piece is no faster. */
+/* A text goes through ICU in pieces of about this size, so that its buffers stay in the processor's cache and don't
+ * grow with the text. A larger piece is no faster. */
 enum { PIECE_BYTES = 1 << 15 };
 
 struct idx_text {
@@ -61,7 +61,8 @@ enum idx_status idx_text_open(struct idx_text **text, const char *recipe, struct
 
 /* Where a piece of the text ends: behind a line feed, or at the end of the text. No step of the recipe looks across a
  * line feed: it normalises to itself and joins with nothing, and words always break on both sides of one (Unicode
- * Standard Annex 29, rules WB3a and WB3b). Nor is it part of any ill-formed sequence. So cutting there changes no word. */
+ * Standard Annex 29, rules WB3a and WB3b). Nor is it part of any ill-formed sequence. So cutting there changes no word.
+ */
 static size_t piece_length(const char *utf8, size_t length) {
     if (length <= PIECE_BYTES) return length;
     const char *line_feed = memchr(utf8 + PIECE_BYTES, '\n', length - PIECE_BYTES);
@@ -101,7 +102,8 @@ enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, si
         return fail(error, IDX_INVALID_ARGUMENT, "a fingerprint has 1 to %d bits, not %u", IDX_MAX_BITS, bits);
     }
     if (length >= TEXT_LIMIT) {
-        return fail(error, IDX_LIMIT, "a text of %zu bytes is too long: texts must be below %zu bytes", length, TEXT_LIMIT);
+        return fail(error, IDX_LIMIT, "a text of %zu bytes is too long: texts must be below %zu bytes", length,
+                    TEXT_LIMIT);
     }
     enum idx_status status = count_words(text, utf8, length, error);
     if (status != IDX_OK) return status;

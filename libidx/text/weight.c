@@ -15,8 +15,8 @@ static uint64_t square_high(uint64_t value) {
  * 1 <= x < 2, log2(x^2) = 2 log2(x), so its next bit is 1 when x^2 >= 2, and then x^2 / 2 goes on.
  *
  * x has 63 fraction bits and is rounded down, by less than 2^-62 a step; a step doubles the error that it is given. So
- * after 16 steps x is less than 2^-46 too small, and only a count whose x^65536 lies within that above a power of two
- * could lose its last bit. None below 2^32 does: doing the same with x rounded up gives the same bits for each of them.
+ * after 16 steps x is less than 2^-45 too small, and only a count whose 65536th power lies that close above a power of
+ * two could get a wrong bit. None below 2^32 does: with x rounded up instead, every one of them gets the same bits.
  * For powers of two x is 1 all the way, which is exact. */
 int64_t idxt_weight(uint64_t count) {
     unsigned exponent = 63 - (unsigned)__builtin_clzll(count | 1);

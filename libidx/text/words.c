@@ -47,7 +47,8 @@ static size_t find_slot(const struct idxt_words *words, uint64_t hash, const cha
     size_t slot = hash & words->slot_mask;
     for (; words->slots[slot] != 0; slot = (slot + 1) & words->slot_mask) {
         const struct idxt_word *word = &words->words[words->slots[slot] - 1];
-        if (word->hash == hash && word->length == length && memcmp(words->bytes + word->start, bytes, length) == 0) break;
+        if (word->hash == hash && word->length == length && memcmp(words->bytes + word->start, bytes, length) == 0)
+            break;
     }
     return slot;
 }

@@ -23,7 +23,7 @@ struct idxt_words {
     size_t byte_count;
     size_t byte_capacity;
 
-    uint32_t *slots; /* hash table: 1 + the number of a word, or 0 */
+    uint32_t *slots;  /* hash table: 1 + the number of a word, or 0 */
     size_t slot_mask; /* number of slots in use, a power of two, less one */
     size_t slot_capacity;
 };

@@ -1,0 +1,223 @@
+/* text.c: tests of the public functions of libidxtext. */
+#include <idx_text.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uloc.h>
+
+#include <cmocka.h>
+
+static int open_text(void **state) { return idx_text_open((struct idx_text **)state, NULL, NULL) == IDX_OK ? 0 : -1; }
+
+static int close_text(void **state) {
+    idx_text_close(*state);
+    return 0;
+}
+
+static uint64_t fingerprint_bytes(struct idx_text *text, const void *bytes, size_t length, uint64_t *features) {
+    uint64_t fingerprint;
+    struct idx_error error;
+    if (idx_text_fingerprint(text, bytes, length, 64, &fingerprint, features, &error) != IDX_OK) {
+        fail_msg("%s", error.sentence);
+    }
+    return fingerprint;
+}
+
+static uint64_t fingerprint_string(struct idx_text *text, const char *string, uint64_t *features) {
+    return fingerprint_bytes(text, string, strlen(string), features);
+}
+
+static void test_recipes(void **state) {
+    (void)state;
+    struct idx_text *text;
+    struct idx_error error;
+    assert_int_equal(idx_text_open(&text, IDX_TEXT_DEFAULT_RECIPE, &error), IDX_OK);
+    idx_text_close(text);
+
+    static const char *const unknown[] = {"", "words:1", "words:1;nfkc-cf;w=logtf;v2", "words:1;nfkc-cf;w=logtf;v1 "};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        memset(&error, 0x55, sizeof error);
+        assert_int_equal(idx_text_open(&text, unknown[i], &error), IDX_BAD_RECIPE);
+        assert_int_equal(error.status, IDX_BAD_RECIPE);
+        assert_int_equal(error.system_errno, 0);
+        assert_true(error.offset == 0);
+        assert_string_equal(error.file, "");
+        assert_non_null(strstr(error.sentence, unknown[i]));
+        assert_non_null(strstr(error.sentence, "'" IDX_TEXT_DEFAULT_RECIPE "'"));
+        assert_int_equal(idx_text_open(&text, unknown[i], NULL), IDX_BAD_RECIPE);
+    }
+    assert_int_equal(idx_text_open(NULL, NULL, &error), IDX_INVALID_ARGUMENT);
+    idx_text_close(NULL);
+}
+
+static void test_arguments(void **state) {
+    struct idx_text *text = *state;
+    uint64_t fingerprint = 7;
+    struct idx_error error;
+    assert_int_equal(idx_text_fingerprint(text, "a", 1, 0, &fingerprint, NULL, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(error.status, IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_fingerprint(text, "a", 1, 65, &fingerprint, NULL, &error), IDX_INVALID_ARGUMENT);
+    assert_non_null(strstr(error.sentence, "65"));
+    assert_int_equal(idx_text_fingerprint(text, NULL, 1, 64, &fingerprint, NULL, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_fingerprint(NULL, "a", 1, 64, &fingerprint, NULL, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_fingerprint(text, "a", 1, 64, NULL, NULL, &error), IDX_INVALID_ARGUMENT);
+    assert_true(fingerprint == 7);
+    /* Refused before a byte is read. */
+    assert_int_equal(idx_text_fingerprint(text, "a", (size_t)1 << 30, 64, &fingerprint, NULL, &error), IDX_LIMIT);
+    assert_int_equal(error.status, IDX_LIMIT);
+    assert_int_equal(idx_text_fingerprint(text, "a", SIZE_MAX, 64, &fingerprint, NULL, NULL), IDX_LIMIT);
+    assert_true(fingerprint == 7);
+    assert_int_equal(idx_text_fingerprint(text, "a", 1, 64, &fingerprint, NULL, NULL), IDX_OK);
+}
+
+static void test_fewer_bits_are_the_low_ones(void **state) {
+    struct idx_text *text = *state;
+    const char *string = "fingerprints of fewer bits";
+    uint64_t whole = fingerprint_string(text, string, NULL);
+    for (unsigned bits = 1; bits < 64; bits++) {
+        uint64_t fingerprint;
+        assert_int_equal(idx_text_fingerprint(text, string, strlen(string), bits, &fingerprint, NULL, NULL), IDX_OK);
+        assert_true(fingerprint == (whole & ((UINT64_C(1) << bits) - 1)));
+    }
+}
+
+static void test_texts_without_features(void **state) {
+    struct idx_text *text = *state;
+    static const char *const empty[] = {"", " ", "\n\n", "...!", "\xFF\xFE", "\u00ad", "🎉 →"};
+    uint64_t features = 7;
+    assert_true(fingerprint_bytes(text, NULL, 0, &features) == 0);
+    assert_true(features == 0);
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        features = 7;
+        assert_true(fingerprint_string(text, empty[i], &features) == 0);
+        assert_true(features == 0);
+    }
+}
+
+/* A NUL, and whatever is no UTF-8, separates words; it does not end the text. */
+static void test_bytes_that_are_no_text(void **state) {
+    struct idx_text *text = *state;
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } cases[] = {
+        {"one\0two", 7},
+        {"\0one\0two\0", 9},
+        {"one\xFFtwo", 7},              /* never in UTF-8 */
+        {"one\x80two\xBF", 8},          /* nothing to continue */
+        {"one\xC0\xAFtwo", 8},          /* overlong */
+        {"one\xED\xA0\x80two", 9},      /* a surrogate */
+        {"one\xF4\x90\x80\x80two", 10}, /* above U+10FFFF */
+        {"one\xE2\x82two", 8},          /* cut short */
+        {"one two\xF0\x9F", 9},         /* cut short by the end */
+    };
+    uint64_t features, expected = fingerprint_string(text, "one two", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* In a buffer of its own, so that reading past it is seen. */
+        char *copy = malloc(cases[i].length);
+        assert_non_null(copy);
+        memcpy(copy, cases[i].bytes, cases[i].length);
+        assert_true(fingerprint_bytes(text, copy, cases[i].length, &features) == expected);
+        assert_true(features == 2);
+        free(copy);
+    }
+}
+
+/* `@` joins letters in ICU 72 and `:` from ICU 77 on, and neither does here. */
+static void test_separators(void **state) {
+    struct idx_text *text = *state;
+    uint64_t features;
+    assert_true(fingerprint_string(text, "a@b", &features) == fingerprint_string(text, "b a", NULL));
+    assert_true(features == 2);
+    assert_true(fingerprint_string(text, "a:b", &features) == fingerprint_string(text, "b a", NULL));
+    assert_true(features == 2);
+    /* full-width forms become those by normalisation */
+    assert_true(fingerprint_string(text, "a＠b：c", &features) == fingerprint_string(text, "a b c", NULL));
+    assert_true(features == 3);
+}
+
+static void test_the_users_locale_does_not_matter(void **state) {
+    struct idx_text *text = *state;
+    const char *string = "TITLE İI ıi a.b 1,5 x:y 日本語 ภาษาไทย";
+    uint64_t expected = fingerprint_string(text, string, NULL);
+    static const char *const locales[] = {"tr_TR", "en_US_POSIX", "sv_SE", "ja_JP", "th_TH"};
+    char before[64];
+    snprintf(before, sizeof before, "%s", uloc_getDefault());
+    for (size_t i = 0; i < sizeof locales / sizeof *locales; i++) {
+        UErrorCode code = U_ZERO_ERROR;
+        uloc_setDefault(locales[i], &code);
+        struct idx_text *other;
+        assert_int_equal(idx_text_open(&other, NULL, NULL), IDX_OK);
+        assert_true(fingerprint_string(other, string, NULL) == expected);
+        idx_text_close(other);
+    }
+    UErrorCode code = U_ZERO_ERROR;
+    uloc_setDefault(before, &code);
+}
+
+/* Writes the words from `first` by `step` modulo `count`, so that a step prime to it gives each once. */
+static size_t write_words(char *to, size_t count, size_t first, size_t step, char separator) {
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        length += (size_t)sprintf(to + length, "w%zu%c", (first + i * step) % count, separator);
+    }
+    return length;
+}
+
+/* A million distinct words on one line, which is one piece; as many in another order, a line each; then a small text.
+ */
+static void test_large_texts(void **state) {
+    struct idx_text *text = *state;
+    enum { WORDS = 1000000 };
+    char *large = malloc((size_t)WORDS * 16);
+    assert_non_null(large);
+    uint64_t small = fingerprint_string(text, "a small text", NULL), features;
+    uint64_t line = fingerprint_bytes(text, large, write_words(large, WORDS, 0, 1, ' '), &features);
+    assert_true(features == WORDS);
+    assert_true(fingerprint_string(text, "a small text", &features) == small);
+    assert_true(features == 3);
+    assert_true(fingerprint_bytes(text, large, write_words(large, WORDS, 77, 7919, '\n'), &features) == line);
+    assert_true(features == WORDS);
+    assert_true(fingerprint_string(text, "a small text", &features) == small);
+    free(large);
+}
+
+/* A word of 3 MB, and characters that grow 18-fold by normalisation. */
+static void test_growth(void **state) {
+    struct idx_text *text = *state;
+    enum { TIMES = 1000000 };
+    char *large = malloc((size_t)TIMES * 3);
+    assert_non_null(large);
+    uint64_t features;
+    for (size_t i = 0; i < TIMES; i++) memcpy(large + 3 * i, "abc", 3);
+    fingerprint_bytes(text, large, (size_t)TIMES * 3, &features);
+    assert_true(features == 1);
+    const char *ligature = "\uFDFA"; /* four words and three spaces */
+    uint64_t expected = fingerprint_string(text, ligature, &features);
+    assert_true(features == 4);
+    for (size_t i = 0; i < TIMES / 10; i++) memcpy(large + 4 * i, "\uFDFA ", 4);
+    assert_true(fingerprint_bytes(text, large, (size_t)TIMES / 10 * 4, &features) == expected);
+    assert_true(features == 4);
+    free(large);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recipes),
+        cmocka_unit_test_setup_teardown(test_arguments, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_fewer_bits_are_the_low_ones, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_texts_without_features, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_bytes_that_are_no_text, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_separators, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_the_users_locale_does_not_matter, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_large_texts, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_growth, open_text, close_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
