@@ -3,6 +3,7 @@
 #include "format/block.h"
 
 #include "format/bytes.h"
+#include "format/differences.h"
 
 #define HEADER_BITS (IDXF_BLOCK_HEADER_BYTES * 8)
 
@@ -53,13 +54,8 @@ size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fin
 
 /* ---- Decoding ---- */
 
-/* The fields of a decoder's entry, above the bytes of the tail lengths. */
-enum { COUNT_SHIFT = 48, USED_SHIFT = 51, TOTAL_SHIFT = 55 };
-
-/* Functions that decode are compiled for several kinds of processor. */
-#define INLINE static inline __attribute__((always_inline))
-
-static idxf_next choose_next(void);
+/* The fields of a decoder's entry. The bits used come lowest, six of them, since a shift looks at its count's low six. */
+enum { USED_MASK = 63, COUNT_SHIFT = 6, COUNT_MASK = 7, TOTAL_SHIFT = 9, TOTAL_MASK = 511, LENGTHS_SHIFT = 24 };
 
 void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
                        const uint8_t lengths[IDXF_SYMBOLS]) {
@@ -70,11 +66,12 @@ void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsi
     decoder->codec = codec;
     decoder->bits = bits;
     decoder->block_size = block_size;
-    decoder->next = choose_next();
+    decoder->longest_tail = 0;
     memset(decoder->code_length, 0, sizeof decoder->code_length);
     for (unsigned symbol = 0; symbol < bits; symbol++) {
         if (lengths[symbol] == 0) continue;
         decoder->code_length[bits - 1 - symbol] = lengths[symbol];
+        if (bits - 1 - symbol > decoder->longest_tail) decoder->longest_tail = bits - 1 - symbol;
         for (unsigned entry = codes[symbol]; entry < IDXF_DECODE_ENTRIES; entry += 1u << lengths[symbol]) {
             tail_length[entry] = (uint8_t)(bits - 1 - symbol);
             code_length[entry] = lengths[symbol];
@@ -90,8 +87,10 @@ void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsi
             total += tail_length[entry >> used];
             used += length;
         }
-        decoder->entries[entry] = packed | count << COUNT_SHIFT | (uint64_t)used << USED_SHIFT | total << TOTAL_SHIFT;
+        decoder->entries[entry] = packed << LENGTHS_SHIFT | total << TOTAL_SHIFT | count << COUNT_SHIFT | used;
     }
+    idxf_next choices[IDXF_MAX_CHOICES];
+    decoder->next = choices[idxf_decoder_choices(decoder, choices) - 1];
 }
 
 size_t idxf_block_begin(struct idxf_block_cursor *cursor, const struct idxf_decoder *decoder, const uint8_t *block) {
@@ -127,55 +126,36 @@ INLINE enum idxf_fault decode_codes(struct idxf_block_cursor *cursor, size_t cou
         /* 57 bits hold five groups of up to 11. */
         for (int group = 0; group < 5 && made < count; group++) {
             uint64_t entry = decoder->entries[bits % IDXF_DECODE_ENTRIES];
-            unsigned used = entry >> USED_SHIFT & 15;
-            if (used == 0) return IDXF_FAULT_CODE;
-            idxf_store64(tail_lengths + made, entry);
-            made += entry >> COUNT_SHIFT & 7;
-            tails += entry >> TOTAL_SHIFT;
-            position += used;
-            bits >>= used;
+            if (entry == 0) return IDXF_FAULT_CODE;
+            idxf_store64(tail_lengths + made, entry >> LENGTHS_SHIFT);
+            made += entry >> COUNT_SHIFT & COUNT_MASK;
+            tails += entry >> TOTAL_SHIFT & TOTAL_MASK;
+            position += entry & USED_MASK;
+            bits >>= entry & USED_MASK;
         }
     }
-    while (made > count) {
-        unsigned tail_length = tail_lengths[--made];
-        position -= decoder->code_length[tail_length];
-        tails -= tail_length;
+    /* The last group may have gone beyond: without a branch, which would be hard to predict. */
+    for (size_t i = count; i < count + IDXF_DECODE_SYMBOLS - 1; i++) {
+        unsigned mask = i < made ? IDXF_SYMBOLS - 1 : 0;
+        position -= decoder->code_length[tail_lengths[i] & mask] & -(size_t)(i < made);
+        tails -= tail_lengths[i] & mask;
     }
     cursor->position = position;
     *total = tails;
     return IDXF_OK;
 }
 
-/* The number whose leading 1 stands above a tail of `length` bits that ends at bit `end`. */
-INLINE uint64_t get_difference(const uint8_t *block, size_t end, unsigned length) {
-    uint64_t low = 0;
-    unsigned below = 0;
-    if (length > 57) {
-        below = 32;
-        low = idxf_load64(block + (end - length) / 8) >> (end - length) % 8 & idxf_low_bits(below);
-    }
-    uint64_t bits = idxf_load64(block + (end + 7) / 8 - 8) << (-end & 7);
-    return (bits >> 1 | UINT64_C(1) << 63) >> (63 - length + below) << below | low;
-}
-
-INLINE size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
-    /* A group writes 8 bytes where up to 6 count. */
-    uint8_t tail_lengths[IDXF_CHUNK + 8];
-    const uint8_t *block = cursor->block;
-    size_t total = 0, tails = cursor->tails;
-    unsigned align = 64 - cursor->decoder->bits;
-    uint64_t x = cursor->previous;
+INLINE size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_t *out, add_differences add) {
+    /* A group begins below `count` and writes 8 bytes. */
+    uint8_t tail_lengths[IDXF_CHUNK + 8] = {0};
+    size_t total = 0;
     enum idxf_fault fault = decode_codes(cursor, count, tail_lengths, &total);
     if (fault != IDXF_OK) return fail(cursor, fault);
-    if (tails < cursor->position || tails - cursor->position < total) return fail(cursor, IDXF_FAULT_OVERRUN);
-    for (size_t i = 0; i < count; i++) {
-        unsigned length = tail_lengths[i];
-        x += get_difference(block, tails, length) << align;
-        tails -= length;
-        out[i] = x;
-    }
-    cursor->tails = tails;
-    cursor->previous = x;
+    if (cursor->tails < cursor->position || cursor->tails - cursor->position < total)
+        return fail(cursor, IDXF_FAULT_OVERRUN);
+    add(cursor->block, cursor->tails, tail_lengths, count, 64 - cursor->decoder->bits, cursor->previous, out);
+    cursor->tails -= total;
+    cursor->previous = out[count - 1];
     return count;
 }
 
@@ -187,7 +167,7 @@ INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t 
     for (size_t i = 0; i < count; i++) {
         uint64_t entry = decoder->entries[idxf_peek_bits(cursor->block, size, position) % IDXF_DECODE_ENTRIES];
         if (entry == 0) return fail(cursor, IDXF_FAULT_CODE);
-        unsigned tail_length = entry & 255;
+        unsigned tail_length = entry >> LENGTHS_SHIFT & 255;
         position += decoder->code_length[tail_length];
         if (position + tail_length > size * 8) return fail(cursor, IDXF_FAULT_OVERRUN);
         uint64_t tail = idxf_get_bits(cursor->block, size, position, tail_length);
@@ -200,7 +180,7 @@ INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t 
     return count;
 }
 
-INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints, add_differences add) {
     size_t count = cursor->left < IDXF_CHUNK ? cursor->left : IDXF_CHUNK;
     size_t stored = 0;
     if (count == 0) return 0;
@@ -209,29 +189,38 @@ INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
     size_t coded = count - stored;
     if (coded > 0) {
         size_t got = cursor->decoder->codec == IDXF_CODEC_XOR ? next_xor(cursor, coded, fingerprints + stored)
-                                                              : next_delta(cursor, coded, fingerprints + stored);
+                                                              : next_delta(cursor, coded, fingerprints + stored, add);
         if (got == 0) return 0;
     }
     cursor->left -= count;
     return count;
 }
 
-static size_t next_portable(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
-    return next(cursor, fingerprints);
+static size_t next_any(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    return next(cursor, fingerprints, add_differences_any);
+}
+
+static size_t next_short(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    return next(cursor, fingerprints, add_differences_short);
 }
 
 #ifdef __x86_64__
-__attribute__((target("bmi,bmi2"))) static size_t next_bmi2(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
-    return next(cursor, fingerprints);
+__attribute__((target("bmi,bmi2"))) static size_t next_short_bmi2(struct idxf_block_cursor *cursor,
+                                                                  uint64_t *fingerprints) {
+    return next(cursor, fingerprints, add_differences_short);
 }
 #endif
 
-static idxf_next choose_next(void) {
+size_t idxf_decoder_choices(const struct idxf_decoder *decoder, idxf_next choices[IDXF_MAX_CHOICES]) {
+    bool is_short = decoder->bits == 64 && decoder->longest_tail <= MAX_SHORT_TAIL;
+    size_t count = 0;
+    choices[count++] = next_any;
+    if (is_short) choices[count++] = next_short;
 #ifdef __x86_64__
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) return next_bmi2;
+    if (is_short && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) choices[count++] = next_short_bmi2;
 #endif
-    return next_portable;
+    return count;
 }
 
 size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t fingerprints[IDXF_CHUNK]) {

@@ -44,18 +44,19 @@ size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fin
 /* ---- Decoding ---- */
 
 #define IDXF_DECODE_ENTRIES (1u << IDXF_MAX_CODE_LENGTH)
-#define IDXF_DECODE_SYMBOLS 6
+#define IDXF_DECODE_SYMBOLS 5
 
 struct idxf_block_cursor;
 typedef size_t (*idxf_next)(struct idxf_block_cursor *cursor, uint64_t *fingerprints);
 
-/* For each value of the next 11 bits, an entry says which whole codes they begin with, up to 6: byte i below 6 is the
- * tail length of code i; above stand the number of codes (3 bits), their bits together (4), and those of their tails. */
+/* For each value of the next 11 bits, an entry says which whole codes they begin with, up to 5: their bits together
+ * (6 bits), their number (3), the bits of their tails together (9), and from bit 24 on a byte for each tail's length. */
 struct idxf_decoder {
-    idxf_next next; /* for this processor */
+    idxf_next next; /* the fastest for this processor */
     enum idxf_codec codec;
     unsigned bits;
     uint32_t block_size;
+    unsigned longest_tail;
     uint8_t code_length[IDXF_SYMBOLS]; /* by tail length */
     uint64_t entries[IDXF_DECODE_ENTRIES];
 };
@@ -63,6 +64,11 @@ struct idxf_decoder {
 /* The lengths must be valid for `bits` (idxf_code_check). */
 void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
                        const uint8_t lengths[IDXF_SYMBOLS]);
+
+/* The ways to decode that this processor has, the fastest last; returns their number. For tests, which set
+ * decoder->next. */
+#define IDXF_MAX_CHOICES 3
+size_t idxf_decoder_choices(const struct idxf_decoder *decoder, idxf_next choices[IDXF_MAX_CHOICES]);
 
 /* A block being decoded. */
 struct idxf_block_cursor {
