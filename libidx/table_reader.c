@@ -108,7 +108,7 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
 void idxi_table_close(struct idxi_table *table) {
     if (table->map != NULL) munmap((void *)(uintptr_t)table->map, (size_t)table->layout.file_size);
     free(table->held);
-    free((void *)table->checked);
+    free((void *)(uintptr_t)table->checked);
     free(table->decoder);
     free(table->path);
 }

@@ -139,9 +139,9 @@ static enum input_status add_all(struct idx_builder *builder, struct build *buil
 static bool publish(struct idx_builder *builder, struct progress *progress) {
     struct idx_build_summary summary;
     struct idx_error error;
-    progress_say(progress, "sorting and writing");
     interrupt_postpone("idx build: the index is being written and is published then; interrupting once more ends this "
                        "at once, and leaves a temporary folder beside OUTPUT\n");
+    progress_say(progress, "sorting and writing");
     if (idx_builder_finish(builder, &summary, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;

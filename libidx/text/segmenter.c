@@ -8,8 +8,18 @@
 #include <unicode/utf8.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { REPLACEMENT_CHARACTER = 0xFFFD };
+
+/* A piece ends behind a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself
+ * and joins with nothing, and words always break on both sides of it (Unicode Standard Annex 29, rules WB3a and WB3b).
+ * Nor is it part of any ill-formed sequence. */
+size_t idxt_piece_length(const char *utf8, size_t length) {
+    if (length <= IDXT_PIECE_BYTES) return length;
+    const char *line_feed = memchr(utf8 + IDXT_PIECE_BYTES, '\n', length - IDXT_PIECE_BYTES);
+    return line_feed == NULL ? length : (size_t)(line_feed - utf8) + 1;
+}
 
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;

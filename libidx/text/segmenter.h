@@ -24,6 +24,13 @@ struct idxt_span {
     size_t length; /* UTF-16 units */
 };
 
+/* A text goes through ICU in pieces of about this size, so that its buffers stay in the processor's cache and don't
+ * grow with the text. */
+#define IDXT_PIECE_BYTES ((size_t)1 << 15)
+
+/* How many bytes of a text its first piece has. Words of the pieces are words of the text, and the other way round. */
+size_t idxt_piece_length(const char *utf8, size_t length);
+
 /* Errors of these two: ICU's. Memory that is out is U_MEMORY_ALLOCATION_ERROR. */
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 

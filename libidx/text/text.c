@@ -13,10 +13,6 @@
 /* ICU counts in int32_t, and a buffer of UTF-16 takes two bytes a byte. */
 #define TEXT_LIMIT ((size_t)1 << 30)
 
-/* A text goes through ICU in pieces of about this size, so that its buffers stay in the processor's cache and don't
- * grow with the text. A larger piece is no faster. */
-enum { PIECE_BYTES = 1 << 15 };
-
 struct idx_text {
     struct idxt_segmenter segmenter;
     struct idxt_words words;
@@ -59,16 +55,6 @@ enum idx_status idx_text_open(struct idx_text **text, const char *recipe, struct
     return IDX_OK;
 }
 
-/* Where a piece of the text ends: behind a line feed, or at the end of the text. No step of the recipe looks across a
- * line feed: it normalises to itself and joins with nothing, and words always break on both sides of one (Unicode
- * Standard Annex 29, rules WB3a and WB3b). Nor is it part of any ill-formed sequence. So cutting there changes no word.
- */
-static size_t piece_length(const char *utf8, size_t length) {
-    if (length <= PIECE_BYTES) return length;
-    const char *line_feed = memchr(utf8 + PIECE_BYTES, '\n', length - PIECE_BYTES);
-    return line_feed == NULL ? length : (size_t)(line_feed - utf8) + 1;
-}
-
 static enum idx_status count_piece(struct idx_text *text, const char *utf8, size_t length, struct idx_error *error) {
     UErrorCode code = idxt_segmenter_set(&text->segmenter, utf8, length);
     if (U_FAILURE(code)) return fail_icu(error, code);
@@ -84,7 +70,7 @@ static enum idx_status count_piece(struct idx_text *text, const char *utf8, size
 static enum idx_status count_words(struct idx_text *text, const char *utf8, size_t length, struct idx_error *error) {
     if (!idxt_words_begin(&text->words)) return out_of_memory(error);
     while (length > 0) {
-        size_t piece = piece_length(utf8, length);
+        size_t piece = idxt_piece_length(utf8, length);
         enum idx_status status = count_piece(text, utf8, piece, error);
         if (status != IDX_OK) return status;
         utf8 += piece;

@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+"""A second reader of idx indexes, written from SPEC.md alone, and to be read beside it.
+
+It is there to test the specification and the conformance vectors: slow, short, sharing nothing with the C code.
+Wants Python 3.9 and the module xxhash (Debian: python3-xxhash).
+
+    reader.py table FILE      verify a table file; print its fingerprints, unpermuted, in the table's order
+    reader.py index FOLDER    verify the manifest and all tables of an index; print each table's path and fingerprints
+    reader.py vectors FOLDER  try all conformance vectors that FOLDER/vectors.tsv lists
+
+Status 0: all is well; 1: something is not, and was printed; 2: called in a wrong way.
+"""
+import os
+import re
+import struct
+import sys
+from collections import namedtuple
+
+import xxhash
+
+VERSION, PAGE, BLOCK_HEADER = 0, 4096, 10
+CODECS = ("xor", "delta")
+
+Manifest = namedtuple("Manifest", "bits tables segments")
+Segment = namedtuple("Segment", "number uuid fingerprints documents")
+Header = namedtuple("Header", "number uuid mask bits radius codec directory_bits block_size fingerprints blocks lengths")
+
+
+class Fault(Exception):
+    """What is wrong with a file: one of the names of chapter 9."""
+
+
+def require(condition, fault):
+    if not condition:
+        raise Fault(fault)
+
+
+# Chapter 1: conventions
+
+def u32(data, offset):
+    return struct.unpack_from("<I", data, offset)[0]
+
+
+def u64(data, offset):
+    return struct.unpack_from("<Q", data, offset)[0]
+
+
+def checksum(data):
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def pages(size):
+    return -(-size // PAGE)
+
+
+def as_text(fingerprint, f):
+    return f"{fingerprint:0{-(-f // 4)}x}"
+
+
+def check_start(data, magic, header_size):
+    require(data[:8] == magic, "magic")
+    require(len(data) >= 12, "size")
+    require(u32(data, 8) == VERSION, "version")
+    require(len(data) >= header_size, "size")
+
+
+# Chapter 3: tables and schemes
+
+def unpermute(permuted, mask, f):
+    """The fingerprint, as users see it, of one that is permuted and left-aligned."""
+    bits = range(f - 1, -1, -1)
+    order = [b for b in bits if mask >> b & 1] + [b for b in bits if not mask >> b & 1]
+    return sum((permuted >> (63 - i) & 1) << b for i, b in enumerate(order))
+
+
+def covers(f, k, tables):
+    """Whether every set of at most k bits has at most radius bits in the mask of some table.
+
+    Looks for a set that has more in every mask. Bits that stand in the same masks are all alike.
+    """
+    masks_of = [[mask >> bit & 1 for mask, _ in tables] for bit in range(f)]
+    alike = [sum(1 << b for b in range(f) if masks_of[b] == masks_of[bit]) for bit in range(f)]
+
+    def exceeds_all(left, needs, usable):
+        """Whether left more of the usable bits can meet the needs: masks, and how many of their bits are wanted."""
+        if not needs:
+            return True
+        most_hit = max((sum(mask >> b & 1 for mask, _ in needs) for b in range(f) if usable >> b & 1), default=0)
+        if sum(need for _, need in needs) > left * most_hit:
+            return False
+        choices = [mask & usable for mask, _ in needs]
+        if any(need > min(left, bin(choice).count("1")) for choice, (_, need) in zip(choices, needs)):
+            return False
+        hardest = min(choices, key=lambda choice: bin(choice).count("1"))
+        for bit in range(f):
+            if hardest & usable & 1 << bit:
+                rest = [(mask, need - (mask >> bit & 1)) for mask, need in needs]
+                if exceeds_all(left - 1, [(mask, need) for mask, need in rest if need], usable & ~(1 << bit)):
+                    return True
+                usable &= ~alike[bit]
+        return False
+
+    return not exceeds_all(k, [(mask, radius + 1) for mask, radius in tables], 2**f - 1)
+
+
+# Chapter 4: the manifest
+
+def number(text):
+    """A decimal number; of one with more than 20 digits, only that it is large."""
+    require(re.fullmatch(rb"0|[1-9][0-9]*", text), "syntax")
+    return int(text) if len(text) <= 20 else 10**20
+
+
+def uuid_of(text):
+    require(re.fullmatch(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text), "uuid")
+    return bytes.fromhex(text.replace(b"-", b"").decode())
+
+
+def printable(text, most):
+    return 1 <= len(text) <= most and all(byte >= 32 and byte != 127 for byte in text)
+
+
+def fields_of(line, keyword, count):
+    fields = line.split(b" ")
+    require(fields[0] == keyword and len(fields) == count + 1, "syntax")
+    return fields[1:]
+
+
+def manifest_table(line, f):
+    mask, radius = fields_of(line, b"table", 2)
+    require(re.fullmatch(rb"[0-9a-f]{%d}" % -(-f // 4), mask) and 0 < int(mask, 16) < 2**f, "mask")
+    require(number(radius) <= 3, "radius")
+    return int(mask, 16), int(radius)
+
+
+def manifest_segment(line, before, id_type):
+    digits, uuid, fingerprints, documents = fields_of(line, b"segment", 4)
+    require(re.fullmatch(rb"[0-9]{6}", digits), "syntax")
+    segment = Segment(int(digits), uuid_of(uuid), number(fingerprints), number(documents))
+    require(segment.number > max((s.number for s in before), default=0), "segment")
+    require(segment.uuid not in [s.uuid for s in before], "segment")
+    require(max(segment.fingerprints, segment.documents) < 2**64, "count")
+    require(segment.documents == 0 if id_type == b"none" else segment.documents >= segment.fingerprints, "count")
+    return segment
+
+
+def read_manifest(data):
+    start = re.match(rb"idx-index (0|[1-9][0-9]{0,9})(?![0-9])", data)
+    require(start and int(start[1]) < 2**32, "magic")
+    require(int(start[1]) == VERSION, "version")
+    require(len(data) <= 262144, "size")
+    require(data[-26:] == b"checksum %016x\n" % checksum(data[:-26]), "checksum")
+    lines = iter(data[:-26].split(b"\n"))
+    require(next(lines) == b"idx-index 0", "syntax")
+    # from here on, a line that lacks is read as an empty one
+    uuid_of(*fields_of(next(lines, b""), b"uuid", 1))
+    f = number(*fields_of(next(lines, b""), b"bits", 1))
+    require(1 <= f <= 64, "bits")
+    k = number(*fields_of(next(lines, b""), b"k", 1))
+    require(k <= 16 and k < f, "k")
+    id_type, = fields_of(next(lines, b""), b"id-type", 1)
+    require(id_type in (b"text", b"u64", b"none"), "id-type")
+    keyword, space, recipe = next(lines, b"").partition(b" ")
+    require(keyword == b"recipe", "syntax")
+    require(not space or printable(recipe, 255), "recipe")
+    keyword, _, scheme = next(lines, b"").partition(b" ")
+    require(keyword == b"scheme" and scheme.isascii() and printable(scheme, 63), "syntax")
+    tables, segments, line = [], [], next(lines, b"")
+    while line.startswith(b"table "):
+        require(len(tables) < 256, "mask")
+        tables.append(manifest_table(line, f))
+        line = next(lines, b"")
+    require(tables, "mask")
+    while line.startswith(b"segment "):
+        require(len(segments) < 1024, "segment")
+        segments.append(manifest_segment(line, segments, id_type))
+        line = next(lines, None)
+    require(segments, "segment")
+    require(line == b"" and next(lines, None) is None, "syntax")
+    require(covers(f, k, tables), "cover")
+    return Manifest(f, tables, segments)
+
+
+# Chapter 5: table files
+
+def read_header(data):
+    check_start(data, b"idxtable", PAGE)
+    require(u64(data, 4088) == checksum(data[:4088]), "checksum")
+    require(not any(data[128:4088]), "reserved")
+    h = Header(*struct.unpack_from("<I16sQBBBBIQQ64s", data, 12))
+    require(1 <= h.bits <= 64, "bits")
+    require(0 < h.mask < 2**h.bits, "mask")
+    require(h.radius <= 3, "radius")
+    require(h.codec < len(CODECS), "codec")
+    require(h.block_size in (128, 256, 512, 1024, 2048, 4096), "block-size")
+    require(h.blocks < 2**32 and h.fingerprints <= 2**h.bits, "count")
+    require(h.blocks <= h.fingerprints <= h.blocks * most_in_block(h.block_size), "count")
+    d = h.directory_bits
+    require(d == 0 or d <= 32 and d <= h.bits and 2**d <= h.blocks, "directory")
+    codes_of(h.lengths, h.bits)
+    return h
+
+
+def read_table(data, compare=lambda header: None):
+    """Verify a whole table file; gives its header, and its fingerprints permuted and left-aligned.
+
+    compare is called with the header, to compare it with the manifest, when the file's own part is found right.
+    """
+    h = read_header(data)
+    blocks_end = PAGE + h.blocks * h.block_size
+    keys = pages(blocks_end) * PAGE
+    directory = keys + h.blocks * 8
+    directory_end = directory + ((2**h.directory_bits + 1) * 4 if h.directory_bits else 0)
+    checksums = pages(directory_end) * PAGE
+    require(len(data) == checksums + (checksums - PAGE) // PAGE * 8, "size")
+    compare(h)
+    for i, (expected,) in enumerate(struct.iter_unpack("<Q", data[checksums:])):
+        require(checksum(data[PAGE * (i + 1):PAGE * (i + 2)]) == expected, "checksum")
+    require(not any(data[blocks_end:keys]) and not any(data[directory_end:checksums]), "padding")
+    codes, fingerprints, tops = codes_of(h.lengths, h.bits), [], []
+    for i in range(h.blocks):
+        start, key = PAGE + i * h.block_size, u64(data, keys + i * 8)
+        block, padding = read_block(data[start:start + h.block_size], h.bits, CODECS[h.codec], codes, fingerprints[-1:])
+        require(key == block[-1], "key")
+        require(not padding, "padding")
+        fingerprints += block
+        tops.append(key >> 64 - h.directory_bits)
+    require(len(fingerprints) == h.fingerprints, "count")
+    for e, (entry,) in enumerate(struct.iter_unpack("<I", data[directory:directory_end])):
+        require(entry == sum(top < e for top in tops), "directory")
+    return h, fingerprints
+
+
+# Chapter 6: the position code
+
+def codes_of(lengths, f):
+    """The canonical code: a dictionary from (length, code) to position."""
+    used = sorted((length, position) for position, length in enumerate(lengths) if length)
+    require(all(length <= 11 and position < f for length, position in used), "code")
+    complete = sum(2**(11 - length) for length, _ in used) == 2**11
+    require(complete or not used or len(used) == 1 and used[0][0] == 1, "code")
+    codes, code, last = {}, 0, 0
+    for length, position in used:
+        code <<= length - last
+        codes[length, code] = position
+        code, last = code + 1, length
+    return codes
+
+
+# Chapter 7: blocks
+
+def most_in_block(block_size):
+    return 8 * (block_size - BLOCK_HEADER) + 1
+
+
+def read_differences(stream, end, count, f, codec, codes):
+    """The differences of a block as numbers of f bits, and the bits left over: the padding.
+
+    Both codecs have their room between bit 80 and end. The tails of delta are taken from the end of that room.
+    """
+    differences, start, longest = [], 80, max((length for length, _ in codes), default=0)
+    for _ in range(count):
+        length = code = 0
+        while (length, code) not in codes:
+            require(start < end, "overrun")
+            length, code, start = length + 1, code << 1 | stream >> start & 1, start + 1
+            require(length < longest or (length, code) in codes, "code")
+        t = f - 1 - codes[length, code]
+        require(start + t <= end, "overrun")
+        if codec == "xor":
+            tail, start = stream >> start, start + t
+        else:
+            tail, end = stream >> end - t, end - t
+        differences.append(1 << t | tail & 2**t - 1)
+    return differences, stream >> start & 2**(end - start) - 1
+
+
+def read_block(block, f, codec, codes, before=()):
+    """The fingerprints of a block, permuted and left-aligned, and its padding as a number; before: the last one."""
+    n, x = struct.unpack_from("<HQ", block)
+    require(1 <= n <= most_in_block(len(block)), "count")
+    require(x % 2**(64 - f) == 0, "bits")
+    differences, padding = read_differences(int.from_bytes(block, "little"), 8 * len(block), n - 1, f, codec, codes)
+    require(all(x > y for y in before), "order")
+    fingerprints = [x]
+    for difference in differences:
+        difference <<= 64 - f
+        x = x ^ difference if codec == "xor" else x + difference
+        require(fingerprints[-1] < x < 2**64, "order")
+        fingerprints.append(x)
+    return fingerprints, padding
+
+
+# Chapter 8: the checksums of the document map
+
+def read_sums(data):
+    check_start(data, b"idxdsums", 64)
+    require(not any(data[12:16] + data[40:56]), "reserved")
+    require(u64(data, 56) == checksum(data[:56]), "checksum")
+    require(len(data) == 64 + 8 * pages(u64(data, 32)), "size")
+
+
+# Chapter 11: conformance vectors, and the commands
+
+def read_block_text(text):
+    """A block written for people; gives its bits f, and its fingerprints left-aligned, which are not permuted."""
+    values = dict(line.split(" ", 1) for line in text.splitlines())
+    f, codec = int(values["bits"]), CODECS[CODECS.index(values["codec"])]
+    runs = [run.partition("*") for run in values["block"].split(" ")]
+    block = b"".join(bytes.fromhex(byte) * int(times or 1) for byte, _, times in runs)
+    require(len(block) == int(values["block-size"]), "size")
+    fingerprints, padding = read_block(block, f, codec, codes_of(map(int, values["lengths"].split(" ")), f))
+    require(not padding, "padding")
+    return f, fingerprints
+
+
+def read_vector(kind, data):
+    """The fingerprints of a table or block, as lines of text; of other kinds, nothing."""
+    if kind == "table":
+        h, fingerprints = read_table(data)
+        return [as_text(unpermute(x, h.mask, h.bits), h.bits) for x in fingerprints]
+    if kind == "block":
+        f, fingerprints = read_block_text(data.decode("ascii"))
+        return [as_text(x >> 64 - f, f) for x in fingerprints]
+    {"manifest": read_manifest, "sums": read_sums}[kind](data)
+    return []
+
+
+def contents(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
+
+
+def try_vector(folder, file, kind, fault, expected):
+    """What is wrong with the way in which a vector is read; None where all is well."""
+    try:
+        fingerprints = read_vector(kind, contents(folder, file))
+    except Fault as found:
+        return None if str(found) == fault else f"expected {fault}, found {found}"
+    if fault != "ok":
+        return f"expected {fault}, found no fault"
+    listed = contents(folder, expected).decode("ascii").splitlines() if kind in ("table", "block") else []
+    return None if fingerprints == listed else "other fingerprints than expected"
+
+
+def command_vectors(folder):
+    title, *rows = contents(folder, "vectors.tsv").decode("ascii").splitlines() or [""]
+    failed = not rows or title != "file\tkind\tfault\tfingerprints"
+    if failed:
+        print("FAILED vectors.tsv: no vectors, or not the header line expected")
+    for row in rows:
+        try:
+            why = try_vector(folder, *row.split("\t"))
+        except (OSError, ValueError, TypeError, LookupError, struct.error) as error:
+            why = f"{type(error).__name__}: {error}"
+        failed |= why is not None
+        print("ok" if why is None else "FAILED", row.split("\t")[0] + (f": {why}" if why else ""))
+    return 1 if failed else 0
+
+
+def command_table(path):
+    print("".join(line + "\n" for line in read_vector("table", contents(path))), end="")
+    return 0
+
+
+def command_index(folder):
+    path = os.path.join(folder, "manifest")
+    try:
+        manifest = read_manifest(contents(path))
+        for segment in manifest.segments:
+            same = None
+            for i, (mask, radius) in enumerate(manifest.tables):
+                name = f"{segment.number:06}/table-{i:02}.tbl"
+                path = os.path.join(folder, name)
+
+                def compare(h):
+                    require((h.number, h.uuid) == (i, segment.uuid), "uuid")
+                    require(h.mask == mask, "mask")
+                    require(h.bits == manifest.bits, "bits")
+                    require(h.radius == radius, "radius")
+                    require(h.fingerprints == segment.fingerprints, "count")
+
+                plain = [unpermute(x, mask, manifest.bits) for x in read_table(contents(path), compare)[1]]
+                same = sorted(plain) if same is None else same
+                if sorted(plain) != same:
+                    print(f"{path}: other fingerprints than in the segment's first table")
+                    return 1
+                print(name, *(as_text(x, manifest.bits) for x in plain), sep="\n")
+    except Fault as fault:
+        print(f"{path}: fault {fault}")
+        return 1
+    return 0
+
+
+def main(arguments):
+    commands = {"table": command_table, "index": command_index, "vectors": command_vectors}
+    if len(arguments) != 2 or arguments[0] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        return commands[arguments[0]](arguments[1])
+    except Fault as fault:
+        print(f"{arguments[1]}: fault {fault}")
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

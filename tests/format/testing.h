@@ -1,0 +1,36 @@
+/* testing.h: what the tests of format/ share: cmocka, faults by name, and random numbers that are always the same. */
+#ifndef IDX_TESTS_FORMAT_TESTING_H
+#define IDX_TESTS_FORMAT_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "format/fault.h"
+
+#define assert_fault(actual, expected) assert_string_equal(idxf_fault_name(actual), idxf_fault_name(expected))
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static inline uint64_t next_random(uint64_t *state) {
+    *state += UINT64_C(0x9E3779B97F4A7C15); /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) */
+    uint64_t z = *state;
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+/* A copy in an allocation of exactly this size, so that a sanitizer sees a read of one byte too many. */
+static inline void *copy_exactly(const void *bytes, size_t size) {
+    void *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    if (size > 0) memcpy(copy, bytes, size);
+    return copy;
+}
+
+#endif

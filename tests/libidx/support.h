@@ -1,0 +1,79 @@
+/* support.h: what the tests of libidx share: checked statuses, temporary folders, files, and indexes to read. */
+#ifndef IDX_TESTS_LIBIDX_SUPPORT_H
+#define IDX_TESTS_LIBIDX_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <idx.h>
+
+#include "format/manifest.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* A share of n, at least 1, for tests that take long: IDX_TEST_SCALE percent of it; without that variable 100, and 10
+ * under a sanitizer. */
+size_t scale(size_t n);
+
+/* Whether a sanitizer watches this program. */
+bool is_sanitized(void);
+
+/* ---- Statuses ---- */
+
+/* The error of the last call; pass it to every call that takes one. */
+extern struct idx_error failure;
+
+#define assert_status(wanted, call) check_status(wanted, call, __FILE__, __LINE__)
+#define assert_ok(call) assert_status(IDX_OK, call)
+
+/* Fails with the sentence of `failure` where the statuses differ; else checks that `failure` tells the same. */
+void check_status(enum idx_status wanted, enum idx_status found, const char *file, int line);
+
+/* Whether a status says that a file is not as it was written. */
+bool is_damage(enum idx_status status);
+
+/* ---- Files and folders ---- */
+
+/* Set-up and tear-down of a test: *state is the path of a new folder. */
+int make_folder(void **state);
+int remove_folder(void **state);
+#define in_folder(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+/* `folder/name`, formatted. Static storage, which the 16th call after this one takes over. */
+const char *path_in(const char *folder, const char *name, ...) __attribute__((format(printf, 2, 3)));
+
+/* A file's bytes, which the caller frees, and one 0 more. */
+uint8_t *read_file(const char *path, size_t *size);
+void write_file(const char *path, const void *bytes, size_t size);
+void copy_folder(const char *from, const char *to);
+void remove_all(const char *path);
+
+/* How many entries a folder has; -1 where there is none. */
+int count_entries(const char *path);
+
+/* ---- Indexes ---- */
+
+/* Options for an index of `bits`, `k` and a scheme, its codec and all else the default. */
+struct idx_build_options options_for(unsigned bits, unsigned k, const char *scheme);
+
+/* Builds an index, `options` may be NULL. A document's ID is its place in `fingerprints`, as number or decimal text. */
+void build_index(const char *path, const struct idx_build_options *options, const uint64_t *fingerprints, size_t count);
+
+/* The same in text, the form that idx_builder_add takes; returns its length. */
+size_t write_id(char text[32], size_t place);
+
+struct idx_index *open_index(const char *path, enum idx_keys keys);
+
+/* Reads and rewrites the manifest of an index, with a right checksum. */
+void read_manifest(const char *path, struct idxf_manifest *manifest);
+void write_manifest(const char *path, struct idxf_manifest *manifest);
+
+/* Moves the segments of `parts`, indexes of one segment each that are otherwise alike, into one index at `path`. */
+void join_indexes(const char *path, const char *const *parts, size_t count);
+
+#endif
