@@ -17,7 +17,8 @@ static const char help[] =
     "Usage: lookup --count N [--queries N] [--scheme S]... [--block-size N]... [--codec xor|delta] [--folder D]\n"
     "\n"
     "Prints, separated by tabs under a header line: system, n, scheme, block_size, queries_per_second (median of 5\n"
-    "passes), bytes_per_fingerprint (all table files, and what opening allocates; for idx once with its keys in memory),\n"
+    "passes), bytes_per_fingerprint (all table files, and what opening allocates; for idx once with its keys in "
+    "memory),\n"
     "matches (of the first 1000 queries, which all systems answer, all alike or the benchmark ends with status 1).\n"
     "\n"
     "  --count N       fingerprints (required), such as 1e7\n"
@@ -97,8 +98,9 @@ static void make_data(struct data *data, const struct options *options) {
                                     ? flip_bits(data->fingerprints[next_random() % i], 1 + next_random() % K)
                                     : next_random();
     for (size_t i = 0; i < data->query_count; i++)
-        data->queries[i] = i % 2 == 0 ? next_random()
-                                      : flip_bits(data->fingerprints[next_random() % data->count], next_random() % (K + 1));
+        data->queries[i] = i % 2 == 0
+                               ? next_random()
+                               : flip_bits(data->fingerprints[next_random() % data->count], next_random() % (K + 1));
 }
 
 /* ---- Systems ---- */
@@ -117,7 +119,8 @@ static int compare_numbers(const void *a, const void *b) {
 
 /* All queries against one tile of fingerprints after the other, so that the tiles come from the first cache. Inlined
  * below for the processor's own instructions. */
-static inline __attribute__((always_inline)) uint64_t scan_tiles(const uint64_t *fingerprints, size_t count, const uint64_t *queries) {
+static inline __attribute__((always_inline)) uint64_t scan_tiles(const uint64_t *fingerprints, size_t count,
+                                                                 const uint64_t *queries) {
     uint64_t matches = 0;
     for (size_t begin = 0; begin < count; begin += SCAN_TILE) {
         size_t end = count - begin < SCAN_TILE ? count : begin + SCAN_TILE;
@@ -140,7 +143,7 @@ __attribute__((target("popcnt"))) static uint64_t scan_popcnt(const uint64_t *fi
 }
 
 __attribute__((target("avx512vpopcntdq,avx512f"))) static uint64_t scan_avx512(const uint64_t *fingerprints,
-                                                                              size_t count, const uint64_t *queries) {
+                                                                               size_t count, const uint64_t *queries) {
     return scan_tiles(fingerprints, count, queries);
 }
 #endif
@@ -232,14 +235,11 @@ static void measure_idx(const struct data *data, const struct options *options, 
 /* ---- The command ---- */
 
 static void parse(int argc, char **argv, struct options *options) {
-    static const struct option names[] = {{"count", required_argument, NULL, 'n'},
-                                          {"queries", required_argument, NULL, 'q'},
-                                          {"scheme", required_argument, NULL, 's'},
-                                          {"block-size", required_argument, NULL, 'b'},
-                                          {"codec", required_argument, NULL, 'c'},
-                                          {"folder", required_argument, NULL, 'f'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"count", required_argument, NULL, 'n'},  {"queries", required_argument, NULL, 'q'},
+        {"scheme", required_argument, NULL, 's'}, {"block-size", required_argument, NULL, 'b'},
+        {"codec", required_argument, NULL, 'c'},  {"folder", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 'n') options->count = (uint64_t)strtod(optarg, NULL);
         if (option == 'q') options->queries = (size_t)strtod(optarg, NULL);

@@ -54,7 +54,8 @@ size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fin
 
 /* ---- Decoding ---- */
 
-/* The fields of a decoder's entry. The bits used come lowest, six of them, since a shift looks at its count's low six. */
+/* The fields of a decoder's entry. The bits used come lowest, six of them, since a shift looks at its count's low six.
+ */
 enum { USED_MASK = 63, COUNT_SHIFT = 6, COUNT_MASK = 7, TOTAL_SHIFT = 9, TOTAL_MASK = 511, LENGTHS_SHIFT = 24 };
 
 void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,

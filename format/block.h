@@ -50,7 +50,8 @@ struct idxf_block_cursor;
 typedef size_t (*idxf_next)(struct idxf_block_cursor *cursor, uint64_t *fingerprints);
 
 /* For each value of the next 11 bits, an entry says which whole codes they begin with, up to 5: their bits together
- * (6 bits), their number (3), the bits of their tails together (9), and from bit 24 on a byte for each tail's length. */
+ * (6 bits), their number (3), the bits of their tails together (9), and from bit 24 on a byte for each tail's length.
+ */
 struct idxf_decoder {
     idxf_next next; /* the fastest for this processor */
     enum idxf_codec codec;

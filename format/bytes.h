@@ -39,9 +39,7 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
     memcpy(bytes, &value, sizeof value);
 }
 
-static inline uint64_t idxf_low_bits(unsigned count) {
-    return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
-}
+static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
 
 /* Sets `length` bits (0 to 64) at bit `position` of zeroed bytes; touches up to 9 bytes. */
 static inline void idxf_put_bits(uint8_t *bytes, size_t position, uint64_t value, unsigned length) {

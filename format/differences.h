@@ -1,5 +1,6 @@
-/* differences.h: how block.c gets from tails to fingerprints, for several kinds of processor. Included by block.c alone.
- * Tails follow each other backwards; each has the leading 1 of its difference in front of it (SPEC.md, chapter 7). */
+/* differences.h: how block.c gets from tails to fingerprints, for several kinds of processor. Included by block.c
+ * alone. Tails follow each other backwards; each has the leading 1 of its difference in front of it (SPEC.md, chapter
+ * 7). */
 #ifndef IDX_FORMAT_DIFFERENCES_H
 #define IDX_FORMAT_DIFFERENCES_H
 
@@ -8,8 +9,8 @@
 /* Functions that decode are compiled once for each kind of processor. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Stores `count` fingerprints: x plus the first difference, and so on. The first tail ends at bit `end` of the block; all
- * tails are known to lie between its header and its end. Differences are shifted left by `align`. */
+/* Stores `count` fingerprints: x plus the first difference, and so on. The first tail ends at bit `end` of the block;
+ * all tails are known to lie between its header and its end. Differences are shifted left by `align`. */
 typedef void (*add_differences)(const uint8_t *block, size_t end, const uint8_t *tail_lengths, size_t count,
                                 unsigned align, uint64_t x, uint64_t *out);
 

@@ -190,8 +190,8 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
         if (!skip(reader, " ") || !read_number(reader, UINT64_MAX, &segment.fingerprints) || !skip(reader, " ") ||
             !read_number(reader, UINT64_MAX, &segment.documents) || !end_line(reader))
             return IDXF_FAULT_SYNTAX;
-        bool counted = manifest->id_type == IDXF_ID_NONE ? segment.documents == 0
-                                                         : segment.documents >= segment.fingerprints;
+        bool counted =
+            manifest->id_type == IDXF_ID_NONE ? segment.documents == 0 : segment.documents >= segment.fingerprints;
         if (!counted) return IDXF_FAULT_COUNT;
         manifest->segments[manifest->segment_count++] = segment;
     }

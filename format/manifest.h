@@ -30,7 +30,7 @@ struct idxf_manifest {
     uint8_t bits;
     uint8_t k;
     enum idxf_id_type id_type;
-    char recipe[IDXF_MAX_RECIPE_BYTES + 1];           /* empty: not known */
+    char recipe[IDXF_MAX_RECIPE_BYTES + 1]; /* empty: not known */
     char scheme[IDXF_MAX_SCHEME_NAME_BYTES + 1];
     uint32_t table_count;
     struct idxf_manifest_table tables[IDXF_MAX_TABLES];
@@ -42,9 +42,8 @@ struct idxf_manifest {
 /* Writes the manifest into `text`, IDXF_MAX_MANIFEST_BYTES bytes, and returns its length. A valid manifest fits. */
 size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text);
 
-/* Reads and checks a manifest of `size` bytes. On a fault, *line is set to the line it is in, from 1 (0: the whole), and
- * on IDXF_FAULT_VERSION *version to the version found. Whether the tables cover k is for the caller to
- * check. */
+/* Reads and checks a manifest of `size` bytes. On a fault, *line is set to the line it is in, from 1 (0: the whole),
+ * and on IDXF_FAULT_VERSION *version to the version found. Whether the tables cover k is for the caller to check. */
 enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *text, size_t size, unsigned *line,
                                    uint32_t *version);
 

@@ -93,7 +93,9 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
     return check_fields(header);
 }
 
-static uint64_t round_to_page(uint64_t offset) { return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE; }
+static uint64_t round_to_page(uint64_t offset) {
+    return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+}
 
 struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header) {
     struct idxf_table_layout layout;

@@ -47,8 +47,8 @@ static enum idx_status check_recipe(const char *recipe, struct idx_error *error)
     bool valid = length <= IDX_MAX_RECIPE_BYTES;
     for (size_t i = 0; i < length && valid; i++) valid = (unsigned char)recipe[i] >= 32 && recipe[i] != 127;
     return valid ? IDX_OK
-                 : idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                             "a recipe has up to %d bytes and no control characters", IDX_MAX_RECIPE_BYTES);
+                 : idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a recipe has up to %d bytes and no control characters",
+                             IDX_MAX_RECIPE_BYTES);
 }
 
 static enum idx_status check_options(const struct idx_build_options *options, struct idx_error *error) {
@@ -83,8 +83,7 @@ static enum idx_status open_segment(struct idx_builder *builder, struct idx_erro
     idxi_segment_name(builder->segment.number, name);
     builder->segment_path = idxi_path(builder->publication.temporary, name);
     if (builder->segment_path == NULL) return idxi_fail_memory(error);
-    if (mkdir(builder->segment_path, 0777) != 0)
-        return idxi_fail_system(error, errno, builder->segment_path, "create");
+    if (mkdir(builder->segment_path, 0777) != 0) return idxi_fail_system(error, errno, builder->segment_path, "create");
     builder->segment_folder = open(builder->segment_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (builder->segment_folder < 0) return idxi_fail_system(error, errno, builder->segment_path, "open");
     return idxi_map_writer_open(&builder->map, builder->segment_path, builder->options.id_type, error);
@@ -103,8 +102,8 @@ static enum idx_status open_builder(struct idx_builder *builder, const char *pat
     return open_segment(builder, error);
 }
 
-enum idx_status idx_builder_open(struct idx_builder **result, const char *path,
-                                 const struct idx_build_options *options, struct idx_error *error) {
+enum idx_status idx_builder_open(struct idx_builder **result, const char *path, const struct idx_build_options *options,
+                                 struct idx_error *error) {
     struct idx_build_options defaults = IDX_BUILD_OPTIONS_INIT;
     struct idx_builder *builder = calloc(1, sizeof *builder);
     if (builder == NULL) return idxi_fail_memory(error);
@@ -338,8 +337,7 @@ static enum idx_status write_manifest(const struct idx_builder *builder, struct 
     if (manifest == NULL || text == NULL) status = idxi_fail_memory(error);
     if (status == IDX_OK && folder < 0) status = idxi_fail_system(error, errno, path, "open");
     if (status == IDX_OK) status = make_manifest(builder, manifest, error);
-    if (status == IDX_OK)
-        status = write_manifest_file(folder, path, text, idxf_manifest_write(manifest, text), error);
+    if (status == IDX_OK) status = write_manifest_file(folder, path, text, idxf_manifest_write(manifest, text), error);
     if (status == IDX_OK) status = idxi_sync_folder(folder, path, error);
     if (folder >= 0) close(folder);
     free(manifest);
@@ -347,8 +345,7 @@ static enum idx_status write_manifest(const struct idx_builder *builder, struct 
     return status;
 }
 
-static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary,
-                              struct idx_error *error) {
+static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(sort_documents(builder, error));
     IDXI_TRY(write_documents(builder, error));

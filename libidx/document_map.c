@@ -1,5 +1,4 @@
-/* document_map.c: writes and opens docs.mdb and docs.sum. LMDB trusts its pages, so none is handed to it before its
- * checksum was checked (but for maps above IDX_DOCUMENTS_CHECK_LIMIT, beyond their first pages). */
+/* document_map.c: writes and opens docs.mdb and docs.sum. */
 #include "libidx/document_map.h"
 
 #include <errno.h>
@@ -23,9 +22,6 @@
 static const char meta_uuid[] = "uuid";
 static const char meta_fingerprints[] = "fingerprints";
 static const char meta_documents[] = "documents";
-
-/* The number of bytes read and checked at a time. */
-#define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
 static enum idx_status fail_lmdb(int result, const char *path, const char *action, struct idx_error *error) {
     if (result > 0) return idxi_fail_system(error, result, path, action);
@@ -129,47 +125,38 @@ static enum idx_status put_all_meta(struct idxi_map_writer *writer, const struct
     return put_meta(writer, meta_documents, documents, sizeof documents, error);
 }
 
-/* Calls `visit` for each step of a file, in whole pages but for the last. */
-typedef enum idx_status (*step_visitor)(void *context, const uint8_t *bytes, size_t size, uint64_t offset,
-                                        struct idx_error *error);
+/* The number of bytes read and summed at a time. */
+#define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
-static enum idx_status visit_steps(int file, uint64_t length, const char *path, step_visitor visit, void *context,
-                                   struct idx_error *error) {
-    uint8_t *bytes = malloc(STEP_BYTES);
-    enum idx_status status = bytes == NULL ? idxi_fail_memory(error) : IDX_OK;
-    for (uint64_t offset = 0; offset < length && status == IDX_OK; offset += STEP_BYTES) {
+static enum idx_status write_checksums(int file, const char *path, uint64_t length, uint8_t *bytes,
+                                       struct idxi_page_writer *writer, struct idx_error *error) {
+    for (uint64_t offset = 0; offset < length; offset += STEP_BYTES) {
         size_t size = length - offset < STEP_BYTES ? (size_t)(length - offset) : STEP_BYTES;
-        status = idxi_read_at(file, bytes, size, offset, path, error);
-        if (status == IDX_OK) status = visit(context, bytes, size, offset, error);
-    }
-    free(bytes);
-    return status;
-}
-
-static enum idx_status write_step_sums(void *context, const uint8_t *bytes, size_t size, uint64_t offset,
-                                       struct idx_error *error) {
-    struct idxi_page_writer *writer = context;
-    (void)offset;
-    for (size_t done = 0; done < size; done += IDXF_PAGE_SIZE) {
-        uint8_t sum[8];
-        size_t page = size - done < IDXF_PAGE_SIZE ? size - done : IDXF_PAGE_SIZE;
-        idxf_store64(sum, idxf_checksum(bytes + done, page));
-        IDXI_TRY(idxi_page_writer_write(writer, sum, sizeof sum, error));
+        IDXI_TRY(idxi_read_at(file, bytes, size, offset, path, error));
+        for (size_t done = 0; done < size; done += IDXF_PAGE_SIZE) {
+            uint8_t sum[8];
+            idxf_store64(sum, idxf_checksum(bytes + done, size - done < IDXF_PAGE_SIZE ? size - done : IDXF_PAGE_SIZE));
+            IDXI_TRY(idxi_page_writer_write(writer, sum, sizeof sum, error));
+        }
     }
     return IDX_OK;
 }
 
 static enum idx_status write_sums(int file, const char *path, int folder, struct idxi_page_writer *writer,
-                                  const uint8_t *uuid, uint64_t *bytes, struct idx_error *error) {
+                                  const uint8_t *uuid, uint64_t *size, struct idx_error *error) {
     struct idxf_document_sums sums;
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
     memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
     IDXI_TRY(idxi_file_size(file, &sums.length, path, error));
     IDXI_TRY(idxi_page_writer_open(writer, folder, IDXI_SUMS_NAME, sizeof header, IDXI_SUMS_NAME, error));
-    IDXI_TRY(visit_steps(file, sums.length, path, write_step_sums, writer, error));
+    uint8_t *bytes = malloc(STEP_BYTES);
+    enum idx_status status =
+        bytes == NULL ? idxi_fail_memory(error) : write_checksums(file, path, sums.length, bytes, writer, error);
+    free(bytes);
+    if (status != IDX_OK) return status;
     idxf_document_sums_write(&sums, header);
     IDXI_TRY(idxi_page_writer_finish(writer, header, sizeof header, error));
-    *bytes = sums.length + writer->written;
+    *size = sums.length + writer->written;
     return IDX_OK;
 }
 
@@ -205,110 +192,84 @@ enum idx_status idxi_map_fail(const struct idxi_map *map, int result, struct idx
     return fail_lmdb(result, map->path, "read", error);
 }
 
-static enum idx_status open_file(int folder, const char *name, const char *path, int *file, struct idx_error *error) {
+static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
+                                 struct idx_error *error) {
     *file = openat(folder, name, O_RDONLY | O_CLOEXEC);
-    if (*file >= 0) return IDX_OK;
+    if (*file >= 0) return idxi_file_size(*file, size, path, error);
     if (errno != ENOENT) return idxi_fail_system(error, errno, path, "open");
     return idxi_fail(error, IDX_MISSING_FILE, path,
                      "is missing: the index is damaged; rebuild it, or restore it from a copy");
 }
 
-static enum idx_status read_sums(struct idxi_map *map, struct idx_error *error) {
+static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
+                                  const char *sums_path, struct idx_error *error) {
     struct idxf_document_sums sums;
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES] = {0};
-    uint64_t size;
     uint32_t version;
-    IDXI_TRY(idxi_file_size(map->sums, &size, map->sums_path, error));
-    IDXI_TRY(idxi_read_at(map->sums, header, size < sizeof header ? (size_t)size : sizeof header, 0, map->sums_path,
-                          error));
-    enum idxf_fault fault = idxf_document_sums_read(&sums, header, size, &version);
-    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, map->sums_path);
-    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, map->sums_path, 0);
-    if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0)
-        return idxi_fail_foreign(error, map->sums_path);
-    IDXI_TRY(idxi_file_size(map->file, &map->length, map->path, error));
-    if (map->length != sums.length)
+    size_t got = sums_size < sizeof header ? (size_t)sums_size : sizeof header;
+    IDXI_TRY(idxi_read_at(sums_file, header, got, 0, sums_path, error));
+    enum idxf_fault fault = idxf_document_sums_read(&sums, header, sums_size, &version);
+    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, sums_path);
+    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, sums_path, 0);
+    if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sums_path);
+    if (length != sums.length)
         return idxi_fail(error, IDX_WRONG_SIZE, map->path,
-                         "has %llu bytes where docs.sum has %llu: the file is damaged, or of another index",
-                         (unsigned long long)map->length, (unsigned long long)sums.length);
-    map->bytes = map->length + size;
+                         "has %llu bytes where docs.sum says %llu: the file is damaged, or of another index",
+                         (unsigned long long)length, (unsigned long long)sums.length);
     return IDX_OK;
-}
-
-/* Compares the pages of a step with the checksums in docs.sum. */
-static enum idx_status check_step(void *context, const uint8_t *bytes, size_t size, uint64_t offset,
-                                  struct idx_error *error) {
-    const struct idxi_map *map = context;
-    uint8_t sums[STEP_BYTES / IDXF_PAGE_SIZE * 8];
-    size_t pages = (size + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE;
-    IDXI_TRY(idxi_read_at(map->sums, sums, pages * 8,
-                          IDXF_DOCUMENT_SUMS_HEADER_BYTES + offset / IDXF_PAGE_SIZE * 8, map->sums_path, error));
-    for (size_t page = 0; page < pages; page++) {
-        size_t at = page * IDXF_PAGE_SIZE;
-        size_t length = size - at < IDXF_PAGE_SIZE ? size - at : IDXF_PAGE_SIZE;
-        if (idxf_checksum(bytes + at, length) != idxf_load64(sums + page * 8))
-            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, map->path, offset + at);
-    }
-    return IDX_OK;
-}
-
-enum idx_status idxi_map_check_pages(const struct idxi_map *map, struct idx_error *error) {
-    return visit_steps(map->file, map->length, map->path, check_step, (void *)(uintptr_t)map, error);
-}
-
-/* The pages that LMDB reads on opening: its two meta pages, whatever its page size (up to 64 KiB). */
-#define FIRST_BYTES ((uint64_t)128 << 10)
-
-/* LMDB's magic number stands at byte 16 of its first page, in the byte order of the machine that wrote it. */
-#define LMDB_MAGIC_OFFSET 16
-#define LMDB_MAGIC 0xBEEFC0DE
-
-static enum idx_status check_magic(const struct idxi_map *map, struct idx_error *error) {
-    uint32_t magic;
-    IDXI_TRY(idxi_read_at(map->file, &magic, sizeof magic, LMDB_MAGIC_OFFSET, map->path, error));
-    if (magic == LMDB_MAGIC) return IDX_OK;
-    if (magic == __builtin_bswap32(LMDB_MAGIC))
-        return idxi_fail(error, IDX_UNSUPPORTED, map->path,
-                         "was made on a machine of the other byte order: rebuild the index here from `idx dump`");
-    return idxi_fail(error, IDX_BAD_CONTENT, map->path, "is no LMDB file: restore it from a copy, or rebuild the index");
 }
 
 /* LMDB takes a path: whether it opened the file that the folder's descriptor leads to. */
-static bool is_same_file(struct idxi_map *map) {
+static bool is_same_file(const struct idxi_map *map, int file) {
     struct stat ours, theirs;
     mdb_filehandle_t handle;
-    return mdb_env_get_fd(map->env, &handle) == 0 && fstat(handle, &theirs) == 0 && fstat(map->file, &ours) == 0 &&
+    return mdb_env_get_fd(map->env, &handle) == 0 && fstat(handle, &theirs) == 0 && fstat(file, &ours) == 0 &&
            ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-static enum idx_status open_environment(struct idxi_map *map, struct idx_error *error) {
-    uint64_t first = map->length < FIRST_BYTES ? map->length : FIRST_BYTES;
-    IDXI_TRY(visit_steps(map->file, first / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE, map->path, check_step, map, error));
-    IDXI_TRY(check_magic(map, error));
+static enum idx_status open_environment(struct idxi_map *map, int file, struct idx_error *error) {
     int result = mdb_env_create(&map->env);
     if (result == 0) result = mdb_env_set_maxdbs(map->env, NAMED_DATABASES);
     if (result == 0)
-        result = mdb_env_open(map->env, map->path, MDB_RDONLY | MDB_NOLOCK | MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD,
-                              0);
-    if (result == ENOENT || (result == 0 && !is_same_file(map)))
+        result =
+            mdb_env_open(map->env, map->path, MDB_RDONLY | MDB_NOLOCK | MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD, 0);
+    if (result == ENOENT || (result == 0 && !is_same_file(map, file)))
         return idxi_fail(error, IDX_FOREIGN_FILE, map->path, "is another file than a moment ago");
     return result == 0 ? IDX_OK : fail_lmdb(result, map->path, "open", error);
 }
 
+/* The two files, open while the map is opened. */
+struct files {
+    int documents, sums;
+    char *sums_path;
+};
+
+static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files, bool skip_checks,
+                                struct idx_error *error) {
+    uint64_t length, sums_length;
+    IDXI_TRY(open_file(folder, IDXI_DOCUMENTS_NAME, map->path, &files->documents, &length, error));
+    IDXI_TRY(open_file(folder, IDXI_SUMS_NAME, files->sums_path, &files->sums, &sums_length, error));
+    IDXI_TRY(check_sums(map, files->sums, sums_length, length, files->sums_path, error));
+    map->bytes = length + sums_length;
+    IDXI_TRY(idxi_pages_open(&map->pages, files->documents, length, files->sums, sums_length, skip_checks, map->path,
+                             error));
+    return open_environment(map, files->documents, error);
+}
+
 enum idx_status idxi_map_open(struct idxi_map *map, int folder, const char *folder_path,
-                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
-                              enum idx_documents_check check, struct idx_error *error) {
-    *map = (struct idxi_map){.file = -1, .sums = -1, .segment = *segment, .id_type = id_type};
+                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
+                              struct idx_error *error) {
+    struct files files = {-1, -1, idxi_path(folder_path, IDXI_SUMS_NAME)};
+    *map = (struct idxi_map){.segment = *segment, .id_type = id_type};
     pthread_mutex_init(&map->mutex, NULL);
     map->path = idxi_path(folder_path, IDXI_DOCUMENTS_NAME);
-    map->sums_path = idxi_path(folder_path, IDXI_SUMS_NAME);
-    if (map->path == NULL || map->sums_path == NULL) return idxi_fail_memory(error);
-    IDXI_TRY(open_file(folder, IDXI_DOCUMENTS_NAME, map->path, &map->file, error));
-    IDXI_TRY(open_file(folder, IDXI_SUMS_NAME, map->sums_path, &map->sums, error));
-    IDXI_TRY(read_sums(map, error));
-    map->check = check == IDX_DOCUMENTS_CHECK_WHOLE ||
-                 (check == IDX_DOCUMENTS_CHECK_AUTO && map->length <= IDX_DOCUMENTS_CHECK_LIMIT);
-    return open_environment(map, error);
+    enum idx_status status = map->path == NULL || files.sums_path == NULL
+                                 ? idxi_fail_memory(error)
+                                 : open_map(map, folder, &files, skip_checks, error);
+    if (files.documents >= 0) close(files.documents);
+    if (files.sums >= 0) close(files.sums);
+    free(files.sums_path);
+    return status;
 }
 
 static enum idx_status check_meta(const struct idxi_map *map, MDB_txn *txn, MDB_dbi meta, const char *name,
@@ -321,8 +282,7 @@ static enum idx_status check_meta(const struct idxi_map *map, MDB_txn *txn, MDB_
     return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
 }
 
-static enum idx_status check_all_meta(const struct idxi_map *map, MDB_txn *txn, MDB_dbi meta,
-                                      struct idx_error *error) {
+static enum idx_status check_all_meta(const struct idxi_map *map, MDB_txn *txn, MDB_dbi meta, struct idx_error *error) {
     uint8_t fingerprints[8], documents[8];
     idxf_store64(fingerprints, map->segment.fingerprints);
     idxf_store64(documents, map->segment.documents);
@@ -344,9 +304,19 @@ static enum idx_status open_maps(struct idxi_map *map, MDB_txn *txn, struct idx_
     return result == 0 ? check_all_meta(map, txn, meta, error) : idxi_map_fail(map, result, error);
 }
 
+/* Finds the roots and checks the few pages that opening the databases takes. */
+static enum idx_status check_databases(struct idxi_map *map, struct idx_error *error) {
+    uint64_t meta_root;
+    IDXI_TRY(idxi_pages_check_main(&map->pages, error));
+    IDXI_TRY(idxi_pages_find_root(&map->pages, "docs", &map->docs_root, error));
+    if (map->id_type == IDX_ID_TEXT) IDXI_TRY(idxi_pages_find_root(&map->pages, "ids", &map->ids_root, error));
+    IDXI_TRY(idxi_pages_find_root(&map->pages, "meta", &meta_root, error));
+    return idxi_pages_check_tree(&map->pages, meta_root, error);
+}
+
 static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error) {
     MDB_txn *txn;
-    if (map->check) IDXI_TRY(idxi_map_check_pages(map, error));
+    IDXI_TRY(check_databases(map, error));
     int result = mdb_txn_begin(map->env, NULL, MDB_RDONLY, &txn);
     if (result != 0) return idxi_map_fail(map, result, error);
     enum idx_status status = open_maps(map, txn, error);
@@ -370,9 +340,7 @@ enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error) 
 
 void idxi_map_close(struct idxi_map *map) {
     if (map->env != NULL) mdb_env_close(map->env);
-    if (map->file >= 0) close(map->file);
-    if (map->sums >= 0) close(map->sums);
+    idxi_pages_close(&map->pages);
     free(map->path);
-    free(map->sums_path);
     pthread_mutex_destroy(&map->mutex);
 }

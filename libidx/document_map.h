@@ -1,5 +1,5 @@
-/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents (SPEC.md, chapter 8). All that libidx
- * does with LMDB is here. */
+/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents (SPEC.md, chapter 8). All that
+ * libidx does with LMDB is here. */
 #ifndef IDX_LIBIDX_DOCUMENT_MAP_H
 #define IDX_LIBIDX_DOCUMENT_MAP_H
 
@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "format/manifest.h"
+#include "libidx/document_pages.h"
 
 #define IDXI_DOCUMENTS_NAME "docs.mdb"
 #define IDXI_SUMS_NAME "docs.sum"
@@ -34,7 +35,8 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, const char 
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error);
 
-/* Adds a document (its number, or its ID for IDX_ID_U64) to a fingerprint; (fingerprint, value) must ascend strictly. */
+/* Adds a document (its number, or its ID for IDX_ID_U64) to a fingerprint; (fingerprint, value) must ascend strictly.
+ */
 enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, uint64_t fingerprint, uint64_t value,
                                     struct idx_error *error);
 
@@ -51,14 +53,13 @@ void idxi_map_writer_close(struct idxi_map_writer *writer);
 
 struct idxi_map {
     MDB_env *env;
-    MDB_dbi docs, ids; /* once ready */
-    int file, sums;    /* descriptors of docs.mdb and docs.sum */
-    char *path, *sums_path;
-    uint64_t length;   /* of docs.mdb, bytes */
-    uint64_t bytes;    /* of both files */
+    MDB_dbi docs, ids; /* these and their roots: once ready */
+    uint64_t docs_root, ids_root;
+    char *path;
+    uint64_t bytes; /* of docs.mdb and docs.sum */
+    struct idxi_pages pages;
     struct idxf_manifest_segment segment;
     enum idx_id_type id_type;
-    bool check;            /* all pages before the first use */
     pthread_mutex_t mutex; /* held while getting ready */
     atomic_bool ready;
 };
@@ -66,14 +67,11 @@ struct idxi_map {
 /* Opens and checks lengths, headers and the pages that LMDB reads on opening. `folder` is the segment's folder and
  * `folder_path` its path; IDX_FOREIGN_FILE where the path leads to another file meanwhile. */
 enum idx_status idxi_map_open(struct idxi_map *map, int folder, const char *folder_path,
-                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
-                              enum idx_documents_check check, struct idx_error *error);
+                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
+                              struct idx_error *error);
 
-/* Before any use: checks the pages where that is to be done, and the meta data. Safe to call from any thread, often. */
+/* Before any other use: checks the meta data. Safe to call from any thread, often. */
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
-
-/* Checks all pages against docs.sum. */
-enum idx_status idxi_map_check_pages(const struct idxi_map *map, struct idx_error *error);
 
 void idxi_map_close(struct idxi_map *map);
 

@@ -67,10 +67,11 @@ static enum idx_status take(struct part *part, int result, const MDB_val *value,
     return IDX_OK;
 }
 
-static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, uint64_t *count,
-                                    struct idx_error *error) {
+static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, uint64_t *count, struct idx_error *error) {
     size_t number = (size_t)fingerprint, found;
     MDB_val key = {sizeof number, &number}, value;
+    part->has = false;
+    IDXI_TRY(idxi_pages_check_key(&part->map->pages, part->map->docs_root, fingerprint, error));
     int result = mdb_cursor_get(part->cursor, &key, &value, MDB_SET_KEY);
     IDXI_TRY(take(part, result, &value, error));
     if (!part->has) return IDX_OK;
@@ -103,6 +104,7 @@ static enum idx_status step(struct part *part, struct idx_error *error) {
 static enum idx_status get_id(const struct part *part, struct idx_document *document, struct idx_error *error) {
     size_t number = (size_t)document->number;
     MDB_val key = {sizeof number, &number}, value;
+    IDXI_TRY(idxi_pages_check_key(&part->map->pages, part->map->ids_root, document->number, error));
     int result = mdb_get(part->txn, part->map->ids, &key, &value);
     if (result != 0) return idxi_map_fail(part->map, result, error);
     document->id = value.mv_data;

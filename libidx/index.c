@@ -70,7 +70,8 @@ static enum idx_status read_manifest(struct idx_index *index, const char *path, 
     index->scheme.bits = index->manifest->bits;
     index->scheme.table_count = index->manifest->table_count;
     for (size_t i = 0; i < index->scheme.table_count; i++)
-        index->scheme.tables[i] = (struct idx_table){index->manifest->tables[i].mask, index->manifest->tables[i].radius};
+        index->scheme.tables[i] =
+            (struct idx_table){index->manifest->tables[i].mask, index->manifest->tables[i].radius};
     if (!idx_scheme_covers(&index->scheme, index->manifest->k))
         return fail_manifest(IDXF_FAULT_COVER, 0, 0, path, error);
     return IDX_OK;
@@ -90,8 +91,7 @@ enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_err
 
 /* ---- Segments ---- */
 
-enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder,
-                                         struct idx_error *error) {
+enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error) {
     struct idxi_segment *segment = &index->segments[number];
     char name[IDXI_NAME_BYTES];
     segment->entry = &index->manifest->segments[number];
@@ -136,7 +136,7 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_nu
     struct idxi_segment *segment = &index->segments[segment_number];
     segment->map_open = true;
     return idxi_map_open(&segment->map, folder, segment->path, segment->entry,
-                         (enum idx_id_type)index->manifest->id_type, index->options.documents_check, error);
+                         (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks, error);
 }
 
 static enum idx_status open_segment(struct idx_index *index, size_t segment, struct idx_error *error) {
@@ -170,8 +170,7 @@ static struct idx_index *new_index(const struct idx_open_options *options) {
     index->folder = -1;
     index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
     if (options != NULL)
-        memcpy(&index->options, options,
-               options->size < sizeof *options ? options->size : sizeof *options);
+        memcpy(&index->options, options, options->size < sizeof *options ? options->size : sizeof *options);
     index->compare = idxi_choose_compare();
     return index;
 }
@@ -187,8 +186,8 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
             *result = index;
             return IDX_OK;
         }
-        bool again = attempt < MAX_ATTEMPTS && index->folder >= 0 &&
-                     idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
+        bool again =
+            attempt < MAX_ATTEMPTS && index->folder >= 0 && idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
         idx_close(index);
         if (!again) return status;
     }
@@ -272,7 +271,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
         properties->fingerprints += segment->entry->fingerprints;
         properties->documents += segment->entry->documents;
         properties->documents_bytes += segment->map.bytes;
-        properties->resident_bytes += sizeof *segment;
+        properties->resident_bytes += sizeof *segment + segment->map.pages.allocated_bytes;
         for (size_t table = 0; table < index->scheme.table_count; table++) {
             properties->table_bytes += segment->tables[table].layout.file_size;
             properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];
@@ -280,7 +279,8 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     }
 }
 
-/* Runs of keys with one prefix are what a probe for that prefix decodes, and one block beyond, unless the table ends. */
+/* Runs of keys with one prefix are what a probe for that prefix decodes, and one block beyond, unless the table ends.
+ */
 static enum idx_status measure_skew(const struct idxi_table *table, struct idx_table_properties *properties,
                                     struct idx_error *error) {
     uint64_t run = 0, previous = 0, blocks = table->header.blocks;

@@ -63,7 +63,8 @@ static enum idx_status report(struct search *search, size_t table, uint64_t perm
     uint64_t fingerprint = idxf_unpermute(&get_table(search, table)->permutation, permuted);
     uint64_t errors = fingerprint ^ search->query;
     bool earlier;
-    if ((unsigned)__builtin_popcountll(errors & scheme->tables[table].mask) > scheme->tables[table].radius) return IDX_OK;
+    if ((unsigned)__builtin_popcountll(errors & scheme->tables[table].mask) > scheme->tables[table].radius)
+        return IDX_OK;
     if (has_earlier_table(search, table, errors)) return IDX_OK;
     IDXI_TRY(has_earlier_segment(search, fingerprint, &earlier));
     if (earlier) return IDX_OK;
@@ -158,8 +159,8 @@ static enum idx_status add_probe(struct search *search, size_t table, uint64_t l
     return search->probe_count == STAGED_PROBES ? run_probes(search) : IDX_OK;
 }
 
-/* Adds a probe for each prefix within `radius` of the query's, ascending: the `prefix` bits of `low` are settled down to
- * bit `bit`; of the bits below, the query's are taken, each or its opposite, 0 before 1. */
+/* Adds a probe for each prefix within `radius` of the query's, ascending: the `prefix` bits of `low` are settled down
+ * to bit `bit`; of the bits below, the query's are taken, each or its opposite, 0 before 1. */
 static enum idx_status add_probes(struct search *search, size_t table, unsigned prefix, uint64_t query, uint64_t low,
                                   unsigned bit, unsigned radius) {
     unsigned end = 64 - prefix;

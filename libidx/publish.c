@@ -44,8 +44,7 @@ static bool is_index(const char *path) {
     return is;
 }
 
-static enum idx_status check_target(const struct idxi_publication *publication, bool *exists,
-                                    struct idx_error *error) {
+static enum idx_status check_target(const struct idxi_publication *publication, bool *exists, struct idx_error *error) {
     struct stat status;
     *exists = lstat(publication->path, &status) == 0;
     if (!*exists && errno != ENOENT) return idxi_fail_system(error, errno, publication->path, "stat");
@@ -72,8 +71,8 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     if (slash == NULL)
         publication->parent = strdup(".");
     else
-        publication->parent = slash == publication->path ? strdup("/")
-                                                         : strndup(publication->path, (size_t)(slash - publication->path));
+        publication->parent =
+            slash == publication->path ? strdup("/") : strndup(publication->path, (size_t)(slash - publication->path));
     return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
@@ -85,7 +84,8 @@ static enum idx_status make_temporary(struct idxi_publication *publication, stru
     if (temporary == NULL) return idxi_fail_memory(error);
     for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
         uint32_t random;
-        if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint32_t)getpid() + (uint32_t)attempt;
+        if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+            random = (uint32_t)getpid() + (uint32_t)attempt;
         snprintf(temporary, size, "%s/.%s.tmp-%08x", publication->parent, name, (unsigned)random);
         if (mkdir(temporary, 0777) == 0) {
             publication->temporary = temporary;

@@ -158,8 +158,8 @@ static bool parse(struct idx_scheme *scheme, const char *text, unsigned bits, un
     return parse_blocks(scheme, text, bits);
 }
 
-enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
-                                 uint64_t count, struct idx_error *error) {
+enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k, uint64_t count,
+                                 struct idx_error *error) {
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits a fingerprint: it must be 1 to %d", bits,
                          IDX_MAX_BITS);

@@ -14,8 +14,8 @@ void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, boo
                      uint64_t *spare_values);
 
 /* Makes a table's order from fingerprints that ascend: permuted ones, sorted by the bits of the mask alone, since the
- * rest is in order already (SPEC.md, chapter 3). `permuted` and `spare` hold `count` elements each; returns whichever of
- * the two the result is in. */
+ * rest is in order already (SPEC.md, chapter 3). `permuted` and `spare` hold `count` elements each; returns whichever
+ * of the two the result is in. */
 uint64_t *idxi_sort_table(const uint64_t *fingerprints, size_t count, const struct idxf_permutation *permutation,
                           unsigned prefix, uint64_t *permuted, uint64_t *spare);
 

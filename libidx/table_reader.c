@@ -30,10 +30,11 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, 0);
     table->layout = idxf_table_layout(&table->header);
     if (size != table->layout.file_size)
-        return idxi_fail(error, IDX_WRONG_SIZE, table->path,
-                         "has %llu bytes where its header says %llu: the file is damaged; rebuild the index, or restore "
-                         "it from a copy",
-                         (unsigned long long)size, (unsigned long long)table->layout.file_size);
+        return idxi_fail(
+            error, IDX_WRONG_SIZE, table->path,
+            "has %llu bytes where its header says %llu: the file is damaged; rebuild the index, or restore "
+            "it from a copy",
+            (unsigned long long)size, (unsigned long long)table->layout.file_size);
     return IDX_OK;
 }
 

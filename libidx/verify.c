@@ -85,11 +85,9 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct set *
     uint64_t previous = 0;
     for (uint64_t block = 0; block < table->header.blocks; block++) {
         enum idxf_fault fault = check_block(table, block, &any, &previous, set);
-        if (fault != IDXF_OK)
-            return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, block));
+        if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, block));
     }
-    return set->count == table->header.fingerprints ? IDX_OK
-                                                    : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    return set->count == table->header.fingerprints ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
 static enum idx_status check_directory(const struct idxi_table *table, struct idx_error *error) {
@@ -144,8 +142,8 @@ static bool note_number(uint64_t *seen, uint64_t documents, uint64_t number) {
     return true;
 }
 
-static enum idx_status walk_documents(const struct idxi_map *map, MDB_cursor *cursor, uint64_t *seen,
-                                      struct set *set, uint64_t *documents, struct idx_error *error) {
+static enum idx_status walk_documents(const struct idxi_map *map, MDB_cursor *cursor, uint64_t *seen, struct set *set,
+                                      uint64_t *documents, struct idx_error *error) {
     MDB_val key, value;
     size_t fingerprint = 0;
     int result;
@@ -191,8 +189,8 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
     }
     int result = mdb_txn_begin(map->env, NULL, MDB_RDONLY, &txn);
     if (result == 0) result = mdb_cursor_open(txn, map->docs, &cursor);
-    enum idx_status status = result == 0 ? walk_documents(map, cursor, seen, &set, &documents, error)
-                                         : idxi_map_fail(map, result, error);
+    enum idx_status status =
+        result == 0 ? walk_documents(map, cursor, seen, &set, &documents, error) : idxi_map_fail(map, result, error);
     if (status == IDX_OK) status = compare_counts(map, txn, &set, expected, documents, error);
     if (cursor != NULL) mdb_cursor_close(cursor);
     if (txn != NULL) mdb_txn_abort(txn);
@@ -205,6 +203,7 @@ static void verify_map(struct verification *verification, size_t segment, int fo
     struct idx_error error;
     struct idxi_map *map = &verification->index->segments[segment].map;
     enum idx_status status = idxi_segment_open_map(verification->index, segment, folder, &error);
+    if (status == IDX_OK) status = idxi_pages_check_all(&map->pages, &error);
     if (status == IDX_OK) status = idxi_map_prepare(map, &error);
     if (status == IDX_OK) status = check_documents(map, expected, &error);
     report(verification, folder_name, IDXI_DOCUMENTS_NAME, status, &error);
@@ -242,8 +241,7 @@ static enum idx_status verify(struct verification *verification, const char *pat
     if (status != IDX_OK) return status;
     index->segments = calloc(index->manifest->segment_count, sizeof *index->segments);
     if (index->segments == NULL) return idxi_fail_memory(error);
-    for (size_t segment = 0; segment < index->manifest->segment_count; segment++)
-        verify_segment(verification, segment);
+    for (size_t segment = 0; segment < index->manifest->segment_count; segment++) verify_segment(verification, segment);
     return verification->status;
 }
 
@@ -253,8 +251,8 @@ enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *con
     verification.index = calloc(1, sizeof *verification.index);
     if (verification.index == NULL) return idxi_fail_memory(error);
     verification.index->folder = -1;
-    verification.index->options = (struct idx_open_options){sizeof verification.index->options, IDX_KEYS_MAPPED, true,
-                                                            IDX_DOCUMENTS_CHECK_WHOLE};
+    verification.index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
+    verification.index->options.keys = IDX_KEYS_MAPPED;
     enum idx_status status = verify(&verification, path, verification.error);
     idx_close(verification.index);
     return status;

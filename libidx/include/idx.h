@@ -21,7 +21,6 @@
  *   it was opened, raises SIGBUS, as with every mapped file. Replacing an index by `replace` or rename is safe.
  * - Checksums (XXH3) find accidents, not forgery. Tables are decoded safely whatever their bytes are; a docs.mdb whose
  *   docs.sum was forged to match is handed to LMDB, which trusts its pages.
- * - A docs.mdb above IDX_DOCUMENTS_CHECK_LIMIT bytes is checked only when asked (idx_open_options, idx_verify).
  * - docs.mdb has the byte order and the page size of the machine that built it; tables and manifest are portable.
  */
 #ifndef IDX_H
@@ -52,9 +51,6 @@ extern "C" {
 #define IDX_MAX_BLOCK_SIZE 4096
 #define IDX_DEFAULT_BLOCK_SIZE 256
 #define IDX_MAX_RECIPE_BYTES 255
-
-/* A docs.mdb of up to this many bytes is checked whole before its first use. */
-#define IDX_DOCUMENTS_CHECK_LIMIT ((uint64_t)256 << 20)
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
@@ -265,21 +261,14 @@ enum idx_keys {
     IDX_KEYS_MAPPED = 1, /* map them: opening costs the same at any size */
 };
 
-enum idx_documents_check {
-    IDX_DOCUMENTS_CHECK_AUTO = 0,  /* before the first use, up to IDX_DOCUMENTS_CHECK_LIMIT bytes */
-    IDX_DOCUMENTS_CHECK_WHOLE = 1, /* before the first use, whatever the size */
-    IDX_DOCUMENTS_CHECK_NEVER = 2,
-};
-
 struct idx_open_options {
     size_t size;
     enum idx_keys keys;
-    bool skip_page_checks; /* don't check a table's pages before their first use */
-    enum idx_documents_check documents_check;
+    bool skip_page_checks; /* don't check pages before their first use */
 };
 
 #define IDX_OPEN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_open_options), IDX_KEYS_MEMORY, false, IDX_DOCUMENTS_CHECK_AUTO }
+    { sizeof(struct idx_open_options), IDX_KEYS_MEMORY, false }
 
 struct idx_index;
 
@@ -381,19 +370,19 @@ struct idx_document {
  * transactions, so it keeps no writer waiting. */
 struct idx_documents;
 
-/* Opens a cursor, and checks the document maps where that is still to be done (see enum idx_documents_check).
+/* Opens a cursor.
  * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **documents,
                                            struct idx_error *error);
 
 /* Goes to the documents of a fingerprint that the index holds, and sets *count (may be NULL) to how many they are
  * (IDX_ID_U64 in several segments: an ID that stands in two of them counts twice here). 0 for IDX_ID_NONE.
- * Errors: IDX_BAD_CONTENT (the tables hold the fingerprint and the map lacks it, or the map is damaged). */
+ * Errors: IDX_BAD_CONTENT (the tables hold the fingerprint and the map lacks it), IDX_BAD_CHECKSUM. */
 IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
                                            struct idx_error *error);
 
 /* Gives the next document, by segment and number, or by ID for IDX_ID_U64 (each ID once); *found is false after the
- * last one. Errors: IDX_BAD_CONTENT. */
+ * last one. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                            struct idx_error *error);
 
