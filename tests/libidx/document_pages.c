@@ -1,0 +1,130 @@
+/* document_pages.c: no page of docs.mdb reaches LMDB unchecked. One page after the other is filled with noise; each
+ * document then comes out as it went in, or the look-up says that the map is damaged. LMDB itself would crash, or give
+ * another document, on most of these pages. */
+#include "tests/libidx/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 4096
+#define LONG_ID 9000 /* bytes: three pages */
+
+/* A map with branch pages, long IDs, and more documents on one fingerprint than a page holds. */
+#define FINGERPRINTS 1500
+#define DUPLICATES 3000
+
+static size_t id_of(size_t document, char *id) {
+    size_t length = write_id(id, document);
+    if (document % 100 != 0) return length;
+    memset(id + length, 'x', LONG_ID - length);
+    return LONG_ID;
+}
+
+static uint64_t fingerprint_of(size_t document) {
+    return document < FINGERPRINTS ? document * UINT64_C(0x9e3779b97f4a7c15) : 7;
+}
+
+static void build_map(const char *path, enum idx_id_type id_type) {
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_builder *builder;
+    char id[LONG_ID];
+    options.id_type = id_type;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    for (size_t document = 0; document < FINGERPRINTS + DUPLICATES; document++) {
+        if (id_type == IDX_ID_TEXT)
+            assert_ok(idx_builder_add(builder, fingerprint_of(document), id, id_of(document, id), &failure));
+        else
+            assert_ok(idx_builder_add_u64(builder, fingerprint_of(document), document, &failure));
+    }
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+}
+
+/* Checks the document that a cursor gives; `expected` is its number or ID. */
+static void check_document(const struct idx_document *document, enum idx_id_type id_type, size_t expected) {
+    char id[LONG_ID];
+    assert_int_equal(document->number, expected);
+    if (id_type != IDX_ID_TEXT) return;
+    assert_int_equal(document->id_length, id_of(expected, id));
+    assert_memory_equal(document->id, id, document->id_length);
+}
+
+/* Walks all documents of a fingerprint, from `first` on. Returns the status of the first call that failed. */
+static enum idx_status walk(struct idx_documents *documents, enum idx_id_type id_type, uint64_t fingerprint,
+                            size_t first, size_t count) {
+    uint64_t found_count;
+    enum idx_status status = idx_documents_find(documents, fingerprint, &found_count, &failure);
+    if (status != IDX_OK) return status;
+    assert_int_equal(found_count, count);
+    for (size_t i = 0; i <= count; i++) {
+        struct idx_document document;
+        bool found;
+        status = idx_documents_next(documents, &document, &found, &failure);
+        if (status != IDX_OK) return status;
+        assert_int_equal(found, i < count);
+        if (found) check_document(&document, id_type, first + i);
+    }
+    return IDX_OK;
+}
+
+/* Reads every document; returns how many look-ups met damage. */
+static size_t read_all(const char *path, enum idx_id_type id_type) {
+    struct idx_index *index;
+    struct idx_documents *documents;
+    size_t damaged = 0;
+    enum idx_status status = idx_open(&index, path, NULL, &failure);
+    if (status != IDX_OK) {
+        assert_status(IDX_BAD_CHECKSUM, status);
+        return 1;
+    }
+    status = idx_documents_open(index, &documents, &failure);
+    for (size_t i = 0; i <= FINGERPRINTS && status == IDX_OK; i++) {
+        size_t count = i < FINGERPRINTS ? 1 : DUPLICATES;
+        enum idx_status walked = walk(documents, id_type, fingerprint_of(i), i, count);
+        if (walked == IDX_OK) continue;
+        assert_status(IDX_BAD_CHECKSUM, walked);
+        damaged++;
+    }
+    if (status == IDX_OK) {
+        idx_documents_close(documents);
+    } else {
+        assert_status(IDX_BAD_CHECKSUM, status);
+        damaged++;
+    }
+    idx_close(index);
+    return damaged;
+}
+
+static void damage_each_page(const char *folder, enum idx_id_type id_type) {
+    const char *path = path_in(folder, "index.idx"), *map = path_in(path, "000001/docs.mdb");
+    size_t size, reached = 0;
+    build_map(path, id_type);
+    assert_int_equal(read_all(path, id_type), 0);
+    uint8_t *bytes = read_file(map, &size);
+    assert_int_equal(size % PAGE, 0);
+    for (size_t at = 0; at < size; at += PAGE) {
+        uint8_t whole[PAGE];
+        memcpy(whole, bytes + at, PAGE);
+        for (size_t i = 0; i < PAGE; i++) bytes[at + i] = (uint8_t)(bytes[at + i] * 31 + i * 197 + 89);
+        write_file(map, bytes, size);
+        reached += read_all(path, id_type) > 0;
+        memcpy(bytes + at, whole, PAGE);
+    }
+    /* All but pages that LMDB freed while it wrote. */
+    assert_true(reached > size / PAGE * 3 / 4);
+    write_file(map, bytes, size);
+    assert_int_equal(read_all(path, id_type), 0);
+    free(bytes);
+}
+
+static void damaged_pages_of_text_ids_are_met_with_an_error(void **state) { damage_each_page(*state, IDX_ID_TEXT); }
+
+static void damaged_pages_of_integer_ids_are_met_with_an_error(void **state) { damage_each_page(*state, IDX_ID_U64); }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(damaged_pages_of_text_ids_are_met_with_an_error),
+        in_folder(damaged_pages_of_integer_ids_are_met_with_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
