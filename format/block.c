@@ -98,14 +98,15 @@ size_t idxf_block_begin(struct idxf_block_cursor *cursor, const struct idxf_deco
     size_t size_bits = (size_t)decoder->block_size * 8;
     cursor->decoder = decoder;
     cursor->block = block;
+    cursor->high = UINT64_MAX;
     cursor->previous = idxf_load64(block + 2);
     cursor->left = (size_t)block[0] | (size_t)block[1] << 8;
     cursor->position = HEADER_BITS;
     cursor->tails = size_bits;
     cursor->first = true;
     cursor->fault = IDXF_OK;
-    if (cursor->left == 0 || cursor->left - 1 > size_bits - HEADER_BITS) cursor->fault = IDXF_FAULT_COUNT;
     if ((cursor->previous & idxf_low_bits(64 - decoder->bits)) != 0) cursor->fault = IDXF_FAULT_BITS;
+    if (cursor->left == 0 || cursor->left - 1 > size_bits - HEADER_BITS) cursor->fault = IDXF_FAULT_COUNT;
     if (cursor->fault != IDXF_OK) cursor->left = 0;
     return cursor->left;
 }
@@ -154,10 +155,10 @@ INLINE size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_
     if (fault != IDXF_OK) return fail(cursor, fault);
     if (cursor->tails < cursor->position || cursor->tails - cursor->position < total)
         return fail(cursor, IDXF_FAULT_OVERRUN);
-    add(cursor->block, cursor->tails, tail_lengths, count, 64 - cursor->decoder->bits, cursor->previous, out);
+    size_t stored = add(cursor->block, cursor->tails, tail_lengths, count, 64 - cursor->decoder->bits, cursor->previous,
+                        cursor->high, out);
     cursor->tails -= total;
-    cursor->previous = out[count - 1];
-    return count;
+    return stored;
 }
 
 INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t *out) {
@@ -165,7 +166,8 @@ INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t 
     size_t size = decoder->block_size, position = cursor->position;
     unsigned align = 64 - decoder->bits;
     uint64_t x = cursor->previous;
-    for (size_t i = 0; i < count; i++) {
+    size_t stored = 0;
+    while (stored < count && x <= cursor->high) {
         uint64_t entry = decoder->entries[idxf_peek_bits(cursor->block, size, position) % IDXF_DECODE_ENTRIES];
         if (entry == 0) return fail(cursor, IDXF_FAULT_CODE);
         unsigned tail_length = entry >> LENGTHS_SHIFT & 255;
@@ -174,27 +176,28 @@ INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t 
         uint64_t tail = idxf_get_bits(cursor->block, size, position, tail_length);
         position += tail_length;
         x ^= (UINT64_C(1) << tail_length | tail) << align;
-        out[i] = x;
+        out[stored++] = x;
     }
     cursor->position = position;
-    cursor->previous = x;
-    return count;
+    return stored;
 }
 
 INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints, add_differences add) {
-    size_t count = cursor->left < IDXF_CHUNK ? cursor->left : IDXF_CHUNK;
+    size_t wanted = cursor->left < IDXF_CHUNK ? cursor->left : IDXF_CHUNK;
     size_t stored = 0;
-    if (count == 0) return 0;
+    if (wanted == 0) return 0;
     if (cursor->first) fingerprints[stored++] = cursor->previous;
     cursor->first = false;
-    size_t coded = count - stored;
-    if (coded > 0) {
+    if (wanted > stored && cursor->previous <= cursor->high) {
+        size_t coded = wanted - stored;
         size_t got = cursor->decoder->codec == IDXF_CODEC_XOR ? next_xor(cursor, coded, fingerprints + stored)
                                                               : next_delta(cursor, coded, fingerprints + stored, add);
         if (got == 0) return 0;
+        stored += got;
     }
-    cursor->left -= count;
-    return count;
+    cursor->previous = fingerprints[stored - 1];
+    cursor->left = cursor->previous > cursor->high ? 0 : cursor->left - wanted;
+    return stored;
 }
 
 static size_t next_any(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {

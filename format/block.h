@@ -75,6 +75,7 @@ size_t idxf_decoder_choices(const struct idxf_decoder *decoder, idxf_next choice
 struct idxf_block_cursor {
     const struct idxf_decoder *decoder;
     const uint8_t *block;
+    uint64_t high; /* the caller may set it: a fingerprint above it is the last one given */
     uint64_t previous;
     size_t left;     /* fingerprints still to come */
     size_t position; /* of the next code, in bits */
@@ -87,11 +88,11 @@ struct idxf_block_cursor {
  * number of its fingerprints, 0 when that is out of range (fault set). */
 size_t idxf_block_begin(struct idxf_block_cursor *cursor, const struct idxf_decoder *decoder, const uint8_t *block);
 
-/* Decodes the next fingerprints, 1 to IDXF_CHUNK of them. Returns 0 at the end, or where the block is faulty: then
- * cursor->fault says why. */
+/* Decodes the next fingerprints, 1 to IDXF_CHUNK of them. Returns 0 at the end, after a fingerprint above cursor->high,
+ * or where the block is faulty: then cursor->fault says why. */
 size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t fingerprints[IDXF_CHUNK]);
 
-/* After the last fingerprint: whether the unused bits are 0. */
+/* After the last fingerprint of the block: whether the unused bits are 0. */
 enum idxf_fault idxf_block_check_padding(const struct idxf_block_cursor *cursor);
 
 #endif

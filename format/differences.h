@@ -9,10 +9,11 @@
 /* Functions that decode are compiled once for each kind of processor. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Stores `count` fingerprints: x plus the first difference, and so on. The first tail ends at bit `end` of the block;
- * all tails are known to lie between its header and its end. Differences are shifted left by `align`. */
-typedef void (*add_differences)(const uint8_t *block, size_t end, const uint8_t *tail_lengths, size_t count,
-                                unsigned align, uint64_t x, uint64_t *out);
+/* Stores up to `count` fingerprints, 1 or more: x plus the first difference, and so on, up to the first one above
+ * `high`. The first tail ends at bit `end` of the block; all tails are known to lie between its header and its end.
+ * Differences are shifted left by `align`. Returns their number. */
+typedef size_t (*add_differences)(const uint8_t *block, size_t end, const uint8_t *tail_lengths, size_t count,
+                                  unsigned align, uint64_t x, uint64_t high, uint64_t *out);
 
 /* A tail of more bits may not lie within the 8 bytes that it ends in. */
 #define MAX_SHORT_TAIL 57
@@ -30,24 +31,28 @@ INLINE uint64_t get_long_difference(const uint8_t *block, size_t end, unsigned l
     return get_difference(block, end, length - 32) << 32 | low;
 }
 
-INLINE void add_differences_any(const uint8_t *block, size_t end, const uint8_t *tail_lengths, size_t count,
-                                unsigned align, uint64_t x, uint64_t *out) {
-    for (size_t i = 0; i < count; i++) {
+INLINE size_t add_differences_any(const uint8_t *block, size_t end, const uint8_t *tail_lengths, size_t count,
+                                  unsigned align, uint64_t x, uint64_t high, uint64_t *out) {
+    size_t i = 0;
+    while (i < count && x <= high) {
         x += get_long_difference(block, end, tail_lengths[i]) << align;
         end -= tail_lengths[i];
-        out[i] = x;
+        out[i++] = x;
     }
+    return i;
 }
 
 /* For short tails of fingerprints of 64 bits, which need no shift. */
-INLINE void add_differences_short(const uint8_t *block, size_t end, const uint8_t *tail_lengths, size_t count,
-                                  unsigned align, uint64_t x, uint64_t *out) {
+INLINE size_t add_differences_short(const uint8_t *block, size_t end, const uint8_t *tail_lengths, size_t count,
+                                    unsigned align, uint64_t x, uint64_t high, uint64_t *out) {
+    size_t i = 0;
     (void)align;
-    for (size_t i = 0; i < count; i++) {
+    while (i < count && x <= high) {
         x += get_difference(block, end, tail_lengths[i]);
         end -= tail_lengths[i];
-        out[i] = x;
+        out[i++] = x;
     }
+    return i;
 }
 
 #endif

@@ -70,17 +70,24 @@ static bool end_line(struct reader *reader) {
     return true;
 }
 
-/* A decimal number without leading zeros, up to `most`. */
-static bool read_number(struct reader *reader, uint64_t most, uint64_t *number) {
+/* Whether the field just read ends here. */
+static bool field_ends(const struct reader *reader) {
+    return reader->at == reader->end || *reader->at == ' ' || *reader->at == '\n';
+}
+
+/* A decimal number without leading zeros; for one above `most` the fault is `beyond`. */
+static enum idxf_fault read_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
     const char *begin = reader->at;
     uint64_t value = 0;
+    bool fits = true;
     for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++) {
         unsigned digit = (unsigned)(*reader->at - '0');
-        if (digit > most || value > (most - digit) / 10) return false;
+        fits = fits && digit <= most && value <= (most - digit) / 10;
         value = value * 10 + digit;
     }
     *number = value;
-    return reader->at > begin && (*begin != '0' || reader->at == begin + 1);
+    if (reader->at == begin || (*begin == '0' && reader->at > begin + 1)) return IDXF_FAULT_SYNTAX;
+    return fits ? IDXF_OK : beyond;
 }
 
 /* Exactly `digits` lower-case hexadecimal digits, up to 16. */
@@ -107,15 +114,15 @@ static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
         if (!read_hex(reader, 2, &byte)) return false;
         uuid[i] = (uint8_t)byte;
     }
-    return true;
+    return field_ends(reader);
 }
 
-/* The rest of the line, up to `most` bytes without control characters. */
-static bool read_text(struct reader *reader, size_t most, char *text) {
+/* The rest of the line, up to `most` bytes from 32 to `last`, but not 127. */
+static bool read_text(struct reader *reader, size_t most, unsigned last, char *text) {
     size_t length = 0;
     for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
         unsigned char c = (unsigned char)*reader->at;
-        if (length == most || c < 32 || c == 127) return false;
+        if (length == most || c < 32 || c == 127 || c > last) return false;
         text[length++] = (char)c;
     }
     text[length] = '\0';
@@ -127,23 +134,27 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
     if (!skip(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
     if (!read_uuid(reader, manifest->uuid)) return IDXF_FAULT_UUID;
     if (!end_line(reader) || !skip(reader, "bits ")) return IDXF_FAULT_SYNTAX;
-    if (!read_number(reader, IDXF_MAX_BITS, &number) || number == 0) return IDXF_FAULT_BITS;
+    enum idxf_fault fault = read_number(reader, IDXF_MAX_BITS, IDXF_FAULT_BITS, &number);
+    if (fault != IDXF_OK) return fault;
+    if (number == 0) return IDXF_FAULT_BITS;
     manifest->bits = (uint8_t)number;
     if (!end_line(reader) || !skip(reader, "k ")) return IDXF_FAULT_SYNTAX;
-    if (!read_number(reader, IDXF_MAX_K, &number) || number >= manifest->bits) return IDXF_FAULT_K;
+    fault = read_number(reader, IDXF_MAX_K, IDXF_FAULT_K, &number);
+    if (fault != IDXF_OK) return fault;
+    if (number >= manifest->bits) return IDXF_FAULT_K;
     manifest->k = (uint8_t)number;
     if (!end_line(reader) || !skip(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
     unsigned type = 0;
     while (type < IDXF_ID_TYPE_COUNT && !skip(reader, id_types[type])) type++;
-    if (type == IDXF_ID_TYPE_COUNT) return IDXF_FAULT_ID_TYPE;
+    if (type == IDXF_ID_TYPE_COUNT || !field_ends(reader)) return IDXF_FAULT_ID_TYPE;
     manifest->id_type = (enum idxf_id_type)type;
     if (!end_line(reader) || !skip(reader, "recipe")) return IDXF_FAULT_SYNTAX;
     manifest->recipe[0] = '\0';
     if (skip(reader, " ") &&
-        (!read_text(reader, IDXF_MAX_RECIPE_BYTES, manifest->recipe) || manifest->recipe[0] == '\0'))
+        (!read_text(reader, IDXF_MAX_RECIPE_BYTES, 255, manifest->recipe) || manifest->recipe[0] == '\0'))
         return IDXF_FAULT_RECIPE;
     if (!end_line(reader) || !skip(reader, "scheme ")) return IDXF_FAULT_SYNTAX;
-    if (!read_text(reader, IDXF_MAX_SCHEME_NAME_BYTES, manifest->scheme) || manifest->scheme[0] == '\0')
+    if (!read_text(reader, IDXF_MAX_SCHEME_NAME_BYTES, 126, manifest->scheme) || manifest->scheme[0] == '\0')
         return IDXF_FAULT_SYNTAX;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
@@ -153,11 +164,12 @@ static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *
     while (skip(reader, "table ")) {
         uint64_t mask, radius;
         if (manifest->table_count == IDXF_MAX_TABLES) return IDXF_FAULT_MASK;
-        if (!read_hex(reader, hex_digits(manifest->bits), &mask) || mask == 0 ||
+        if (!read_hex(reader, hex_digits(manifest->bits), &mask) || !field_ends(reader) || mask == 0 ||
             (mask & ~idxf_low_bits(manifest->bits)) != 0)
             return IDXF_FAULT_MASK;
         if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
-        if (!read_number(reader, IDXF_MAX_RADIUS, &radius)) return IDXF_FAULT_RADIUS;
+        enum idxf_fault fault = read_number(reader, IDXF_MAX_RADIUS, IDXF_FAULT_RADIUS, &radius);
+        if (fault != IDXF_OK) return fault;
         manifest->tables[manifest->table_count++] = (struct idxf_manifest_table){mask, (uint8_t)radius};
         if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
     }
@@ -171,6 +183,15 @@ static bool is_new_segment(const struct idxf_manifest *manifest, const struct id
             return false;
     }
     return segment->number > 0;
+}
+
+/* The number of fingerprints and that of documents. */
+static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
+    if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+    enum idxf_fault fault = read_number(reader, UINT64_MAX, IDXF_FAULT_COUNT, &segment->fingerprints);
+    if (fault != IDXF_OK) return fault;
+    if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+    return read_number(reader, UINT64_MAX, IDXF_FAULT_COUNT, &segment->documents);
 }
 
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
@@ -187,12 +208,12 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
         if (!read_uuid(reader, segment.uuid)) return IDXF_FAULT_UUID;
         if (manifest->segment_count == IDXF_MAX_SEGMENTS || !is_new_segment(manifest, &segment))
             return IDXF_FAULT_SEGMENT;
-        if (!skip(reader, " ") || !read_number(reader, UINT64_MAX, &segment.fingerprints) || !skip(reader, " ") ||
-            !read_number(reader, UINT64_MAX, &segment.documents) || !end_line(reader))
-            return IDXF_FAULT_SYNTAX;
+        enum idxf_fault fault = read_counts(reader, &segment);
+        if (fault != IDXF_OK) return fault;
         bool counted =
             manifest->id_type == IDXF_ID_NONE ? segment.documents == 0 : segment.documents >= segment.fingerprints;
         if (!counted) return IDXF_FAULT_COUNT;
+        if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
         manifest->segments[manifest->segment_count++] = segment;
     }
     return manifest->segment_count == 0 ? IDXF_FAULT_SEGMENT : IDXF_OK;
@@ -213,7 +234,7 @@ enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *t
     uint64_t number;
     *line = 1;
     if (!skip(&reader, first_word)) return IDXF_FAULT_MAGIC;
-    if (!read_number(&reader, UINT32_MAX, &number)) return IDXF_FAULT_MAGIC;
+    if (read_number(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &number) != IDXF_OK) return IDXF_FAULT_MAGIC;
     *version = (uint32_t)number;
     if (number != IDXF_VERSION) return IDXF_FAULT_VERSION;
     *line = 0;

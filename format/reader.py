@@ -25,44 +25,32 @@ Manifest = namedtuple("Manifest", "bits tables segments")
 Segment = namedtuple("Segment", "number uuid fingerprints documents")
 Header = namedtuple("Header", "number uuid mask bits radius codec directory_bits block_size fingerprints blocks lengths")
 
-
 class Fault(Exception):
     """What is wrong with a file: one of the names of chapter 9."""
-
 
 def require(condition, fault):
     if not condition:
         raise Fault(fault)
 
-
 # Chapter 1: conventions
 
-def u32(data, offset):
-    return struct.unpack_from("<I", data, offset)[0]
-
-
 def u64(data, offset):
-    return struct.unpack_from("<Q", data, offset)[0]
-
+    return int.from_bytes(data[offset:offset + 8], "little")
 
 def checksum(data):
     return xxhash.xxh3_64_intdigest(data)
 
-
 def pages(size):
     return -(-size // PAGE)
-
 
 def as_text(fingerprint, f):
     return f"{fingerprint:0{-(-f // 4)}x}"
 
-
 def check_start(data, magic, header_size):
     require(data[:8] == magic, "magic")
     require(len(data) >= 12, "size")
-    require(u32(data, 8) == VERSION, "version")
+    require(int.from_bytes(data[8:12], "little") == VERSION, "version")
     require(len(data) >= header_size, "size")
-
 
 # Chapter 3: tables and schemes
 
@@ -71,7 +59,6 @@ def unpermute(permuted, mask, f):
     bits = range(f - 1, -1, -1)
     order = [b for b in bits if mask >> b & 1] + [b for b in bits if not mask >> b & 1]
     return sum((permuted >> (63 - i) & 1) << b for i, b in enumerate(order))
-
 
 def covers(f, k, tables):
     """Whether every set of at most k bits has at most radius bits in the mask of some table.
@@ -102,7 +89,6 @@ def covers(f, k, tables):
 
     return not exceeds_all(k, [(mask, radius + 1) for mask, radius in tables], 2**f - 1)
 
-
 # Chapter 4: the manifest
 
 def number(text):
@@ -110,28 +96,23 @@ def number(text):
     require(re.fullmatch(rb"0|[1-9][0-9]*", text), "syntax")
     return int(text) if len(text) <= 20 else 10**20
 
-
 def uuid_of(text):
     require(re.fullmatch(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text), "uuid")
     return bytes.fromhex(text.replace(b"-", b"").decode())
 
-
 def printable(text, most):
     return 1 <= len(text) <= most and all(byte >= 32 and byte != 127 for byte in text)
-
 
 def fields_of(line, keyword, count):
     fields = line.split(b" ")
     require(fields[0] == keyword and len(fields) == count + 1, "syntax")
     return fields[1:]
 
-
 def manifest_table(line, f):
     mask, radius = fields_of(line, b"table", 2)
     require(re.fullmatch(rb"[0-9a-f]{%d}" % -(-f // 4), mask) and 0 < int(mask, 16) < 2**f, "mask")
     require(number(radius) <= 3, "radius")
     return int(mask, 16), int(radius)
-
 
 def manifest_segment(line, before, id_type):
     digits, uuid, fingerprints, documents = fields_of(line, b"segment", 4)
@@ -142,7 +123,6 @@ def manifest_segment(line, before, id_type):
     require(max(segment.fingerprints, segment.documents) < 2**64, "count")
     require(segment.documents == 0 if id_type == b"none" else segment.documents >= segment.fingerprints, "count")
     return segment
-
 
 def read_manifest(data):
     start = re.match(rb"idx-index (0|[1-9][0-9]{0,9})(?![0-9])", data)
@@ -174,12 +154,11 @@ def read_manifest(data):
     while line.startswith(b"segment "):
         require(len(segments) < 1024, "segment")
         segments.append(manifest_segment(line, segments, id_type))
-        line = next(lines, None)
+        line = next(lines, b"")
     require(segments, "segment")
-    require(line == b"" and next(lines, None) is None, "syntax")
+    require(line == b"" and next(lines, None) is None and data[-27:-26] == b"\n", "syntax")
     require(covers(f, k, tables), "cover")
     return Manifest(f, tables, segments)
-
 
 # Chapter 5: table files
 
@@ -200,12 +179,16 @@ def read_header(data):
     codes_of(h.lengths, h.bits)
     return h
 
+def compare(h, number, uuid, mask, f, radius, fingerprints):
+    """The header with what the manifest says."""
+    require((h.number, h.uuid) == (number, uuid), "uuid")
+    require(h.mask == mask, "mask")
+    require(h.bits == f, "bits")
+    require(h.radius == radius, "radius")
+    require(h.fingerprints == fingerprints, "count")
 
-def read_table(data, compare=lambda header: None):
-    """Verify a whole table file; gives its header, and its fingerprints permuted and left-aligned.
-
-    compare is called with the header, to compare it with the manifest, when the file's own part is found right.
-    """
+def read_table(data, expected=None):
+    """Verify a whole table file; gives its header, and its fingerprints permuted and left-aligned."""
     h = read_header(data)
     blocks_end = PAGE + h.blocks * h.block_size
     keys = pages(blocks_end) * PAGE
@@ -213,7 +196,8 @@ def read_table(data, compare=lambda header: None):
     directory_end = directory + ((2**h.directory_bits + 1) * 4 if h.directory_bits else 0)
     checksums = pages(directory_end) * PAGE
     require(len(data) == checksums + (checksums - PAGE) // PAGE * 8, "size")
-    compare(h)
+    if expected:
+        compare(h, *expected)
     for i, (expected,) in enumerate(struct.iter_unpack("<Q", data[checksums:])):
         require(checksum(data[PAGE * (i + 1):PAGE * (i + 2)]) == expected, "checksum")
     require(not any(data[blocks_end:keys]) and not any(data[directory_end:checksums]), "padding")
@@ -230,7 +214,6 @@ def read_table(data, compare=lambda header: None):
         require(entry == sum(top < e for top in tops), "directory")
     return h, fingerprints
 
-
 # Chapter 6: the position code
 
 def codes_of(lengths, f):
@@ -246,12 +229,10 @@ def codes_of(lengths, f):
         code, last = code + 1, length
     return codes
 
-
 # Chapter 7: blocks
 
 def most_in_block(block_size):
     return 8 * (block_size - BLOCK_HEADER) + 1
-
 
 def read_differences(stream, end, count, f, codec, codes):
     """The differences of a block as numbers of f bits, and the bits left over: the padding.
@@ -274,7 +255,6 @@ def read_differences(stream, end, count, f, codec, codes):
         differences.append(1 << t | tail & 2**t - 1)
     return differences, stream >> start & 2**(end - start) - 1
 
-
 def read_block(block, f, codec, codes, before=()):
     """The fingerprints of a block, permuted and left-aligned, and its padding as a number; before: the last one."""
     n, x = struct.unpack_from("<HQ", block)
@@ -290,7 +270,6 @@ def read_block(block, f, codec, codes, before=()):
         fingerprints.append(x)
     return fingerprints, padding
 
-
 # Chapter 8: the checksums of the document map
 
 def read_sums(data):
@@ -298,7 +277,6 @@ def read_sums(data):
     require(not any(data[12:16] + data[40:56]), "reserved")
     require(u64(data, 56) == checksum(data[:56]), "checksum")
     require(len(data) == 64 + 8 * pages(u64(data, 32)), "size")
-
 
 # Chapter 11: conformance vectors, and the commands
 
@@ -313,7 +291,6 @@ def read_block_text(text):
     require(not padding, "padding")
     return f, fingerprints
 
-
 def read_vector(kind, data):
     """The fingerprints of a table or block, as lines of text; of other kinds, nothing."""
     if kind == "table":
@@ -325,11 +302,9 @@ def read_vector(kind, data):
     {"manifest": read_manifest, "sums": read_sums}[kind](data)
     return []
 
-
 def contents(*path):
     with open(os.path.join(*path), "rb") as file:
         return file.read()
-
 
 def try_vector(folder, file, kind, fault, expected):
     """What is wrong with the way in which a vector is read; None where all is well."""
@@ -341,7 +316,6 @@ def try_vector(folder, file, kind, fault, expected):
         return f"expected {fault}, found no fault"
     listed = contents(folder, expected).decode("ascii").splitlines() if kind in ("table", "block") else []
     return None if fingerprints == listed else "other fingerprints than expected"
-
 
 def command_vectors(folder):
     title, *rows = contents(folder, "vectors.tsv").decode("ascii").splitlines() or [""]
@@ -357,11 +331,9 @@ def command_vectors(folder):
         print("ok" if why is None else "FAILED", row.split("\t")[0] + (f": {why}" if why else ""))
     return 1 if failed else 0
 
-
 def command_table(path):
     print("".join(line + "\n" for line in read_vector("table", contents(path))), end="")
     return 0
-
 
 def command_index(folder):
     path = os.path.join(folder, "manifest")
@@ -372,15 +344,8 @@ def command_index(folder):
             for i, (mask, radius) in enumerate(manifest.tables):
                 name = f"{segment.number:06}/table-{i:02}.tbl"
                 path = os.path.join(folder, name)
-
-                def compare(h):
-                    require((h.number, h.uuid) == (i, segment.uuid), "uuid")
-                    require(h.mask == mask, "mask")
-                    require(h.bits == manifest.bits, "bits")
-                    require(h.radius == radius, "radius")
-                    require(h.fingerprints == segment.fingerprints, "count")
-
-                plain = [unpermute(x, mask, manifest.bits) for x in read_table(contents(path), compare)[1]]
+                expected = i, segment.uuid, mask, manifest.bits, radius, segment.fingerprints
+                plain = [unpermute(x, mask, manifest.bits) for x in read_table(contents(path), expected)[1]]
                 same = sorted(plain) if same is None else same
                 if sorted(plain) != same:
                     print(f"{path}: other fingerprints than in the segment's first table")
@@ -390,7 +355,6 @@ def command_index(folder):
         print(f"{path}: fault {fault}")
         return 1
     return 0
-
 
 def main(arguments):
     commands = {"table": command_table, "index": command_index, "vectors": command_vectors}
@@ -404,7 +368,6 @@ def main(arguments):
     except OSError as error:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
     return 1
-
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -15,6 +15,7 @@
 /* One prefix looked for in one table: the permuted fingerprints from low to high. */
 struct probe {
     uint32_t table;
+    uint64_t query; /* permuted */
     uint64_t low, high;
     uint64_t first, last; /* blocks; first alone once it is found */
 };
@@ -83,11 +84,12 @@ static enum idx_status scan_block(struct search *search, size_t table_number, ui
     size_t count;
     IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, block), search->error));
     idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
+    cursor.high = high;
     while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
         size_t found = search->index->compare(fingerprints, count, query, search->distance, near);
         for (size_t i = 0; i < found && !search->stopped; i++)
             IDXI_TRY(report(search, table_number, fingerprints[near[i]]));
-        if (search->stopped || fingerprints[count - 1] > high) return IDX_OK;
+        if (search->stopped) return IDX_OK;
     }
     if (cursor.fault == IDXF_OK) return IDX_OK;
     return idxi_fail_fault(search->error, cursor.fault, table->path, idxi_table_block_offset(table, block));
@@ -123,7 +125,6 @@ static enum idx_status find_block(const struct search *search, struct probe *pro
 /* Scans the probe's blocks that were not scanned for the one before it in the same table. */
 static enum idx_status scan_blocks(struct search *search, const struct probe *probe) {
     const struct idxi_table *table = get_table(search, probe->table);
-    uint64_t query = idxf_permute(&table->permutation, search->query);
     /* A block that other probes of the same table fall into is scanned for all of them. */
     uint64_t high = search->index->scheme.tables[probe->table].radius == 0 ? probe->high : UINT64_MAX;
     uint64_t block = probe->first;
@@ -134,7 +135,7 @@ static enum idx_status scan_blocks(struct search *search, const struct probe *pr
     for (; block < table->header.blocks && !search->stopped; block++) {
         uint64_t key;
         if (block >= search->next_block) {
-            IDXI_TRY(scan_block(search, probe->table, block, query, high));
+            IDXI_TRY(scan_block(search, probe->table, block, probe->query, high));
             search->next_block = block + 1;
         }
         IDXI_TRY(idxi_table_get_key(table, block, &key, search->error));
@@ -152,9 +153,9 @@ static enum idx_status run_probes(struct search *search) {
     return IDX_OK;
 }
 
-static enum idx_status add_probe(struct search *search, size_t table, uint64_t low, unsigned prefix) {
+static enum idx_status add_probe(struct search *search, size_t table, uint64_t query, uint64_t low, unsigned prefix) {
     struct probe *probe = &search->probes[search->probe_count++];
-    *probe = (struct probe){(uint32_t)table, low, low | idxf_low_bits(64 - prefix), 0, 0};
+    *probe = (struct probe){(uint32_t)table, query, low, low | idxf_low_bits(64 - prefix), 0, 0};
     prefetch_directory(search, probe);
     return search->probe_count == STAGED_PROBES ? run_probes(search) : IDX_OK;
 }
@@ -165,7 +166,7 @@ static enum idx_status add_probes(struct search *search, size_t table, unsigned 
                                   unsigned bit, unsigned radius) {
     unsigned end = 64 - prefix;
     if (radius == 0 || bit == end)
-        return add_probe(search, table, low | (query & idxf_low_bits(bit) & ~idxf_low_bits(end)), prefix);
+        return add_probe(search, table, query, low | (query & idxf_low_bits(bit) & ~idxf_low_bits(end)), prefix);
     bit--;
     uint64_t one = UINT64_C(1) << bit;
     bool is_one = (query & one) != 0;

@@ -42,31 +42,35 @@ static enum idx_status map_file(struct idxi_table *table, int file, struct idx_e
     void *map = mmap(NULL, (size_t)table->layout.file_size, PROT_READ, MAP_SHARED, file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, table->path, "map");
     table->map = map;
+    table->blocks = table->map + table->layout.blocks;
     table->keys = table->map + table->layout.keys;
     table->directory = table->map + table->layout.directory;
     return IDX_OK;
 }
 
-static enum idx_status allocate(struct idxi_table *table, bool skip_checks, struct idx_error *error) {
+static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *error) {
     size_t words = (size_t)(table->layout.pages + 63) / 64;
-    if (!skip_checks && words > 0) {
-        table->checked = calloc(words, sizeof *table->checked);
-        if (table->checked == NULL) return idxi_fail_memory(error);
-        table->allocated_bytes += words * sizeof *table->checked;
-    }
-    if (table->header.blocks > 0) {
-        table->decoder = malloc(sizeof *table->decoder);
-        if (table->decoder == NULL) return idxi_fail_memory(error);
-        table->allocated_bytes += sizeof *table->decoder;
-        idxf_decoder_init(table->decoder, (enum idxf_codec)table->header.codec, table->header.bits,
-                          table->header.block_size, table->header.lengths);
-    }
+    if (words == 0) return IDX_OK;
+    table->checked = calloc(words, sizeof *table->checked);
+    if (table->checked == NULL) return idxi_fail_memory(error);
+    table->allocated_bytes += words * sizeof *table->checked;
     return IDX_OK;
 }
 
-/* Copies keys and directory into memory, checking each page on the way. */
-static enum idx_status hold_keys(struct idxi_table *table, int file, struct idx_error *error) {
-    size_t bytes = (size_t)(table->layout.checksums - table->layout.keys);
+static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *error) {
+    if (table->header.blocks == 0) return IDX_OK;
+    table->decoder = malloc(sizeof *table->decoder);
+    if (table->decoder == NULL) return idxi_fail_memory(error);
+    table->allocated_bytes += sizeof *table->decoder;
+    idxf_decoder_init(table->decoder, (enum idxf_codec)table->header.codec, table->header.bits,
+                      table->header.block_size, table->header.lengths);
+    return IDX_OK;
+}
+
+/* Copies the sections from `begin` on into memory, checking each page on the way. */
+static enum idx_status hold(struct idxi_table *table, int file, uint64_t begin, bool skip_checks,
+                            struct idx_error *error) {
+    size_t bytes = (size_t)(table->layout.checksums - begin);
     if (bytes == 0) return IDX_OK;
     size_t alignment = bytes < HUGE_PAGE_BYTES ? IDXF_PAGE_SIZE : HUGE_PAGE_BYTES;
     table->held = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -74,18 +78,31 @@ static enum idx_status hold_keys(struct idxi_table *table, int file, struct idx_
 #ifdef MADV_HUGEPAGE
     if (bytes >= HUGE_PAGE_BYTES) madvise(table->held, bytes, MADV_HUGEPAGE);
 #endif
-    table->held_bytes = bytes;
     table->allocated_bytes += bytes;
-    IDXI_TRY(idxi_read_at(file, table->held, bytes, table->layout.keys, table->path, error));
-    for (size_t at = 0; at < bytes && table->checked != NULL; at += IDXF_PAGE_SIZE) {
-        uint64_t page = (table->layout.keys + at) / IDXF_PAGE_SIZE - 1;
+    IDXI_TRY(idxi_read_at(file, table->held, bytes, begin, table->path, error));
+    for (size_t at = 0; at < bytes && !skip_checks; at += IDXF_PAGE_SIZE) {
+        uint64_t page = (begin + at) / IDXF_PAGE_SIZE - 1;
         if (idxf_checksum(table->held + at, IDXF_PAGE_SIZE) !=
             idxf_load64(table->map + table->layout.checksums + page * 8))
-            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, table->layout.keys + at);
+            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, begin + at);
     }
-    table->keys = table->held;
-    table->directory = table->held + (table->layout.directory - table->layout.keys);
+    table->keys = table->held + (table->layout.keys - begin);
+    table->directory = table->held + (table->layout.directory - begin);
+    if (begin == table->layout.blocks) table->blocks = table->held;
     return IDX_OK;
+}
+
+static enum idx_status open_file(struct idxi_table *table, int file, const struct idx_open_options *options,
+                                 struct idx_error *error) {
+    IDXI_TRY(read_header(table, file, error));
+    IDXI_TRY(map_file(table, file, error));
+    idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
+    IDXI_TRY(make_decoder(table, error));
+    if (options->keys == IDX_KEYS_BLOCKS_MEMORY)
+        return hold(table, file, table->layout.blocks, options->skip_page_checks, error);
+    if (!options->skip_page_checks) IDXI_TRY(make_bitmap(table, error));
+    return options->keys == IDX_KEYS_MAPPED ? IDX_OK
+                                            : hold(table, file, table->layout.keys, options->skip_page_checks, error);
 }
 
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
@@ -97,12 +114,8 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
         return idxi_fail(error, IDX_MISSING_FILE, table->path,
                          "is missing: the index is damaged; rebuild it, or restore it from a copy");
     if (file < 0) return idxi_fail_system(error, errno, table->path, "open");
-    enum idx_status status = read_header(table, file, error);
-    if (status == IDX_OK) status = map_file(table, file, error);
-    if (status == IDX_OK) status = allocate(table, options->skip_page_checks, error);
-    if (status == IDX_OK && options->keys == IDX_KEYS_MEMORY) status = hold_keys(table, file, error);
+    enum idx_status status = open_file(table, file, options, error);
     close(file);
-    if (status == IDX_OK) idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
     return status;
 }
 

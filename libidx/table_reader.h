@@ -16,12 +16,12 @@ struct idxi_table {
     struct idxf_permutation permutation;
     struct idxf_decoder *decoder; /* NULL for a table without fingerprints */
     const uint8_t *map;           /* the file */
-    const uint8_t *keys;          /* in the map, or in `held` */
+    const uint8_t *blocks;        /* in the map, or in `held`, like the next two */
+    const uint8_t *keys;
     const uint8_t *directory;
-    uint8_t *held; /* keys and directory in memory, or NULL */
-    size_t held_bytes;
+    uint8_t *held;          /* keys and directory in memory, blocks maybe; or NULL */
     size_t allocated_bytes; /* all that opening allocated */
-    /* A bit for each page that was found right; NULL where pages are not checked. */
+    /* A bit for each page that was found right; NULL where mapped pages are not checked, or none is used. */
     _Atomic uint64_t *checked;
     char *path;
 };
@@ -52,7 +52,7 @@ static inline uint64_t idxi_table_block_offset(const struct idxi_table *table, u
 }
 
 static inline const uint8_t *idxi_table_block(const struct idxi_table *table, uint64_t block) {
-    return table->map + idxi_table_block_offset(table, block);
+    return table->blocks + block * table->header.block_size;
 }
 
 /* Block `block`'s key, unchecked: for keys held in memory, or a page checked before. */

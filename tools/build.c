@@ -3,6 +3,7 @@
 #include "tools/command.h"
 #include "tools/input.h"
 #include "tools/interrupt.h"
+#include "tools/names.h"
 #include "tools/progress.h"
 
 #include <idx.h>
@@ -43,9 +44,7 @@ static const char help[] =
     "\n"
     "Exit status: 0 the index stands at OUTPUT; 2 error.\n";
 
-static const char *const codec_names[] = {"xor", "delta", NULL};          /* enum idx_codec */
-static const char *const id_type_names[] = {"text", "u64", "none", NULL}; /* enum idx_id_type */
-static const char *const format_names[] = {"tsv", "u64", "npy", NULL};    /* enum input_format */
+static const char *const format_names[] = {"tsv", "u64", "npy", NULL}; /* enum input_format */
 
 struct build {
     struct idx_build_options options;

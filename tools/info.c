@@ -2,6 +2,7 @@
 #include "tools/arguments.h"
 #include "tools/command.h"
 #include "tools/json.h"
+#include "tools/names.h"
 #include "tools/output.h"
 
 #include <idx.h>
@@ -25,8 +26,6 @@ static const char help[] =
     "Exit status: 0 it is an index, and was printed; 2 error.\n";
 
 static const char *const format_names[] = {"text", "json", NULL};
-static const char *const id_type_names[] = {"text", "u64", "none"};
-static const char *const codec_names[] = {"xor", "delta"};
 
 /* A table, and its size beside the limit; ratios are 0 where there are no fingerprints. */
 struct measured {

@@ -1,10 +1,10 @@
-/* interrupt.h: SIGINT and SIGTERM during a build, which has to clean up before it ends. */
+/* interrupt.h: SIGHUP, SIGINT and SIGTERM during a build, which has to clean up before it ends. */
 #ifndef IDX_TOOLS_INTERRUPT_H
 #define IDX_TOOLS_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* From now on SIGINT and SIGTERM are only noted. */
+/* From now on these signals are only noted. */
 void interrupt_catch(void);
 
 /* From now on the first of them is answered by `notice` on standard error, which must stay valid, and the second one

@@ -256,9 +256,12 @@ IDX_API void idx_builder_free(struct idx_builder *builder);
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
+/* Where a reader keeps what look-ups read. Loaded parts are checked on opening, and held in huge pages where the system
+ * has them; mapped ones are read from the files, each page checked before its first use. */
 enum idx_keys {
-    IDX_KEYS_MEMORY = 0, /* load and check the keys: for readers that stay open */
-    IDX_KEYS_MAPPED = 1, /* map them: opening costs the same at any size */
+    IDX_KEYS_MEMORY = 0,       /* keys loaded, blocks mapped: for readers that stay open */
+    IDX_KEYS_MAPPED = 1,       /* both mapped: opening costs the same at any size */
+    IDX_KEYS_BLOCKS_MEMORY = 2 /* both loaded: the fastest look-ups, for the memory of the whole tables */
 };
 
 struct idx_open_options {

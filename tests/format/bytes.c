@@ -103,8 +103,10 @@ static void test_peek_up_to_the_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers_are_little_endian),     cmocka_unit_test(test_low_bits),
-        cmocka_unit_test(test_put_at_every_offset_and_length), cmocka_unit_test(test_get_at_every_offset_and_length),
+        cmocka_unit_test(test_integers_are_little_endian),
+        cmocka_unit_test(test_low_bits),
+        cmocka_unit_test(test_put_at_every_offset_and_length),
+        cmocka_unit_test(test_get_at_every_offset_and_length),
         cmocka_unit_test(test_peek_up_to_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

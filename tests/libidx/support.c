@@ -61,6 +61,37 @@ static const char *choose_place(void) {
     return roomy && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 
+/* The strings of path_in, newest first. */
+struct path {
+    struct path *next;
+    char text[];
+};
+
+static struct path *paths;
+
+const char *path_in(const char *folder, const char *name, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, name);
+    assert_true((size_t)vsnprintf(text, sizeof text, name, arguments) < sizeof text);
+    va_end(arguments);
+    size_t room = strlen(folder) + strlen(text) + 2;
+    struct path *path = malloc(sizeof *path + room);
+    assert_non_null(path);
+    snprintf(path->text, room, "%s/%s", folder, text);
+    path->next = paths;
+    paths = path;
+    return path->text;
+}
+
+static void free_paths(void) {
+    while (paths != NULL) {
+        struct path *next = paths->next;
+        free(paths);
+        paths = next;
+    }
+}
+
 int make_folder(void **state) {
     char *path = strdup(path_in(choose_place(), "idx-test-XXXXXX"));
     *state = path;
@@ -70,20 +101,8 @@ int make_folder(void **state) {
 int remove_folder(void **state) {
     remove_all(*state);
     free(*state);
+    free_paths();
     return 0;
-}
-
-const char *path_in(const char *folder, const char *name, ...) {
-    static char paths[16][1024];
-    static size_t next;
-    char *path = paths[next++ % LENGTH(paths)];
-    size_t used = (size_t)snprintf(path, sizeof paths[0], "%s/", folder);
-    va_list arguments;
-    va_start(arguments, name);
-    assert_true(used < sizeof paths[0]);
-    assert_true((size_t)vsnprintf(path + used, sizeof paths[0] - used, name, arguments) < sizeof paths[0] - used);
-    va_end(arguments);
-    return path;
 }
 
 uint8_t *read_file(const char *path, size_t *size) {
@@ -138,10 +157,8 @@ static void copy_entry(void *context, const char *folder, const char *name) {
 }
 
 void copy_folder(const char *from, const char *to) {
-    char target[1024];
-    snprintf(target, sizeof target, "%s", to);
-    assert_int_equal(mkdir(target, 0777), 0);
-    assert_true(visit_entries(from, copy_entry, target));
+    assert_int_equal(mkdir(to, 0777), 0);
+    assert_true(visit_entries(from, copy_entry, (void *)(uintptr_t)to));
 }
 
 static void remove_entry(void *context, const char *folder, const char *name) {

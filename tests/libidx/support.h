@@ -44,7 +44,7 @@ int make_folder(void **state);
 int remove_folder(void **state);
 #define in_folder(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
-/* `folder/name`, formatted. Static storage, which the 16th call after this one takes over. */
+/* `folder/name`, formatted. Lives until the test ends. */
 const char *path_in(const char *folder, const char *name, ...) __attribute__((format(printf, 2, 3)));
 
 /* A file's bytes, which the caller frees, and one 0 more. */

@@ -1,0 +1,147 @@
+/* exactness.c: look-ups compared with a linear scan, over all makes of an index and all shapes of data. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/libidx/support.h"
+#include "tests/libidx/trial.h"
+
+static const enum idx_codec codecs[] = {IDX_CODEC_DELTA, IDX_CODEC_XOR};
+static const uint32_t block_sizes[] = {128, 256, 512, 1024, 2048, 4096};
+
+/* Schemes for k = 3, and some that cover more. */
+static const char *const schemes[] = {
+    "auto", "4", "10", "16", "20", "2:1:1", "8:2", "9:2", "2:1:3", "4:1:1", "8:1", "3:1:2", "4:2:1",
+};
+
+/* Lists of masks: halves of different radius, overlapping ones, nested ones, all bits. */
+static const char *const masks_of_64[] = {
+    "@ffffffff00000000:2,@00000000ffffffff:3",
+    "@ffffffff00000000:1,@ffffffff00000000:2,@00000000ffffffff:1",
+    "@ffffff0000ff0000:1,@00ffffff000000ff:1,@0000ff00ff00ff00,@5555555555555555:1,@aaaaaaaaaaaaaaaa:1",
+    "@ffff000000000000,@0000ffff00000000:1,@00000000ffffffff:2",
+    "@8000000000000001:1,@7ffffffffffffffe:1",
+    "@ffffffffffffffff:2",
+};
+
+/* Every scheme, codec, block size and way of holding keys. */
+static void test_makes(void **state) {
+    struct set set = make_set(SHAPE_CLUSTERED, 64, scale(1500), 1);
+    struct trial trial = {"clustered", .set = &set, .segments = 1, .queries = 6};
+    size_t texts = LENGTH(schemes) + LENGTH(masks_of_64);
+    for (size_t i = 0; i < texts * LENGTH(codecs) * LENGTH(block_sizes); i++) {
+        size_t text = i % texts, rest = i / texts;
+        trial.scheme = text < LENGTH(schemes) ? schemes[text] : masks_of_64[text - LENGTH(schemes)];
+        trial.k = (unsigned)largest_k(trial.scheme, 64);
+        trial.codec = codecs[rest % LENGTH(codecs)];
+        trial.block_size = block_sizes[rest / LENGTH(codecs)];
+        trial.keys = i % 2 == 0 ? IDX_KEYS_MEMORY : IDX_KEYS_MAPPED;
+        run_trial(*state, &trial);
+    }
+    free_set(&set);
+}
+
+/* Takes the makes in turn. */
+static void vary(struct trial *trial) {
+    static size_t turn;
+    trial->codec = codecs[turn % 2];
+    trial->keys = turn / 2 % 2 == 0 ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY;
+    trial->block_size = block_sizes[turn * 5 / 3 % LENGTH(block_sizes)];
+    trial->segments = turn % 3 == 2 ? 2 + turn % 4 : 1;
+    turn++;
+}
+
+/* The halves and the thirds of the bits, as far as there are so many. */
+static void write_masks(char text[128], unsigned bits, bool thirds) {
+    int digits = (int)(bits + 3) / 4;
+    uint64_t ones = all_ones(bits), low = all_ones((bits + 1) / 2), lowest = all_ones((bits + 2) / 3);
+    unsigned long long a = ones & ~low, b = low, c = lowest, d = low & ~lowest;
+    if (thirds)
+        snprintf(text, 128, "@%0*llx:1,@%0*llx:2,@%0*llx:1", digits, a, digits, c, digits, d);
+    else
+        snprintf(text, 128, "@%0*llx:3,@%0*llx:2", digits, a, digits, b);
+}
+
+/* Every shape of data, number of bits and scheme. */
+static void test_shapes(void **state) {
+    static const unsigned bits[] = {1, 5, 16, 31, 32, 63, 64};
+    char masks[2][128];
+    for (size_t i = 0; i < SHAPE_COUNT * LENGTH(bits); i++) {
+        enum shape shape = (enum shape)(i % SHAPE_COUNT);
+        struct set set = make_set(shape, bits[i / SHAPE_COUNT], scale(700), i);
+        struct trial trial = {shape_names[shape], .set = &set, .queries = 5};
+        write_masks(masks[0], set.bits, false);
+        write_masks(masks[1], set.bits, true);
+        for (size_t text = 0; text < LENGTH(schemes) + LENGTH(masks); text++) {
+            trial.scheme = text < LENGTH(schemes) ? schemes[text] : masks[text - LENGTH(schemes)];
+            int k = largest_k(trial.scheme, set.bits);
+            if (k < 0) continue;
+            trial.k = (unsigned)k;
+            vary(&trial);
+            run_trial(*state, &trial);
+        }
+        free_set(&set);
+    }
+}
+
+static void test_all_numbers_of_bits(void **state) {
+    for (unsigned bits = 1; bits <= 64; bits++) {
+        for (enum shape shape = SHAPE_UNIFORM; shape <= SHAPE_CLUSTERED; shape++) {
+            struct set set = make_set(shape, bits, scale(400), bits);
+            struct trial trial = {shape_names[shape], .set = &set, .scheme = "auto", .k = 3, .queries = 10};
+            if (trial.k >= bits) trial.k = bits - 1;
+            vary(&trial);
+            run_trial(*state, &trial);
+            free_set(&set);
+        }
+    }
+}
+
+/* A block more or less, and the most that a block can hold. */
+static void test_all_counts(void **state) {
+    for (size_t count = 0; count <= 64; count++) {
+        struct set set = make_set(count % 2 == 0 ? SHAPE_UNIFORM : SHAPE_DENSE_LOW, 64, count, count);
+        struct trial trial = {"a few", .set = &set, .scheme = "2:1:1", .k = 3, .queries = 8};
+        vary(&trial);
+        trial.block_size = 128;
+        run_trial(*state, &trial);
+        free_set(&set);
+    }
+}
+
+/* Far more fingerprints with one prefix than a block holds. */
+static void test_long_runs_of_a_prefix(void **state) {
+    static const enum shape shapes[] = {SHAPE_PREFIXED, SHAPE_SUFFIXED, SHAPE_DENSE_LOW, SHAPE_DENSE_TOP};
+    for (size_t i = 0; i < LENGTH(shapes); i++) {
+        struct set set = make_set(shapes[i], 40, scale(20000), i);
+        struct trial trial = {shape_names[shapes[i]], .set = &set, .scheme = "10", .k = 3, .queries = 4};
+        for (size_t turn = 0; turn < 3; turn++) {
+            vary(&trial);
+            run_trial(*state, &trial);
+        }
+        free_set(&set);
+    }
+}
+
+/* The whole space: every fingerprint there is. */
+static void test_full_space(void **state) {
+    struct set set = make_set(SHAPE_DENSE_LOW, 12, 4096, 1);
+    struct trial trial = {"all of 12 bits", .set = &set, .queries = 2};
+    for (size_t text = 0; text < LENGTH(schemes); text++) {
+        int k = largest_k(schemes[text], 12);
+        if (k < 0) continue;
+        trial.scheme = schemes[text];
+        trial.k = (unsigned)k;
+        vary(&trial);
+        run_trial(*state, &trial);
+    }
+    free_set(&set);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_makes),           in_folder(test_shapes),
+        in_folder(test_all_numbers_of_bits), in_folder(test_all_counts),
+        in_folder(test_long_runs_of_a_prefix), in_folder(test_full_space),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

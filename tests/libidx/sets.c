@@ -1,0 +1,136 @@
+/* sets.c: see sets.h. */
+#include "tests/libidx/sets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/libidx/support.h"
+
+const char *const shape_names[SHAPE_COUNT] = {
+    [SHAPE_UNIFORM] = "uniform",     [SHAPE_CLUSTERED] = "clustered", [SHAPE_PREFIXED] = "prefixed",
+    [SHAPE_SUFFIXED] = "suffixed",   [SHAPE_DENSE_LOW] = "dense low", [SHAPE_DENSE_TOP] = "dense top",
+    [SHAPE_EQUAL] = "all equal",     [SHAPE_ZERO] = "all zero",       [SHAPE_ENDS] = "both ends",
+    [SHAPE_ONE] = "a single one",    [SHAPE_NONE] = "none",
+};
+
+uint64_t next_random(uint64_t *seed) {
+    /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+    uint64_t mixed = *seed += UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ mixed >> 31;
+}
+
+uint64_t all_ones(unsigned bits) { return UINT64_MAX >> (64 - bits); }
+
+uint64_t turn_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t *seed) {
+    for (uint64_t turned = 0; count > 0;) {
+        uint64_t bit = UINT64_C(1) << next_random(seed) % bits;
+        if (turned & bit) continue;
+        turned |= bit;
+        fingerprint ^= bit;
+        count--;
+    }
+    return fingerprint;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static struct set allocate(unsigned bits, size_t count) {
+    struct set set = {.bits = bits, .count = count};
+    set.items = calloc(count + 1, sizeof *set.items);
+    set.distinct = calloc(count + 1, sizeof *set.distinct);
+    assert_non_null(set.items);
+    assert_non_null(set.distinct);
+    return set;
+}
+
+static void sort_distinct(struct set *set) {
+    memcpy(set->distinct, set->items, set->count * sizeof *set->items);
+    qsort(set->distinct, set->count, sizeof *set->distinct, compare_numbers);
+    for (size_t i = 0; i < set->count; i++) {
+        if (i == 0 || set->distinct[i] != set->distinct[set->distinct_count - 1])
+            set->distinct[set->distinct_count++] = set->distinct[i];
+    }
+}
+
+static size_t limit_count(enum shape shape, unsigned bits, size_t count) {
+    bool dense = shape == SHAPE_DENSE_LOW || shape == SHAPE_DENSE_TOP;
+    if (shape == SHAPE_ENDS) return 2;
+    if (shape == SHAPE_ONE) return 1;
+    if (shape == SHAPE_NONE) return 0;
+    return dense && bits < 63 && count > UINT64_C(1) << bits ? (size_t)1 << bits : count;
+}
+
+static uint64_t make_item(enum shape shape, const struct set *set, size_t i, uint64_t *seed) {
+    uint64_t ones = all_ones(set->bits), low = all_ones((set->bits + 1) / 2), random = next_random(seed);
+    switch (shape) {
+        case SHAPE_CLUSTERED:
+            if (i < 4) return random & ones;
+            return turn_bits(set->items[next_random(seed) % i], set->bits, (unsigned)(random % 3) % set->bits, seed);
+        case SHAPE_PREFIXED: return ((random & low) | random % 3 << (set->bits / 2)) & ones;
+        case SHAPE_SUFFIXED: return ((random & ~low) | random % 3) & ones;
+        case SHAPE_DENSE_LOW: return i;
+        case SHAPE_DENSE_TOP: return ones - i;
+        case SHAPE_EQUAL: return i == 0 ? random & ones : set->items[0];
+        case SHAPE_ZERO: return 0;
+        case SHAPE_ENDS: return i == 0 ? ones : 0;
+        default: return random & ones;
+    }
+}
+
+struct set make_set(enum shape shape, unsigned bits, size_t count, uint64_t seed) {
+    struct set set = allocate(bits, limit_count(shape, bits, count));
+    for (size_t i = 0; i < set.count; i++) set.items[i] = make_item(shape, &set, i, &seed);
+    sort_distinct(&set);
+    return set;
+}
+
+struct set set_of(const uint64_t *items, size_t count, unsigned bits) {
+    struct set set = allocate(bits, count);
+    memcpy(set.items, items, count * sizeof *items);
+    sort_distinct(&set);
+    return set;
+}
+
+void free_set(struct set *set) {
+    free(set->items);
+    free(set->distinct);
+}
+
+uint64_t make_query(const struct set *set, unsigned most, uint64_t *seed) {
+    uint64_t random = next_random(seed);
+    if (most > set->bits) most = set->bits;
+    if (random % 16 == 0) return 0;
+    if (random % 16 == 1) return all_ones(set->bits);
+    if (random % 16 < 4 || set->count == 0) return next_random(seed) & all_ones(set->bits);
+    return turn_bits(set->items[next_random(seed) % set->count], set->bits, (unsigned)(random >> 32) % (most + 1), seed);
+}
+
+static int compare_matches(const void *a, const void *b) {
+    const struct idx_match *x = a, *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return (x->fingerprint > y->fingerprint) - (x->fingerprint < y->fingerprint);
+}
+
+void sort_matches(struct idx_match *matches, size_t count) { qsort(matches, count, sizeof *matches, compare_matches); }
+
+/* Bits by Kernighan's loop: a way of counting that the library does not use. */
+static unsigned count_ones(uint64_t bits) {
+    unsigned count = 0;
+    for (; bits != 0; bits &= bits - 1) count++;
+    return count;
+}
+
+size_t scan(const struct set *set, uint64_t query, unsigned distance, struct idx_match *matches) {
+    size_t count = 0;
+    for (size_t i = 0; i < set->distinct_count; i++) {
+        unsigned found = count_ones(set->distinct[i] ^ query);
+        if (found <= distance) matches[count++] = (struct idx_match){set->distinct[i], found};
+    }
+    sort_matches(matches, count);
+    return count;
+}

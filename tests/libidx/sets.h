@@ -1,0 +1,58 @@
+/* sets.h: sets of fingerprints of every shape, queries near them, and the linear scan that look-ups are compared with. */
+#ifndef IDX_TESTS_LIBIDX_SETS_H
+#define IDX_TESTS_LIBIDX_SETS_H
+
+#include <idx.h>
+
+enum shape {
+    SHAPE_UNIFORM,
+    SHAPE_CLUSTERED, /* many within a few bits of each other */
+    SHAPE_PREFIXED,  /* few different front halves */
+    SHAPE_SUFFIXED,  /* few different back halves */
+    SHAPE_DENSE_LOW, /* 0, 1, 2 … */
+    SHAPE_DENSE_TOP, /* … 2^f − 1 */
+    SHAPE_EQUAL,     /* one, many times */
+    SHAPE_ZERO,      /* 0, many times */
+    SHAPE_ENDS,      /* 0 and 2^f − 1 */
+    SHAPE_ONE,
+    SHAPE_NONE,
+    SHAPE_COUNT,
+};
+
+extern const char *const shape_names[SHAPE_COUNT];
+
+struct set {
+    uint64_t *items; /* in no order, some of them more than once */
+    size_t count;
+    uint64_t *distinct; /* ascending */
+    size_t distinct_count;
+    unsigned bits;
+};
+
+uint64_t next_random(uint64_t *seed);
+
+/* The lowest `bits` bits, all 1. */
+uint64_t all_ones(unsigned bits);
+
+/* Turns exactly `count` bits, at most `bits`, chosen at random. */
+uint64_t turn_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t *seed);
+
+/* About `count` fingerprints; fewer where the shape has it so. */
+struct set make_set(enum shape shape, unsigned bits, size_t count, uint64_t seed);
+
+/* A set of given items, which are copied. */
+struct set set_of(const uint64_t *items, size_t count, unsigned bits);
+
+void free_set(struct set *set);
+
+/* A query: one of the set with up to `most` bits turned, or a random one, or an end of the range. */
+uint64_t make_query(const struct set *set, unsigned most, uint64_t *seed);
+
+/* The distinct fingerprints within `distance`, nearest first, then by value, into `matches` (room for all of the set);
+ * returns their number. */
+size_t scan(const struct set *set, uint64_t query, unsigned distance, struct idx_match *matches);
+
+/* Sorts in that order. */
+void sort_matches(struct idx_match *matches, size_t count);
+
+#endif

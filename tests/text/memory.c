@@ -1,0 +1,85 @@
+/* memory.c: tests that memory that runs out is reported, wherever it does, and leaves all usable. Linked so that
+ * libidxtext allocates by the functions below (-Wl,--wrap), which fail on purpose; ICU does not. */
+#include <idx_text.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static unsigned long calls_until_failure; /* 0: none fails */
+
+static int fails_now(void) { return calls_until_failure > 0 && --calls_until_failure == 0; }
+
+void *__wrap_calloc(size_t count, size_t size) { return fails_now() ? NULL : __real_calloc(count, size); }
+
+void *__wrap_realloc(void *memory, size_t size) { return fails_now() ? NULL : __real_realloc(memory, size); }
+
+static void test_opening(void **state) {
+    (void)state;
+    struct idx_text *text;
+    struct idx_error error;
+    calls_until_failure = 1;
+    assert_int_equal(idx_text_open(&text, NULL, &error), IDX_OUT_OF_MEMORY);
+    assert_int_equal(error.status, IDX_OUT_OF_MEMORY);
+    assert_true(strlen(error.sentence) > 0);
+}
+
+/* Distinct words enough to make every buffer grow, on one line and on many. */
+static size_t write_text(char *text, size_t words) {
+    size_t length = 0;
+    for (size_t i = 0; i < words; i++) {
+        for (size_t rest = i + 1; rest > 0; rest /= 10) text[length++] = (char)('a' + rest % 10);
+        text[length++] = i > words / 2 ? '\n' : ' ';
+    }
+    return length;
+}
+
+/* One and the same struct fingerprints the text until no allocation fails; each time the first one succeeds, for some
+ * progress, and the second fails. So every growth fails in its turn, and what it left is used. */
+static void test_fingerprinting(void **state) {
+    (void)state;
+    enum { WORDS = 20000 };
+    static char bytes[WORDS * 6];
+    size_t length = write_text(bytes, WORDS);
+    uint64_t expected, fingerprint, features;
+    struct idx_error error;
+    struct idx_text *text;
+    assert_int_equal(idx_text_open(&text, NULL, NULL), IDX_OK);
+    assert_int_equal(idx_text_fingerprint(text, bytes, length, 64, &expected, NULL, NULL), IDX_OK);
+    idx_text_close(text);
+
+    unsigned long failures = 0;
+    assert_int_equal(idx_text_open(&text, NULL, NULL), IDX_OK);
+    for (;;) {
+        calls_until_failure = 2;
+        enum idx_status status = idx_text_fingerprint(text, bytes, length, 64, &fingerprint, &features, &error);
+        int failed = calls_until_failure == 0;
+        calls_until_failure = 0;
+        assert_int_equal(status, failed ? IDX_OUT_OF_MEMORY : IDX_OK);
+        if (!failed) break;
+        assert_int_equal(error.status, IDX_OUT_OF_MEMORY);
+        failures++;
+    }
+    assert_true(failures > 10);
+    assert_true(fingerprint == expected);
+    assert_true(features == WORDS);
+    idx_text_close(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_opening),
+        cmocka_unit_test(test_fingerprinting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,10 @@
+/* names.c: what the enums of idx.h are called on the command line and in output. */
+#include "tools/names.h"
+
+#include <idx.h>
+
+#include <stddef.h>
+
+const char *const codec_names[] = {[IDX_CODEC_XOR] = "xor", [IDX_CODEC_DELTA] = "delta", NULL};
+
+const char *const id_type_names[] = {[IDX_ID_TEXT] = "text", [IDX_ID_U64] = "u64", [IDX_ID_NONE] = "none", NULL};
