@@ -74,9 +74,9 @@ static enum idx_status report(struct search *search, size_t table, uint64_t perm
     return IDX_OK;
 }
 
-/* Compares a block's fingerprints with the permuted query, up to the first one above `high`. */
+/* Compares a block's fingerprints from `low` to `high` with the permuted query. */
 static enum idx_status scan_block(struct search *search, size_t table_number, uint64_t block, uint64_t query,
-                                  uint64_t high) {
+                                  uint64_t low, uint64_t high) {
     const struct idxi_table *table = get_table(search, table_number);
     struct idxf_block_cursor cursor;
     uint64_t fingerprints[IDXF_CHUNK];
@@ -86,9 +86,11 @@ static enum idx_status scan_block(struct search *search, size_t table_number, ui
     idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
     cursor.high = high;
     while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
-        size_t found = search->index->compare(fingerprints, count, query, search->distance, near);
+        size_t first = count;
+        while (first > 0 && fingerprints[first - 1] >= low) first--;
+        size_t found = search->index->compare(fingerprints + first, count - first, query, search->distance, near);
         for (size_t i = 0; i < found && !search->stopped; i++)
-            IDXI_TRY(report(search, table_number, fingerprints[near[i]]));
+            IDXI_TRY(report(search, table_number, fingerprints[first + near[i]]));
         if (search->stopped) return IDX_OK;
     }
     if (cursor.fault == IDXF_OK) return IDX_OK;
@@ -126,7 +128,8 @@ static enum idx_status find_block(const struct search *search, struct probe *pro
 static enum idx_status scan_blocks(struct search *search, const struct probe *probe) {
     const struct idxi_table *table = get_table(search, probe->table);
     /* A block that other probes of the same table fall into is scanned for all of them. */
-    uint64_t high = search->index->scheme.tables[probe->table].radius == 0 ? probe->high : UINT64_MAX;
+    bool is_shared = search->index->scheme.tables[probe->table].radius > 0;
+    uint64_t low = is_shared ? 0 : probe->low, high = is_shared ? UINT64_MAX : probe->high;
     uint64_t block = probe->first;
     if (search->current_table != probe->table) {
         search->current_table = probe->table;
@@ -135,7 +138,7 @@ static enum idx_status scan_blocks(struct search *search, const struct probe *pr
     for (; block < table->header.blocks && !search->stopped; block++) {
         uint64_t key;
         if (block >= search->next_block) {
-            IDXI_TRY(scan_block(search, probe->table, block, probe->query, high));
+            IDXI_TRY(scan_block(search, probe->table, block, probe->query, low, high));
             search->next_block = block + 1;
         }
         IDXI_TRY(idxi_table_get_key(table, block, &key, search->error));

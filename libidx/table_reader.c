@@ -145,21 +145,9 @@ enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint
 
 /* ---- Finding blocks ---- */
 
-/* Held keys were checked when they were loaded. */
-static inline enum idx_status check_mapped(const struct idxi_table *table, uint64_t offset, struct idx_error *error) {
-    return table->held != NULL ? IDX_OK : idxi_table_check(table, offset, error);
-}
-
-enum idx_status idxi_table_get_key(const struct idxi_table *table, uint64_t block, uint64_t *key,
-                                   struct idx_error *error) {
-    IDXI_TRY(check_mapped(table, table->layout.keys + block * 8, error));
-    *key = idxi_table_key(table, block);
-    return IDX_OK;
-}
-
 static enum idx_status get_entry(const struct idxi_table *table, uint64_t entry, uint64_t *block,
                                  struct idx_error *error) {
-    IDXI_TRY(check_mapped(table, table->layout.directory + entry * 4, error));
+    IDXI_TRY(idxi_table_check_mapped(table, table->layout.directory + entry * 4, error));
     *block = idxf_load32(table->directory + entry * 4);
     return IDX_OK;
 }
@@ -175,19 +163,5 @@ enum idx_status idxi_table_get_range(const struct idxi_table *table, uint64_t fi
     IDXI_TRY(get_entry(table, entry + 1, last, error));
     if (*first > *last || *last > table->header.blocks)
         return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + entry * 4);
-    return IDX_OK;
-}
-
-enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, uint64_t first,
-                                      uint64_t last, uint64_t *block, struct idx_error *error) {
-    while (first < last) {
-        uint64_t middle = first + (last - first) / 2, key;
-        IDXI_TRY(idxi_table_get_key(table, middle, &key, error));
-        if (key < fingerprint)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    *block = first;
     return IDX_OK;
 }

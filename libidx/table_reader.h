@@ -9,6 +9,7 @@
 #include "format/bytes.h"
 #include "format/permute.h"
 #include "format/table.h"
+#include "libidx/error.h"
 
 struct idxi_table {
     struct idxf_table_header header;
@@ -60,9 +61,19 @@ static inline uint64_t idxi_table_key(const struct idxi_table *table, uint64_t b
     return idxf_load64(table->keys + block * 8);
 }
 
+/* Before using keys or directory entries at `offset`: held ones were checked when they were loaded. */
+static inline enum idx_status idxi_table_check_mapped(const struct idxi_table *table, uint64_t offset,
+                                                      struct idx_error *error) {
+    return table->held != NULL ? IDX_OK : idxi_table_check(table, offset, error);
+}
+
 /* The same, its page checked where keys are mapped. */
-enum idx_status idxi_table_get_key(const struct idxi_table *table, uint64_t block, uint64_t *key,
-                                   struct idx_error *error);
+static inline enum idx_status idxi_table_get_key(const struct idxi_table *table, uint64_t block, uint64_t *key,
+                                                 struct idx_error *error) {
+    IDXI_TRY(idxi_table_check_mapped(table, table->layout.keys + block * 8, error));
+    *key = idxi_table_key(table, block);
+    return IDX_OK;
+}
 
 /* The range of blocks that the directory gives for a permuted fingerprint: the first block whose key is not below it is
  * in *first to *last (inclusive; the number of blocks where there is none). */
@@ -70,7 +81,19 @@ enum idx_status idxi_table_get_range(const struct idxi_table *table, uint64_t fi
                                      uint64_t *last, struct idx_error *error);
 
 /* The first block whose key is not below a permuted fingerprint, given such a range. */
-enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, uint64_t first,
-                                      uint64_t last, uint64_t *block, struct idx_error *error);
+static inline enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint,
+                                                    uint64_t first, uint64_t last, uint64_t *block,
+                                                    struct idx_error *error) {
+    while (first < last) {
+        uint64_t middle = first + (last - first) / 2, key;
+        IDXI_TRY(idxi_table_get_key(table, middle, &key, error));
+        if (key < fingerprint)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    *block = first;
+    return IDX_OK;
+}
 
 #endif

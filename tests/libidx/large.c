@@ -112,7 +112,7 @@ static int make_reference(void **state) {
     }
     while (query < query_count) starts[++query] = kept;
     free(hits.items);
-    return kept > query_count / 2 ? 0 : -1;
+    return kept > query_count / 4 ? 0 : -1;
 }
 
 static int free_reference(void **state) {

@@ -1,0 +1,409 @@
+/* vectors.c: tries the conformance vectors of format/vectors (SPEC.md, chapter 11): each valid one reads as its
+ * fingerprints say, and, where it is a table, is written again byte for byte; each other one has exactly its fault. */
+#include <idx.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/document_sums.h"
+#include "format/manifest.h"
+#include "format/permute.h"
+#include "format/table.h"
+#include "libidx/table_writer.h"
+#include "tests/format/testing.h"
+
+#define FOLDER IDX_SOURCE_DIR "/format/vectors/"
+
+struct bytes {
+    uint8_t *at; /* followed by a 0 that is not counted; read what is fed to the format from a copy */
+    size_t size;
+};
+
+/* Fingerprints, grown as they come. */
+struct list {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
+static struct bytes read_file(const char *path) {
+    struct bytes bytes = {NULL, 0};
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) fail_msg("%s can't be opened", path);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    bytes.size = (size_t)ftell(file);
+    rewind(file);
+    bytes.at = calloc(1, bytes.size + 1);
+    assert_non_null(bytes.at);
+    assert_int_equal(fread(bytes.at, 1, bytes.size, file), bytes.size);
+    fclose(file);
+    return bytes;
+}
+
+static struct bytes read_vector(const char *name) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s", FOLDER, name);
+    return read_file(path);
+}
+
+static void append(struct list *list, uint64_t fingerprint) {
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity * 2 + 1024;
+        list->items = realloc(list->items, list->capacity * sizeof *list->items);
+        assert_non_null(list->items);
+    }
+    list->items[list->count++] = fingerprint;
+}
+
+/* ---- Blocks ---- */
+
+/* Reads a block whole, then compares; appends its fingerprints as they stand in it. `key` may be NULL. */
+static enum idxf_fault read_block(const struct idxf_decoder *decoder, const uint8_t *block, const uint64_t *key,
+                                  struct list *list) {
+    struct idxf_block_cursor cursor;
+    uint64_t chunk[IDXF_CHUNK];
+    size_t before = list->count, count;
+    idxf_block_begin(&cursor, decoder, block);
+    while ((count = idxf_block_next(&cursor, chunk)) > 0) {
+        for (size_t i = 0; i < count; i++) append(list, chunk[i]);
+    }
+    if (cursor.fault != IDXF_OK) return cursor.fault;
+    for (size_t i = before; i < list->count; i++) {
+        if (i > 0 && list->items[i] <= list->items[i - 1]) return IDXF_FAULT_ORDER;
+    }
+    if (key != NULL && *key != list->items[list->count - 1]) return IDXF_FAULT_KEY;
+    return idxf_block_check_padding(&cursor);
+}
+
+/* ---- Tables ---- */
+
+static bool are_zero(const struct bytes *file, uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end; at++) {
+        if (file->at[at] != 0) return false;
+    }
+    return true;
+}
+
+static enum idxf_fault read_blocks(const struct bytes *file, const struct idxf_table_header *header,
+                                   const struct idxf_table_layout *layout, struct list *list) {
+    static struct idxf_decoder decoder;
+    idxf_decoder_init(&decoder, (enum idxf_codec)header->codec, header->bits, header->block_size, header->lengths);
+    for (uint64_t i = 0; i < header->blocks; i++) {
+        uint64_t key = idxf_load64(file->at + layout->keys + i * 8);
+        uint8_t *block = copy_exactly(file->at + layout->blocks + i * header->block_size, header->block_size);
+        enum idxf_fault fault = read_block(&decoder, block, &key, list);
+        free(block);
+        if (fault != IDXF_OK) return fault;
+    }
+    return list->count == header->fingerprints ? IDXF_OK : IDXF_FAULT_COUNT;
+}
+
+static enum idxf_fault check_directory(const struct bytes *file, const struct idxf_table_header *header,
+                                       const struct idxf_table_layout *layout) {
+    if (header->directory_bits == 0) return IDXF_OK;
+    for (uint64_t entry = 0; entry <= UINT64_C(1) << header->directory_bits; entry++) {
+        uint32_t below = 0;
+        for (uint64_t i = 0; i < header->blocks; i++)
+            below += idxf_load64(file->at + layout->keys + i * 8) >> (64 - header->directory_bits) < entry;
+        if (idxf_load32(file->at + layout->directory + entry * 4) != below) return IDXF_FAULT_DIRECTORY;
+    }
+    return IDXF_OK;
+}
+
+static enum idxf_fault read_sections(const struct bytes *file, const struct idxf_table_header *header,
+                                     struct list *list) {
+    struct idxf_table_layout layout = idxf_table_layout(header);
+    uint64_t entries = header->directory_bits == 0 ? 0 : (UINT64_C(1) << header->directory_bits) + 1;
+    if (file->size != layout.file_size) return IDXF_FAULT_SIZE;
+    for (uint64_t page = 0; page < layout.pages; page++) {
+        if (idxf_load64(file->at + layout.checksums + page * 8) !=
+            idxf_checksum(file->at + (page + 1) * IDXF_PAGE_SIZE, IDXF_PAGE_SIZE))
+            return IDXF_FAULT_CHECKSUM;
+    }
+    if (!are_zero(file, layout.blocks + header->blocks * header->block_size, layout.keys) ||
+        !are_zero(file, layout.directory + entries * 4, layout.checksums))
+        return IDXF_FAULT_PADDING;
+    enum idxf_fault fault = read_blocks(file, header, &layout, list);
+    return fault == IDXF_OK ? check_directory(file, header, &layout) : fault;
+}
+
+static enum idxf_fault read_header(const struct bytes *file, struct idxf_table_header *header) {
+    uint32_t version;
+    size_t size = file->size < IDXF_PAGE_SIZE ? file->size : IDXF_PAGE_SIZE;
+    uint8_t *page = copy_exactly(file->at, size);
+    enum idxf_fault fault = idxf_table_header_read(header, page, size, &version);
+    free(page);
+    return fault;
+}
+
+/* Verifies a table file, and gives its fingerprints as users see them, in its order. */
+static enum idxf_fault read_table(const struct bytes *file, struct list *list) {
+    struct idxf_table_header header;
+    struct idxf_permutation permutation;
+    enum idxf_fault fault = read_header(file, &header);
+    if (fault == IDXF_OK) fault = read_sections(file, &header, list);
+    if (fault != IDXF_OK) return fault;
+    idxf_permutation_init(&permutation, header.mask, header.bits);
+    for (size_t i = 0; i < list->count; i++) list->items[i] = idxf_unpermute(&permutation, list->items[i]);
+    return IDXF_OK;
+}
+
+/* Writes the table of these fingerprints with what can be chosen as in `file`. */
+static struct bytes write_table(const struct bytes *file, const struct list *list) {
+    struct idxf_table_header header, chosen = {0};
+    struct idxf_permutation permutation;
+    struct idx_error error;
+    char folder[] = "/tmp/idx-vectors-XXXXXX", path[64];
+    uint64_t file_size, *permuted = malloc((list->count + 1) * sizeof *permuted);
+    assert_non_null(permuted);
+    assert_fault(read_header(file, &header), IDXF_OK);
+    memcpy(chosen.uuid, header.uuid, sizeof chosen.uuid);
+    chosen.number = header.number;
+    chosen.mask = header.mask;
+    chosen.radius = header.radius;
+    chosen.bits = header.bits;
+    chosen.codec = header.codec;
+    chosen.block_size = header.block_size;
+    idxf_permutation_init(&permutation, header.mask, header.bits);
+    for (size_t i = 0; i < list->count; i++) permuted[i] = idxf_permute(&permutation, list->items[i]);
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/table", folder);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(descriptor >= 0);
+    assert_int_equal(idxi_table_write(descriptor, "table", path, &chosen, permuted, list->count, &file_size, &error),
+                     IDX_OK);
+    struct bytes written = read_file(path);
+    assert_int_equal(written.size, file_size);
+    unlink(path);
+    close(descriptor);
+    rmdir(folder);
+    free(permuted);
+    return written;
+}
+
+/* ---- Other kinds ---- */
+
+static enum idxf_fault read_manifest(const struct bytes *file) {
+    static struct idxf_manifest manifest;
+    static struct idx_scheme scheme;
+    unsigned line;
+    uint32_t version;
+    char *text = copy_exactly(file->at, file->size);
+    enum idxf_fault fault = idxf_manifest_read(&manifest, text, file->size, &line, &version);
+    free(text);
+    if (fault != IDXF_OK) return fault;
+    scheme.bits = manifest.bits;
+    scheme.table_count = manifest.table_count;
+    for (uint32_t i = 0; i < manifest.table_count; i++)
+        scheme.tables[i] = (struct idx_table){manifest.tables[i].mask, manifest.tables[i].radius};
+    return idx_scheme_covers(&scheme, manifest.k) ? IDXF_OK : IDXF_FAULT_COVER;
+}
+
+static enum idxf_fault read_sums(const struct bytes *file) {
+    struct idxf_document_sums sums;
+    uint32_t version;
+    uint8_t *copy = copy_exactly(file->at, file->size);
+    enum idxf_fault fault = idxf_document_sums_read(&sums, copy, file->size, &version);
+    free(copy);
+    return fault;
+}
+
+/* The words behind `name` in a block's text. */
+static char *find_line(const struct bytes *file, const char *name) {
+    size_t length = strlen(name);
+    for (char *line = (char *)file->at; line != NULL && *line != '\0'; line = strchr(line, '\n')) {
+        if (*line == '\n') line++;
+        if (strncmp(line, name, length) == 0 && line[length] == ' ') return line + length + 1;
+    }
+    fail_msg("a block has no line '%s'", name);
+    return NULL;
+}
+
+/* Bytes in hexadecimal, or `NN*C` for C of them. */
+static struct bytes parse_block(char *at) {
+    struct bytes block = {calloc(1, IDXF_MAX_BLOCK_SIZE), 0};
+    assert_non_null(block.at);
+    while (*at != '\n' && *at != '\0') {
+        unsigned long byte = strtoul(at, &at, 16), times = 1;
+        if (*at == '*') times = strtoul(at + 1, &at, 10);
+        assert_in_range(block.size + times, 1, IDXF_MAX_BLOCK_SIZE);
+        memset(block.at + block.size, (int)byte, times);
+        block.size += times;
+        if (*at == ' ') at++;
+    }
+    return block;
+}
+
+static enum idxf_fault read_block_text(const struct bytes *file, struct list *list) {
+    static struct idxf_decoder decoder;
+    uint8_t lengths[IDXF_SYMBOLS];
+    bool is_delta = strncmp(find_line(file, "codec"), "delta\n", 6) == 0;
+    assert_true(is_delta || strncmp(find_line(file, "codec"), "xor\n", 4) == 0);
+    unsigned bits = (unsigned)strtoul(find_line(file, "bits"), NULL, 10);
+    uint32_t block_size = (uint32_t)strtoul(find_line(file, "block-size"), NULL, 10);
+    char *at = find_line(file, "lengths");
+    for (unsigned i = 0; i < IDXF_SYMBOLS; i++) lengths[i] = (uint8_t)strtoul(at, &at, 10);
+    assert_int_equal(*at, '\n');
+    if (idxf_code_check(lengths, bits) != IDXF_OK) return IDXF_FAULT_CODE;
+
+    struct bytes written = parse_block(find_line(file, "block"));
+    assert_int_equal(written.size, block_size);
+    uint8_t *block = copy_exactly(written.at, block_size);
+    idxf_decoder_init(&decoder, is_delta ? IDXF_CODEC_DELTA : IDXF_CODEC_XOR, bits, block_size, lengths);
+    enum idxf_fault fault = read_block(&decoder, block, NULL, list);
+    for (size_t i = 0; i < list->count; i++) list->items[i] >>= 64 - bits;
+    free(block);
+    free(written.at);
+    return fault;
+}
+
+/* ---- The list ---- */
+
+struct row {
+    char file[256], kind[32], fault[32], fingerprints[256];
+};
+
+/* A line of vectors.tsv; false at the end. */
+static bool next_row(char **at, struct row *row) {
+    char *end = strchr(*at, '\n'), *const fields[] = {row->file, row->kind, row->fault, row->fingerprints};
+    const size_t sizes[] = {sizeof row->file, sizeof row->kind, sizeof row->fault, sizeof row->fingerprints};
+    if (end == NULL) return false;
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
+        size_t length = strcspn(*at, "\t\n");
+        assert_in_range(length, 0, sizes[i] - 1);
+        memcpy(fields[i], *at, length);
+        fields[i][length] = '\0';
+        *at += length;
+        assert_int_equal(**at, i + 1 < COUNT_OF(fields) ? '\t' : '\n');
+        ++*at;
+    }
+    return true;
+}
+
+static void open_list(struct bytes *list, char **at) {
+    static const char title[] = "file\tkind\tfault\tfingerprints\n";
+    *list = read_vector("vectors.tsv");
+    assert_int_equal(strncmp((char *)list->at, title, sizeof title - 1), 0);
+    *at = (char *)list->at + sizeof title - 1;
+}
+
+static struct list parse_fingerprints(const char *name) {
+    struct list list = {0};
+    struct bytes text = read_vector(name);
+    for (char *at = (char *)text.at; *at != '\0'; at++) {
+        append(&list, strtoull(at, &at, 16));
+        assert_int_equal(*at, '\n');
+    }
+    free(text.at);
+    return list;
+}
+
+static enum idxf_fault read_by_kind(const struct row *row, const struct bytes *file, struct list *list) {
+    if (strcmp(row->kind, "table") == 0) return read_table(file, list);
+    if (strcmp(row->kind, "manifest") == 0) return read_manifest(file);
+    if (strcmp(row->kind, "sums") == 0) return read_sums(file);
+    if (strcmp(row->kind, "block") == 0) return read_block_text(file, list);
+    fail_msg("%s is of an unknown kind: %s", row->file, row->kind);
+    return IDXF_OK;
+}
+
+/* What is wrong with a valid vector that was read; NULL when nothing is. */
+static const char *compare(const struct row *row, const struct bytes *file, const struct list *list) {
+    bool is_table = strcmp(row->kind, "table") == 0;
+    if (!is_table && strcmp(row->kind, "block") != 0) return NULL;
+    struct list expected = parse_fingerprints(row->fingerprints);
+    bool same = expected.count == list->count &&
+                (list->count == 0 || memcmp(expected.items, list->items, list->count * sizeof *list->items) == 0);
+    free(expected.items);
+    if (!same) return "other fingerprints";
+    if (!is_table) return NULL;
+    struct bytes written = write_table(file, list);
+    same = written.size == file->size && memcmp(written.at, file->at, file->size) == 0;
+    free(written.at);
+    return same ? NULL : "written otherwise";
+}
+
+static bool try_row(const struct row *row) {
+    struct list list = {0};
+    struct bytes file = read_vector(row->file);
+    const char *found = idxf_fault_name(read_by_kind(row, &file, &list));
+    const char *why = strcmp(found, row->fault) != 0 ? found : NULL;
+    if (why == NULL && strcmp(row->fault, "ok") == 0) why = compare(row, &file, &list);
+    if (why != NULL) print_error("%s: expected %s, found: %s\n", row->file, row->fault, why);
+    free(list.items);
+    free(file.at);
+    return why == NULL;
+}
+
+static void test_every_vector(void **state) {
+    (void)state;
+    struct bytes list;
+    struct row row;
+    char *at;
+    unsigned tried = 0, failed = 0;
+    open_list(&list, &at);
+    for (; next_row(&at, &row); tried++) failed += !try_row(&row);
+    free(list.at);
+    assert_int_equal(failed, 0);
+    assert_in_range(tried, 40, 1000);
+}
+
+/* Each fault has a vector that shows it; and each kind has valid ones. */
+static void test_every_fault_has_a_vector(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"table", "manifest", "sums", "block"};
+    struct bytes list;
+    struct row row;
+    char *at;
+    bool seen[IDXF_FAULT_COUNT_OF_FAULTS] = {false}, valid[COUNT_OF(kinds)] = {false};
+    open_list(&list, &at);
+    while (next_row(&at, &row)) {
+        for (unsigned i = 0; i < IDXF_FAULT_COUNT_OF_FAULTS; i++)
+            seen[i] |= strcmp(idxf_fault_name((enum idxf_fault)i), row.fault) == 0;
+        for (size_t i = 0; i < COUNT_OF(kinds); i++)
+            valid[i] |= strcmp(kinds[i], row.kind) == 0 && strcmp(row.fault, "ok") == 0;
+    }
+    free(list.at);
+    for (unsigned i = 0; i < IDXF_FAULT_COUNT_OF_FAULTS; i++) {
+        if (!seen[i]) fail_msg("no vector has '%s'", idxf_fault_name((enum idxf_fault)i));
+    }
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if (!valid[i]) fail_msg("no valid vector is a %s", kinds[i]);
+    }
+}
+
+static bool is_listed(const char *name) {
+    struct bytes list;
+    struct row row;
+    char *at;
+    bool found = strcmp(name, "vectors.tsv") == 0;
+    open_list(&list, &at);
+    while (!found && next_row(&at, &row)) found = strcmp(name, row.file) == 0 || strcmp(name, row.fingerprints) == 0;
+    free(list.at);
+    return found;
+}
+
+static void test_every_file_is_listed(void **state) {
+    (void)state;
+    DIR *folder = opendir(FOLDER);
+    struct dirent *entry;
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL) {
+        if (entry->d_name[0] != '.' && !is_listed(entry->d_name)) fail_msg("%s is not in vectors.tsv", entry->d_name);
+    }
+    closedir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_vector),
+        cmocka_unit_test(test_every_fault_has_a_vector),
+        cmocka_unit_test(test_every_file_is_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
