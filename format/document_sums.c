@@ -25,8 +25,8 @@ void idxf_document_sums_write(const struct idxf_document_sums *sums, uint8_t *he
 
 enum idxf_fault idxf_document_sums_read(struct idxf_document_sums *sums, const uint8_t *bytes, uint64_t size,
                                         uint32_t *version) {
-    if (size < sizeof magic + 4) return IDXF_FAULT_SIZE;
-    if (memcmp(bytes, magic, sizeof magic) != 0) return IDXF_FAULT_MAGIC;
+    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0) return IDXF_FAULT_MAGIC;
+    if (size < AT_RESERVED_1) return IDXF_FAULT_SIZE;
     *version = idxf_load32(bytes + AT_VERSION);
     if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
     if (size < IDXF_DOCUMENT_SUMS_HEADER_BYTES) return IDXF_FAULT_SIZE;

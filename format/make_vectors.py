@@ -358,6 +358,11 @@ def lengths_of(**lengths):
     return [lengths.get(f"p{position}", 0) for position in range(64)]
 
 
+def ladder(longest):
+    """Lengths 1, 2, 3, ... of the positions from longest on down to 1, and the longest of 0 too: a complete code."""
+    return lengths_of(p0=longest, **{f"p{position}": longest + 1 - position for position in range(1, longest + 1)})
+
+
 def exactly_full(codec, f):
     """Values that fill a block of 128 bytes to the last bit, and one value more."""
     for seed in itertools.count():
@@ -410,67 +415,47 @@ def skewed(codec, f, numbers):
 
 def valid_tables():
     numbers = Numbers(1)
+
+    def more(mask, radius, number):
+        return dict(mask=mask, radius=radius, number=number, uuid=numbers.uuid())
+
     for codec in (XOR, DELTA):
         c = CODECS[codec]
-
-        def more(mask, radius, number):
-            return dict(mask=mask, radius=radius, number=number, uuid=numbers.uuid())
-
         add_table(f"{c}-empty", 16, codec, [], **more(0xf00f, 0, 0))
-        add_table(f"{c}-one", 16, codec, [0xbeef], **more(0x0ff0, 1, 1))
-        add_table(f"{c}-two", 32, codec, numbers.distinct(2, 32), **more(0xff, 0, 2))
         full, fuller = exactly_full(codec, 32)
         add_table(f"{c}-full-block", 32, codec, full, **more(0xffff0000, 0, 3))
-        add_table(f"{c}-full-block-and-one", 32, codec, fuller, **more(0xffff0000, 0, 3))
+        add_table(f"{c}-full-block-and-one", 32, codec, fuller, **more(0x80f00f01, 0, 3))
         add_table(f"{c}-f1-both", 1, codec, [0, 1], **more(1, 0, 0))
-        add_table(f"{c}-f1-zero", 1, codec, [0], **more(1, 3, 0))
-        add_table(f"{c}-f1-one", 1, codec, [1], **more(1, 1, 0))
-        add_table(f"{c}-f10-all-values", 10, codec, list(range(1024)), **more(0x155, 2, 9))
-        add_table(f"{c}-f32", 32, codec, numbers.distinct(200, 32), **more(0x80f00f01, 0, 4))
-        add_table(f"{c}-f63", 63, codec, numbers.distinct(150, 63), **more(0x5555555555555555, 1, 5))
-        add_table(f"{c}-f64", 64, codec, numbers.distinct(150, 64), **more(0xf0f0f0f0f0f0f0f0, 1, 255))
-        add_table(f"{c}-f64-mask-all", 64, codec, numbers.distinct(40, 64), **more(ALL_BITS, 0, 6))
-        add_table(f"{c}-f64-mask-lowest", 64, codec, numbers.distinct(40, 64), **more(1, 0, 7))
+        mask = 0x5555555555555555 if codec == XOR else 1
+        add_table(f"{c}-f63", 63, codec, numbers.distinct(150, 63), **more(mask, 1, 5))
+        add_table(f"{c}-f64-first-and-last", 64, codec, [0] + numbers.distinct(150, 64) + [ALL_BITS],
+                  **more(0xf0f0f0f0f0f0f0f0, 1, 255))
         values = skewed(codec, 20, numbers)
         counts = count_positions(values, 20, codec)
         assert longest_unlimited(counts) > 11 and max(code_lengths(counts)) == 11
-        add_table(f"{c}-code-length-11", 20, codec, values, block_size=256, **more(0x0ff0f, 1, 8))
-        add_table(f"{c}-f64-first-and-last", 64, codec, [0] + numbers.distinct(30, 64) + [ALL_BITS],
-                  **more(0x00ffff0000ffff00, 2, 10))
-        add_table(f"{c}-f64-only-first-and-last", 64, codec, [0, ALL_BITS], **more(0xff, 3, 11))
-        # positions 0, 1, ... 6, and tails of 63 to 57 bits, the first of them from a bit that is in no whole byte
-        x = [0]
-        for below in range(63, 56, -1):
-            x.append(x[-1] + (1 << below) + (numbers.bits(48) | 1))
-        assert max(count_positions(x, 64, codec)[:7]) == 1
-        add_table(f"{c}-f64-long-tails", 64, codec, x, **more(0x123456789abcdef0, 0, 12))
-        add_table(f"{c}-block-size-256", 40, codec, numbers.distinct(150, 40), block_size=256, **more(0xff00000000, 1, 13))
-        add_table(f"{c}-block-size-1024", 48, codec, numbers.distinct(400, 48), block_size=1024,
-                  **more(0xfff000000fff, 0, 13))
-        add_table(f"{c}-block-size-4096", 64, codec, numbers.distinct(1000, 64), block_size=4096,
+        add_table(f"{c}-code-length-11", 20, codec, values, block_size=1024 if codec == XOR else 256,
+                  **more(0x0ff0f, 1, 8))
+        add_table(f"{c}-block-size-4096", 64, codec, numbers.distinct(600, 64), block_size=4096,
                   **more(0xffff000000000000, 1, 14))
-        # valid, but not as the writer of chapters 5 to 7 makes them
-        values = numbers.distinct(150, 32)
-        add_table(f"{c}-foreign-no-directory", 32, codec, values, directory_bits=0, **more(0xff00ff, 0, 15))
-        add_table(f"{c}-foreign-small-directory", 32, codec, values, directory_bits=1, **more(0xff00ff, 0, 16))
-        add_table(f"{c}-foreign-code", 32, codec, values, lengths=[5] * 32 + [0] * 32, **more(0xff00ff, 0, 17))
-        add_table(f"{c}-foreign-code-unused", 32, codec, values[:1], lengths=lengths_of(p31=1), **more(0xff00ff, 0, 18))
-        add_table(f"{c}-foreign-short-blocks", 32, codec, values[:10], groups=[values[:1], values[1:3], values[3:10]],
-                  **more(0xff00ff, 0, 19))
-        add_table(f"{c}-foreign-one-in-each", 32, codec, values[:4], groups=[[v] for v in values[:4]],
-                  lengths=[0] * 64, **more(0xff00ff, 0, 20))
 
-    # consecutive values: one position, codes of one bit, no tails
-    add_table("delta-one-symbol", 16, DELTA, list(range(700, 800)), mask=0xf0f0, uuid=numbers.uuid())
-    table = add_table("delta-one-symbol-full-block", 16, DELTA, list(range(5000, 5945)), mask=0xf0f0, uuid=numbers.uuid())
-    assert [len(group) for group in table.groups] == [945]
-    table = add_table("delta-one-symbol-full-block-and-one", 16, DELTA, list(range(5000, 5946)), mask=0xf0f0,
-                      uuid=numbers.uuid())
-    assert [len(group) for group in table.groups] == [945, 1]
-    table = add_table("delta-one-symbol-full-block-4096", 15, DELTA, list(range(32689)), mask=0x7fff, block_size=4096,
-                      uuid=numbers.uuid())
-    assert [len(group) for group in table.groups] == [32689]
-    add_table("xor-one-symbol", 16, XOR, [0x1234, 0x1274], mask=0xf0f0, uuid=numbers.uuid())
+    add_table("xor-f10-all-values", 10, XOR, list(range(1024)), **more(0x155, 2, 9))
+    add_table("xor-one", 16, XOR, [0xbeef], **more(0x0ff0, 1, 1))
+    add_table("delta-one-f1", 1, DELTA, [1], **more(1, 3, 0))
+    # one position only; with consecutive values, codes of one bit and no tails
+    add_table("xor-one-symbol", 16, XOR, [0x1234, 0x1274], **more(0xf0f0, 0, 0))
+    for name, f, first, count, size in (("delta-one-symbol-full-block", 16, 5000, 945, 128),
+                                        ("delta-one-symbol-full-block-4096", 15, 0, 32689, 4096)):
+        table = add_table(name, f, DELTA, list(range(first, first + count)), block_size=size, **more(0x70f0, 0, 0))
+        assert len(table.blocks) == 1 and not any(table.blocks[0][10:])
+    # valid, but not as the writer of chapters 5 to 7 makes them
+    values = numbers.distinct(150, 32)
+    add_table("xor-foreign-code-no-directory", 32, XOR, values, lengths=[5] * 32 + [0] * 32, directory_bits=0,
+              **more(0xff00ff, 0, 15))
+    add_table("delta-foreign-short-blocks-small-directory", 32, DELTA, values[:50], directory_bits=1,
+              groups=[values[:1], values[1:3], values[3:10], values[10:20], values[20:50]], **more(0xff00ff, 0, 16))
+    add_table("delta-foreign-code-unused", 32, DELTA, values[:1], lengths=lengths_of(p31=1), **more(0xff00ff, 0, 18))
+    add_table("xor-foreign-one-in-each-block", 32, XOR, values[:4], groups=[[v] for v in values[:4]],
+              lengths=[0] * 64, **more(0xff00ff, 0, 20))
 
 
 def invalid_tables():
@@ -495,87 +480,61 @@ def invalid_tables():
 
     # the header
     add_broken("magic", "magic", sealed(patched(empty, 7, 1)))
-    add_broken("magic-and-version-1", "magic", sealed(patched(patched(empty, 0, 32), 8, 1)))
     add_broken("empty-file", "magic", b"")
     header("version-1", "version", 8, "I", 1)
-    header("version-2-24", "version", 8, "I", 2**24)
     add_broken("version-1-all-else-broken", "version", b"idxtable\1\0\0\0" + b"\xff" * 4084)
     add_broken("version-1-12-bytes", "version", b"idxtable\1\0\0\0")
     add_broken("size-8-bytes", "size", b"idxtable")
     add_broken("size-12-bytes", "size", b"idxtable\0\0\0\0")
     add_broken("size-4095-bytes", "size", empty[:-1])
     add_broken("checksum-header", "checksum", patched(empty, 40, 1))
-    add_broken("checksum-header-itself", "checksum", patched(empty, 4095, 0x80))
     add_broken("checksum-before-reserved", "checksum", patched(empty, 2000, 1))
     header("reserved-first-byte", "reserved", 128, "B", 1)
     header("reserved-last-byte", "reserved", 4087, "B", 0x80)
-    add_broken("reserved-before-bits", "reserved", sealed(patched(patched(empty, 40, b"\0"), 128, 1)))
     header("f-0", "bits", 40, "B", 0)
     header("f-65", "bits", 40, "B", 65)
-    header("f-255", "bits", 40, "B", 255)
-    add_broken("bits-before-mask", "bits", sealed(patched(patched(empty, 40, b"\x41"), 32, bytes(8))))
     header("mask-0", "mask", 32, "Q", 0)
     header("mask-too-wide", "mask", 32, "Q", 0x1000f)
-    header("mask-too-wide-top-bit", "mask", 32, "Q", 0xf00f | 2**63)
     header("mask-too-wide-f63", "mask", 32, "Q", 2**63, data=Table(63, XOR, []).data())
     header("radius-4", "radius", 41, "B", 4)
-    header("radius-255", "radius", 41, "B", 255)
     header("codec-2", "codec", 42, "B", 2)
-    header("codec-255", "codec", 42, "B", 255)
-    for size in (0, 1, 64, 127, 192, 4095, 8192, 2**31):
+    for size in (0, 64, 192, 8192):
         header(f"block-size-{size}", "block-size", 44, "I", size)
     header("count-no-blocks", "count", 48, "QQ", 1, 0)
-    header("count-fewer-fingerprints-than-blocks", "count", 48, "Q", 2, data=whole)
+    header("count-fewer-fingerprints-than-blocks", "count", 48, "QQ", 2, 3)
     header("count-no-fingerprints", "count", 48, "QQ", 0, 1)
     header("count-most-in-blocks-and-one", "count", 48, "QQ", 2 * 945 + 1, 2)
-    header("count-2-16-and-one", "count", 48, "QQ", 2**16 + 1, 100)
     header("count-f1-three", "count", 48, "QQ", 3, 1, data=Table(1, XOR, [], mask=1).data())
     header("count-2-32-blocks", "count", 48, "QQ", 2**32, 2**32, data=Table(64, XOR, []).data())
     header("count-2-57-blocks", "count", 48, "QQ", 2**57, 2**57, data=Table(64, XOR, []).data())
-    header("count-2-64-less-one", "count", 48, "QQ", 2**64 - 1, 2**64 - 1, data=Table(64, XOR, []).data())
     header("directory-bits-1-no-blocks", "directory", 43, "B", 1)
-    header("directory-bits-1-one-block", "directory", 43, "B", 1, data=Table(16, XOR, [7, 9]).data())
-    header("directory-bits-2-three-blocks", "directory", 43, "B", 2, data=whole)
-    for bits in (32, 33, 64, 255):
+    header("directory-bits-2-three-blocks", "directory", 43, "BIQQ", 2, 128, 3, 3)
+    for bits in (33, 64):
         header(f"directory-bits-{bits}", "directory", 43, "B", bits)
     header("directory-bits-32-most-blocks", "directory", 43, "BIQQ", 32, 4096, 2**32 - 1, 2**32 - 1,
-           data=Table(64, XOR, []).data())
-    header("directory-bits-33-most-blocks", "directory", 43, "BIQQ", 33, 4096, 2**32 - 1, 2**32 - 1,
            data=Table(64, XOR, []).data())
 
     # code lengths, f = 16
     def lengths(name, values):
         header(name, "code", 64, "64s", bytes(values))
 
-    lengths("code-length-12", lengths_of(p0=1, p1=2, p2=3, p3=4, p4=5, p5=6, p6=7, p7=8, p8=9, p9=10, p10=11, p11=12,
-                                         p12=12))
-    lengths("code-length-255", lengths_of(p0=1, p1=1, p2=255))
+    lengths("code-length-12", ladder(12))
     lengths("code-incomplete", lengths_of(p0=2, p1=2, p2=2))
-    lengths("code-incomplete-by-one-of-11-bits", lengths_of(p0=1, p1=2, p2=3, p3=4, p4=5, p5=6, p6=7, p7=8, p8=9, p9=10,
-                                                            p10=11))
     lengths("code-over-full", lengths_of(p0=1, p1=2, p2=2, p3=11))
-    lengths("code-over-full-twice", lengths_of(p0=1, p1=1, p2=1, p3=1))
     lengths("code-single-of-length-2", lengths_of(p5=2))
     lengths("code-position-f", lengths_of(p15=1, p16=1))
-    lengths("code-position-63", lengths_of(p0=1, p63=1))
-    lengths("code-position-f-single", lengths_of(p16=1))
 
     # the size of the file
     add_broken("size-one-byte-less", "size", whole[:-1])
-    add_broken("size-one-checksum-less", "size", whole[:-8])
     add_broken("size-one-page-less", "size", whole[:-PAGE])
-    add_broken("size-one-byte-more", "size", whole + b"\0")
-    add_broken("size-one-page-more", "size", whole + bytes(PAGE))
+    header("size-one-block-in-header-only", "size", 48, "QQ", 1, 1)
     add_broken("size-empty-and-one-byte", "size", empty + b"\0")
-    add_broken("size-header-only", "size", whole[:PAGE])
     header("size-most-blocks", "size", 43, "BIQQ", 31, 4096, 2**32 - 1, 2**32 - 1, data=Table(64, XOR, []).data())
     header("code-before-size", "code", 64, "B", 12, data=empty + b"\0")
 
     # checksums of pages
     add_broken("checksum-blocks", "checksum", patched(whole, PAGE, 1))
-    add_broken("checksum-blocks-padding", "checksum", patched(whole, 2 * PAGE - 1, 0x80))
     add_broken("checksum-keys", "checksum", patched(whole, 2 * PAGE, 1))
-    add_broken("checksum-last-byte-of-pages", "checksum", patched(whole, 3 * PAGE - 1, 0x80))
     add_broken("checksum-itself", "checksum", patched(whole, -1, 0x80))
 
     # padding between sections
@@ -583,11 +542,7 @@ def invalid_tables():
         add_broken(f"padding-{name}", "padding", sealed(patched(data, offset, bit)))
 
     padding("after-blocks-first", whole, PAGE + 3 * 128, 1)
-    padding("after-blocks-last", whole, 2 * PAGE - 1, 0x80)
-    padding("after-directory-first", whole, 2 * PAGE + 3 * 8 + 3 * 4, 1)
     padding("after-directory-last", whole, 3 * PAGE - 1, 0x80)
-    padding("after-keys-no-directory", Table(32, DELTA, three[DELTA], mask=0xff, directory_bits=0).data(),
-            2 * PAGE + 3 * 8, 1)
 
     # blocks
     def broken(name, fault, codec, change):
@@ -619,23 +574,17 @@ def invalid_tables():
     def add_to(name, value):
         return lambda table: setattr(table, name, getattr(table, name) + value)
 
-    for codec in (XOR, DELTA):
-        broken("block-count-0", "count", codec, lambda t: set_u16(t.blocks[2], 0))
-        broken("block-count-946", "count", codec, lambda t: set_u16(t.blocks[0], 946))
-        broken("sum-of-counts-one-less", "count", codec, add_to("fingerprints", 1))
-        broken("sum-of-counts-one-more", "count", codec, add_to("fingerprints", -1))
-        broken("order-between-blocks", "order", codec, lambda t: (swap(t.blocks), swap(t.keys)))
-        broken("order-equal-between-blocks", "order", codec, lambda t: set_first(t.blocks[1], t.keys[0]))
-        broken("key-one-more", "key", codec, lambda t: flip(t.keys, 0, 1 << 32))
-        broken("key-low-bit", "key", codec, lambda t: flip(t.keys, 2, 1))
-    broken("first-low-bit-31", "bits", XOR, lambda t: flip(t.blocks[1], 2 + 3, 0x80))
-    broken("first-low-bit-0", "bits", DELTA, lambda t: flip(t.blocks[0], 2, 1))
+    broken("block-count-0", "count", XOR, lambda t: set_u16(t.blocks[2], 0))
+    broken("sum-of-counts-one-less", "count", XOR, add_to("fingerprints", 1))
+    broken("sum-of-counts-one-more", "count", DELTA, add_to("fingerprints", -1))
+    broken("order-between-blocks", "order", XOR, lambda t: (swap(t.blocks), swap(t.keys)))
+    broken("order-equal-between-blocks", "order", DELTA, lambda t: set_first(t.blocks[1], t.keys[0]))
     broken("order-inside-block", "order", XOR, flip_first)
-    broken("order-inside-block", "order", DELTA, lambda t: set_first(t.blocks[2], 2**64 - 2**32))
-    broken("directory-first-entry", "directory", XOR, lambda t: flip(t.directory, 0, 1))
+    broken("key-one-more", "key", XOR, lambda t: flip(t.keys, 0, 1 << 32))
+    broken("key-low-bit", "key", DELTA, lambda t: flip(t.keys, 2, 1))
+    broken("first-low-bit-31", "bits", XOR, lambda t: flip(t.blocks[1], 2 + 3, 0x80))
     broken("directory-middle-entry", "directory", DELTA, lambda t: flip(t.directory, 1, 1))
     broken("directory-last-entry", "directory", XOR, lambda t: flip(t.directory, 2, 1))
-    broken("padding-last-block", "padding", XOR, lambda t: flip(t.blocks[2], 127, 0x80))
 
     def pad_between(table):
         group = table.groups[2]
@@ -644,20 +593,12 @@ def invalid_tables():
         assert 80 + codes < 1023 - tails
         table.blocks[2][(80 + codes) // 8] |= 1 << codes % 8
 
-    broken("padding-last-block", "padding", DELTA, pad_between)
-    for codec in (XOR, DELTA):
-        values = one_bit_too_long(codec, 32)
-        add_broken(f"{CODECS[codec]}-overrun-by-one-bit", "overrun", Table(32, codec, values, groups=[values]).data())
-        table = Table(32, codec, values[:1])
-        table.fingerprints = 2
-        set_u16(table.blocks[0], 2)
-        add_broken(f"{CODECS[codec]}-code-none-assigned", "code", table.data())
+    broken("padding-in-last-block", "padding", DELTA, pad_between)
+    values = one_bit_too_long(DELTA, 32)
+    add_broken("delta-overrun-by-one-bit", "overrun", Table(32, DELTA, values, groups=[values]).data())
     table = Table(16, DELTA, list(range(100)))
     table.blocks[0][10 + 98 // 8] |= 1 << 98 % 8
     add_broken("delta-code-not-assigned", "code", table.data())
-    table = Table(16, XOR, [0x1234, 0x1235])
-    table.blocks[0][10] |= 1
-    add_broken("xor-code-not-assigned", "code", table.data())
 
 
 def blocks():
@@ -702,10 +643,16 @@ def blocks():
         add_broken(f"{c}-code-none-assigned", "code", codec, 16, lengths, block, (0, b"\2"))
         add_broken(f"{c}-one-padding-first", "padding", codec, 16, lengths, block, (10, b"\1"))
         add_block(f"{c}-f1", codec, 1, [0, 1])
-        add_block(f"{c}-tail-of-63-bits", codec, 64, [5, 2**64 - 3])
+        add_block(f"{c}-tail-of-63-bits", codec, 64, [0, ALL_BITS])
+        # positions 0, 1, ... 6, so tails of 63 to 57 bits, none of which begins with a byte
+        x = [0]
+        for below in range(63, 56, -1):
+            x.append(x[-1] + (1 << below) + (numbers.bits(48) | 1))
+        assert count_positions(x, 64, codec)[:7] == [1] * 7
+        add_block(f"{c}-tails-of-63-to-57-bits", codec, 64, x)
         add_block(f"{c}-full", codec, 32, exactly_full(codec, 32)[0])
         add_block(f"{c}-code-length-11", codec, 12, [0] + [2**i for i in range(12)],
-                  lengths=lengths_of(p0=11, p1=11, p2=10, p3=9, p4=8, p5=7, p6=6, p7=5, p8=4, p9=3, p10=2, p11=1))
+                  lengths=ladder(11))
         add_block(f"{c}-f64-512", codec, 64, numbers.distinct(20, 64), block_size=512)
         lengths, block = add_block(f"{c}-two", codec, 16, [0x1234, 0x1235])
         add_broken(f"{c}-code-not-assigned", "code", codec, 16, lengths, block, (10, b"\1"))
@@ -715,9 +662,32 @@ def blocks():
                    block_of(values, 32, codec, lengths, 128))
     lengths, block = add_block("delta-most-fingerprints", DELTA, 12, list(range(1000, 1945)))
     add_broken("delta-code-not-assigned-at-end", "code", DELTA, 12, lengths, block, (127, b"\x80"))
+    # code lengths; the block itself needs none of them
+    _, block = add_block("xor-one-8000", XOR, 16, [0x8000])
+    for name, lengths in (("length-12", ladder(12)), ("length-12-only", lengths_of(p0=12)),
+                          ("length-255", lengths_of(p0=1, p1=1, p2=255)),
+                          ("incomplete", lengths_of(p3=1, p4=2)),
+                          ("incomplete-by-one-of-11-bits", ladder(11)[:1] + [0] + ladder(11)[2:]),
+                          ("over-full", lengths_of(p0=1, p1=1, p2=11)),
+                          ("over-full-twice", lengths_of(p0=1, p1=1, p2=1, p3=1)),
+                          ("single-of-length-2", lengths_of(p15=2)),
+                          ("position-f", lengths_of(p15=1, p16=1)),
+                          ("position-f-single", lengths_of(p16=1)),
+                          ("position-63", lengths_of(p0=1, p63=1))):
+        add_broken(f"xor-code-{name}", "code", XOR, 16, lengths, block)
     # a code of one bit and a tail of 57 for each: 16 of them fit; all bits are 0
     lengths, block = add_block("delta-long-tails", DELTA, 64, [i << 57 for i in range(17)])
     add_broken("delta-overrun-by-one-difference", "overrun", DELTA, 64, lengths, block, (0, b"\x12"))
+    # room for 16 differences of 58 bits and 16 of one bit: the code of one more begins where there is no room left
+    values = [i << 57 for i in range(17)] + [(16 << 57) + i for i in range(1, 17)]
+    lengths, block = add_block("delta-full-two-symbols", DELTA, 64, values)
+    assert lengths == lengths_of(p6=1, p63=1) and bits_needed(values, 64, DELTA, lengths) == 1024
+    add_broken("delta-overrun-by-code", "overrun", DELTA, 64, lengths, block, (0, bytes([len(values) + 1])))
+    lengths = code_lengths(count_positions(range(1024), 10, XOR))
+    values = next(list(range(first, last + 1)) for last in range(1024) for first in range(0, last, 2)
+                  if bits_needed(range(first, last + 1), 10, XOR, lengths) == 1024 and last % 2 == 0)
+    _, block = add_block("xor-full-consecutive", XOR, 10, values, lengths=lengths)
+    add_broken("xor-overrun-by-code", "overrun", XOR, 10, lengths, block, (0, struct.pack("<H", len(values) + 1)))
 
 
 def manifests():
@@ -989,7 +959,8 @@ def main():
     two_segments()
     invalid_tables()
     rows = sorted(ROWS, key=lambda row: row[2] != "ok")
-    write("vectors.tsv", "".join("\t".join(row) + "\n" for row in [("file", "kind", "fault", "fingerprints"), *rows]).encode())
+    rows.insert(0, ("file", "kind", "fault", "fingerprints"))
+    write("vectors.tsv", "".join("\t".join(row) + "\n" for row in rows).encode())
 
 
 if __name__ == "__main__":

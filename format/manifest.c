@@ -75,8 +75,8 @@ static bool field_ends(const struct reader *reader) {
     return reader->at == reader->end || *reader->at == ' ' || *reader->at == '\n';
 }
 
-/* A decimal number without leading zeros; for one above `most` the fault is `beyond`. */
-static enum idxf_fault read_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
+/* A decimal number without leading zeros at the beginning of a field; for one above `most` the fault is `beyond`. */
+static enum idxf_fault begin_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
     const char *begin = reader->at;
     uint64_t value = 0;
     bool fits = true;
@@ -88,6 +88,12 @@ static enum idxf_fault read_number(struct reader *reader, uint64_t most, enum id
     *number = value;
     if (reader->at == begin || (*begin == '0' && reader->at > begin + 1)) return IDXF_FAULT_SYNTAX;
     return fits ? IDXF_OK : beyond;
+}
+
+/* The same, which is the whole field. */
+static enum idxf_fault read_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
+    enum idxf_fault fault = begin_number(reader, most, beyond, number);
+    return field_ends(reader) ? fault : IDXF_FAULT_SYNTAX;
 }
 
 /* Exactly `digits` lower-case hexadecimal digits, up to 16. */
@@ -234,16 +240,16 @@ enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *t
     uint64_t number;
     *line = 1;
     if (!skip(&reader, first_word)) return IDXF_FAULT_MAGIC;
-    if (read_number(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &number) != IDXF_OK) return IDXF_FAULT_MAGIC;
+    if (begin_number(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &number) != IDXF_OK) return IDXF_FAULT_MAGIC;
     *version = (uint32_t)number;
     if (number != IDXF_VERSION) return IDXF_FAULT_VERSION;
     *line = 0;
-    size_t summed = (size_t)(reader.at - text);
-    if (size > IDXF_MAX_MANIFEST_BYTES || size < summed + CHECKSUM_LINE_BYTES) return IDXF_FAULT_SIZE;
-    summed = size - CHECKSUM_LINE_BYTES;
+    if (size > IDXF_MAX_MANIFEST_BYTES) return IDXF_FAULT_SIZE;
+    if (size < (size_t)(reader.at - text) + CHECKSUM_LINE_BYTES) return IDXF_FAULT_CHECKSUM;
+    size_t summed = size - CHECKSUM_LINE_BYTES;
     struct reader last = {text + summed, text + size, 0};
-    if (text[summed - 1] != '\n' || !skip(&last, checksum_word) || !read_hex(&last, 16, &manifest->checksum) ||
-        !skip(&last, "\n") || manifest->checksum != idxf_checksum(text, summed))
+    if (!skip(&last, checksum_word) || !read_hex(&last, 16, &manifest->checksum) || !skip(&last, "\n") ||
+        manifest->checksum != idxf_checksum(text, summed))
         return IDXF_FAULT_CHECKSUM;
     reader.end = text + summed;
     enum idxf_fault fault = end_line(&reader) ? read_lines(&reader, manifest) : IDXF_FAULT_SYNTAX;

@@ -23,7 +23,8 @@ CODECS = ("xor", "delta")
 
 Manifest = namedtuple("Manifest", "bits tables segments")
 Segment = namedtuple("Segment", "number uuid fingerprints documents")
-Header = namedtuple("Header", "number uuid mask bits radius codec directory_bits block_size fingerprints blocks lengths")
+Header = namedtuple("Header",
+                    "number uuid mask bits radius codec directory_bits block_size fingerprints blocks lengths")
 
 class Fault(Exception):
     """What is wrong with a file: one of the names of chapter 9."""
@@ -175,7 +176,7 @@ def read_header(data):
     require(h.blocks < 2**32 and h.fingerprints <= 2**h.bits, "count")
     require(h.blocks <= h.fingerprints <= h.blocks * most_in_block(h.block_size), "count")
     d = h.directory_bits
-    require(d == 0 or d <= 32 and d <= h.bits and 2**d <= h.blocks, "directory")
+    require(d == 0 or 2**d <= h.blocks, "directory")
     codes_of(h.lengths, h.bits)
     return h
 

@@ -62,7 +62,7 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
         return IDXF_FAULT_BLOCK_SIZE;
     enum idxf_fault fault = check_counts(header);
     if (fault != IDXF_OK) return fault;
-    if (header->directory_bits > IDXF_MAX_DIRECTORY_BITS || header->directory_bits > header->bits ||
+    if (header->directory_bits > IDXF_MAX_DIRECTORY_BITS ||
         (header->directory_bits > 0 && UINT64_C(1) << header->directory_bits > header->blocks))
         return IDXF_FAULT_DIRECTORY;
     return idxf_code_check(header->lengths, header->bits);
@@ -70,8 +70,8 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
 
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version) {
-    if (size < sizeof magic + 4) return IDXF_FAULT_SIZE;
-    if (memcmp(page, magic, sizeof magic) != 0) return IDXF_FAULT_MAGIC;
+    if (size < sizeof magic || memcmp(page, magic, sizeof magic) != 0) return IDXF_FAULT_MAGIC;
+    if (size < AT_NUMBER) return IDXF_FAULT_SIZE;
     *version = idxf_load32(page + AT_VERSION);
     if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
     if (size < IDXF_PAGE_SIZE) return IDXF_FAULT_SIZE;

@@ -35,6 +35,19 @@ static enum idx_status fail_lmdb(int result, const char *path, const char *actio
 /* Room that a batch can take in the map, whatever LMDB does with its pages. */
 #define BATCH_ROOM ((size_t)256 << 20)
 
+/* LMDB tells of a write that was cut short by EIO, also where the disk is full: trying to write more tells which. */
+static enum idx_status fail_write(const struct idxi_map_writer *writer, int result, struct idx_error *error) {
+    static const uint8_t page[IDXF_PAGE_SIZE];
+    struct stat status;
+    mdb_filehandle_t file;
+    bool unclear = result == EIO && mdb_env_get_fd(writer->env, &file) == 0 && fstat(file, &status) == 0;
+    for (size_t i = 0; i < 256 && unclear; i++) {
+        unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
+        if (!unclear) result = errno;
+    }
+    return fail_lmdb(result, writer->path, "write", error);
+}
+
 static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
@@ -49,7 +62,7 @@ static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;
-    return result == 0 ? IDX_OK : fail_lmdb(result, writer->path, "write", error);
+    return result == 0 ? IDX_OK : fail_write(writer, result, error);
 }
 
 static enum idx_status put(struct idxi_map_writer *writer, MDB_dbi database, MDB_val key, MDB_val value, unsigned flags,
@@ -61,7 +74,7 @@ static enum idx_status put(struct idxi_map_writer *writer, MDB_dbi database, MDB
     }
     writer->batch_bytes += size;
     int result = mdb_put(writer->txn, database, &key, &value, flags);
-    return result == 0 ? IDX_OK : fail_lmdb(result, writer->path, "write", error);
+    return result == 0 ? IDX_OK : fail_write(writer, result, error);
 }
 
 static int open_databases(struct idxi_map_writer *writer) {

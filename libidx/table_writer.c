@@ -79,7 +79,6 @@ static enum idx_status write_sections(struct idxi_page_writer *writer, struct id
     header->fingerprints = count;
     header->blocks = keys->count;
     header->directory_bits = (uint8_t)idxf_directory_bits(keys->count);
-    if (header->directory_bits > header->bits) header->directory_bits = header->bits;
     IDXI_TRY(write_keys(writer, keys, error));
     IDXI_TRY(write_directory(writer, keys, header->directory_bits, error));
     IDXI_TRY(idxi_page_writer_pad(writer, error));

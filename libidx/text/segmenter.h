@@ -31,7 +31,8 @@ struct idxt_span {
 /* How many bytes of a text its first piece has. Words of the pieces are words of the text, and the other way round. */
 size_t idxt_piece_length(const char *utf8, size_t length);
 
-/* Errors of these two: ICU's. Memory that is out is U_MEMORY_ALLOCATION_ERROR. */
+/* Errors of these two: ICU's. Memory that is out is U_MEMORY_ALLOCATION_ERROR, a text that normalisation makes longer
+ * than INT32_MAX units U_INDEX_OUTOFBOUNDS_ERROR. */
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 
 /* Takes a text of at most INT32_MAX bytes, to be cut into words. */

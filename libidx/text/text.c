@@ -35,6 +35,7 @@ static enum idx_status out_of_memory(struct idx_error *error) {
 
 static enum idx_status fail_icu(struct idx_error *error, UErrorCode code) {
     if (code == U_MEMORY_ALLOCATION_ERROR) return out_of_memory(error);
+    if (code == U_INDEX_OUTOFBOUNDS_ERROR) return fail(error, IDX_LIMIT, "a text grows too long by normalisation");
     return fail(error, IDX_UNSUPPORTED, "ICU %s can't segment text here: %s", U_ICU_VERSION, u_errorName(code));
 }
 

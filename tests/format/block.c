@@ -196,6 +196,29 @@ static void test_any_code(void **state) {
     }
 }
 
+/* Decoding ends after the first fingerprint above the range looked for, which may stand anywhere. */
+static void test_high(void **state) {
+    (void)state;
+    static const unsigned widths[] = {30, 64};
+    uint64_t random = 7, set[200];
+    for (unsigned round = 0; round < 8; round++) {
+        struct block_kind kind = {(enum idxf_codec)(round % 2), widths[round / 2 % 2], 1024, {0}};
+        unsigned align = 64 - kind.bits;
+        uint8_t block[1024];
+        uint64_t x = 0;
+        for (size_t i = 0; i < COUNT_OF(set); i++) set[i] = (x += 2 + next_random(&random) % 60) << align;
+        make_code(&kind, set, COUNT_OF(set));
+        assert_int_equal(encode_block(&kind, set, COUNT_OF(set), block), COUNT_OF(set));
+        for (size_t i = 0; i < COUNT_OF(set); i++) {
+            check_decodes_to(&kind, block, set, COUNT_OF(set), set[i] - 1);
+            check_decodes_to(&kind, block, set, COUNT_OF(set), set[i]);
+            check_decodes_to(&kind, block, set, COUNT_OF(set), set[i] + 1);
+        }
+        check_decodes_to(&kind, block, set, COUNT_OF(set), 0);
+        check_decodes_to(&kind, block, set, COUNT_OF(set), UINT64_MAX);
+    }
+}
+
 /* ---- How many fit ---- */
 
 /* With a code of one bit and no tails, a block is full to the last bit. */
@@ -289,6 +312,7 @@ int main(void) {
         cmocka_unit_test(test_long_tails),
         cmocka_unit_test(test_first_and_last_value),
         cmocka_unit_test(test_any_code),
+        cmocka_unit_test(test_high),
         cmocka_unit_test(test_full_blocks),
         cmocka_unit_test(test_what_fits_exactly),
         cmocka_unit_test(test_position),

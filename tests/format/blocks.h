@@ -148,6 +148,31 @@ static inline void decode_block(const struct block_kind *kind, const uint8_t *bl
     free(copy);
 }
 
+/* Checks that decoding with `high`, in all ways, ends after the first of these fingerprints above it. */
+static inline void check_decodes_to(const struct block_kind *kind, const uint8_t *block, const uint64_t *fingerprints,
+                                    size_t count, uint64_t high) {
+    static struct idxf_decoder decoder;
+    struct idxf_block_cursor cursor;
+    idxf_next choices[IDXF_MAX_CHOICES];
+    uint64_t chunk[IDXF_CHUNK];
+    size_t expected = 1, got;
+    while (expected < count && fingerprints[expected - 1] <= high) expected++;
+    idxf_decoder_init(&decoder, kind->codec, kind->bits, kind->block_size, kind->lengths);
+    for (size_t i = idxf_decoder_choices(&decoder, choices); i-- > 0;) {
+        size_t made = 0;
+        decoder.next = choices[i];
+        assert_int_equal(idxf_block_begin(&cursor, &decoder, block), count);
+        cursor.high = high;
+        while ((got = idxf_block_next(&cursor, chunk)) > 0) {
+            assert_in_range(got, 1, expected - made);
+            assert_memory_equal(chunk, fingerprints + made, got * sizeof *chunk);
+            made += got;
+        }
+        assert_fault(cursor.fault, IDXF_OK);
+        assert_int_equal(made, expected);
+    }
+}
+
 /* Checks that a block decodes to these fingerprints, its padding being 0. */
 static inline void check_decodes(const struct block_kind *kind, const uint8_t *block, const uint64_t *fingerprints,
                                  size_t count) {

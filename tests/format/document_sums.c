@@ -77,7 +77,7 @@ static void test_every_shorter_size(void **state) {
     uint32_t version;
     idxf_document_sums_write(&some, header);
     for (uint64_t size = 0; size < SOME_SIZE; size++)
-        assert_fault(read_header(header, size, &again, &version), IDXF_FAULT_SIZE);
+        assert_fault(read_header(header, size, &again, &version), size < 8 ? IDXF_FAULT_MAGIC : IDXF_FAULT_SIZE);
     header[11] = 3; /* a newer version may have a shorter header: named all the same */
     assert_fault(read_header(header, 12, &again, &version), IDXF_FAULT_VERSION);
     assert_int_equal(version, 3u << 24);

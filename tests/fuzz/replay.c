@@ -1,11 +1,8 @@
 /* replay.c: runs a fuzz target over every file below the folders named, without libFuzzer. Each input stands in an
  * allocation of its own size, so that a sanitizer sees a read of one byte too many. */
-#include <ftw.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <ftw.h>
 
 static unsigned inputs;
 
@@ -32,11 +29,13 @@ static int replay(const char *path, const struct stat *stat, int type, struct FT
 
 int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
+        unsigned before = inputs;
         if (nftw(argv[i], replay, 16, FTW_PHYS) != 0) {
             perror(argv[i]);
             return 1;
         }
+        printf("%s: %u inputs\n", argv[i], inputs - before);
+        if (inputs == before) return 1;
     }
-    printf("%u inputs\n", inputs);
-    return inputs > 0 ? 0 : 1;
+    return argc > 1 ? 0 : 1;
 }

@@ -2,38 +2,38 @@
  * would hit. One that is accepted must be written back byte for byte, and its sections must stand in order. */
 #include "format/table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/limits.h"
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(const uint8_t *data, size_t size) {
+static void check(const uint8_t *page, size_t size) {
     struct idxf_table_header header;
     uint8_t again[IDXF_PAGE_SIZE];
-    uint32_t version;
-    if (idxf_table_header_read(&header, data, size, &version) != IDXF_OK) return;
+    uint32_t version = IDXF_VERSION;
+    enum idxf_fault fault = idxf_table_header_read(&header, page, size, &version);
+    CHECK((fault == IDXF_FAULT_VERSION) == (version != IDXF_VERSION));
+    if (fault != IDXF_OK) return;
     idxf_table_header_write(&header, again);
-    if (memcmp(again, data, IDXF_PAGE_SIZE) != 0) abort();
+    CHECK(memcmp(again, page, IDXF_PAGE_SIZE) == 0);
 
     struct idxf_table_layout layout = idxf_table_layout(&header);
-    if (layout.blocks < IDXF_PAGE_SIZE || layout.keys < layout.blocks || layout.directory < layout.keys ||
-        layout.checksums < layout.directory || layout.file_size < layout.checksums) {
-        abort();
-    }
+    CHECK(layout.blocks == IDXF_PAGE_SIZE);
+    CHECK(layout.keys - layout.blocks >= header.blocks * header.block_size);
+    CHECK(layout.directory - layout.keys == header.blocks * 8);
+    CHECK(layout.checksums >= layout.directory);
+    CHECK(layout.checksums - layout.blocks == layout.pages * IDXF_PAGE_SIZE);
+    CHECK(layout.file_size - layout.checksums == layout.pages * 8);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    check(data, size);
-    if (size < IDXF_PAGE_SIZE) return 0;
-    uint8_t *page = malloc(IDXF_PAGE_SIZE); /* exactly: a read beyond it is seen */
-    if (page == NULL) return 0;
-    memcpy(page, data, IDXF_PAGE_SIZE - 8);
-    idxf_store64(page + IDXF_PAGE_SIZE - 8, idxf_checksum(page, IDXF_PAGE_SIZE - 8));
-    check(page, IDXF_PAGE_SIZE);
+    size_t read = size < IDXF_PAGE_SIZE ? size : IDXF_PAGE_SIZE;
+    uint8_t *page = copy_exactly(data, read);
+    check(page, read);
+    if (read == IDXF_PAGE_SIZE) {
+        idxf_store64(page + IDXF_PAGE_SIZE - 8, idxf_checksum(page, IDXF_PAGE_SIZE - 8));
+        check(page, read);
+    }
     free(page);
     return 0;
 }

@@ -2,20 +2,38 @@
  * is accepted must fit, and come back when written and read again. */
 #include "tools/tsv.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_fingerprint(const struct tsv_rules *rules, uint64_t fingerprint) {
     char text[NOTATION_MAX_LENGTH];
     uint64_t again;
     struct problem problem;
-    if (rules->bits < 64 && fingerprint >> rules->bits != 0) abort();
+    CHECK(rules->bits == 64 || fingerprint >> rules->bits == 0);
     size_t length = notation_print(rules->notation, rules->bits, fingerprint, text);
-    if (length > sizeof text) abort();
-    if (!notation_parse(rules->notation, rules->bits, text, length, &again, &problem)) abort();
-    if (again != fingerprint) abort();
+    CHECK(length <= sizeof text);
+    CHECK(notation_parse(rules->notation, rules->bits, text, length, &again, &problem));
+    CHECK(again == fingerprint);
+}
+
+/* An ID, or a recipe, stands at the end of the line. */
+static void check_id(const struct tsv_rules *rules, enum tsv_kind kind, const struct tsv_record *record,
+                     const char *line, size_t length) {
+    CHECK(record->id > line && record->id + record->id_length == line + length);
+    if (kind == TSV_RECIPE) return;
+    CHECK(record->id_length > 0 && record->id[-1] == '\t');
+    CHECK(memchr(record->id, '\t', record->id_length) == NULL);
+    CHECK(rules->ids != TSV_ID_NONE);
+}
+
+static void check_record(const struct tsv_rules *rules, enum tsv_kind kind, const struct tsv_record *record,
+                         const char *line, size_t length) {
+    CHECK(kind == TSV_RECORD || (length > 0 && line[0] == '#'));
+    if (kind == TSV_COMMENT) return;
+    if (record->id != NULL)
+        check_id(rules, kind, record, line, length);
+    else
+        CHECK(kind == TSV_RECORD && (rules->ids == TSV_ID_NONE || rules->ids == TSV_ID_OPTIONAL));
+    if (kind == TSV_RECORD) check_fingerprint(rules, record->fingerprint);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -26,19 +44,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .ids = (enum tsv_ids)(data[2] % 4),
     };
     size_t length = size - 3;
-    char *line = malloc(length > 0 ? length : 1); /* exactly: a read beyond it is seen */
-    if (line == NULL) return 0;
-    memcpy(line, data + 3, length);
-
+    char *line = copy_exactly(data + 3, length);
     struct tsv_record record = {0};
     struct problem problem = {.sentence = ""};
     enum tsv_kind kind = tsv_parse(&rules, line, length, &record, &problem);
-    if (kind == TSV_BAD) {
-        if (problem.sentence[0] == '\0' || memchr(problem.sentence, '\0', sizeof problem.sentence) == NULL) abort();
-    } else if (kind != TSV_COMMENT && record.id != NULL) {
-        if (record.id < line || record.id_length > (size_t)(line + length - record.id)) abort();
-    }
-    if (kind == TSV_RECORD) check_fingerprint(&rules, record.fingerprint);
+    if (kind == TSV_BAD)
+        CHECK(problem.sentence[0] != '\0' && memchr(problem.sentence, '\0', sizeof problem.sentence) != NULL);
+    else
+        check_record(&rules, kind, &record, line, length);
     free(line);
     return 0;
 }

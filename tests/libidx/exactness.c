@@ -7,6 +7,7 @@
 
 static const enum idx_codec codecs[] = {IDX_CODEC_DELTA, IDX_CODEC_XOR};
 static const uint32_t block_sizes[] = {128, 256, 512, 1024, 2048, 4096};
+static const enum idx_keys keys[] = {IDX_KEYS_MEMORY, IDX_KEYS_MAPPED, IDX_KEYS_BLOCKS_MEMORY};
 
 /* Schemes for k = 3, and some that cover more. */
 static const char *const schemes[] = {
@@ -34,7 +35,7 @@ static void test_makes(void **state) {
         trial.k = (unsigned)largest_k(trial.scheme, 64);
         trial.codec = codecs[rest % LENGTH(codecs)];
         trial.block_size = block_sizes[rest / LENGTH(codecs)];
-        trial.keys = i % 2 == 0 ? IDX_KEYS_MEMORY : IDX_KEYS_MAPPED;
+        trial.keys = keys[(text + rest) % LENGTH(keys)];
         run_trial(*state, &trial);
     }
     free_set(&set);
@@ -44,7 +45,7 @@ static void test_makes(void **state) {
 static void vary(struct trial *trial) {
     static size_t turn;
     trial->codec = codecs[turn % 2];
-    trial->keys = turn / 2 % 2 == 0 ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY;
+    trial->keys = keys[turn / 2 % LENGTH(keys)];
     trial->block_size = block_sizes[turn * 5 / 3 % LENGTH(block_sizes)];
     trial->segments = turn % 3 == 2 ? 2 + turn % 4 : 1;
     turn++;

@@ -74,6 +74,15 @@ static void test_normalization(void **state) {
     assert_golden(cases, sizeof cases / sizeof *cases);
 }
 
+/* 'a' and 400 accents, which two parts are made of. */
+static void test_long_runs(void **state) {
+    (void)state;
+    static char accents[1 + 200 * 4 + 1] = "a";
+    for (int i = 0; i < 200; i++) strcat(accents, "\u0301\u0316");
+    const struct golden cases[] = {{UINT64_C(0x74c703106b9aa9ce), 1, accents}};
+    assert_golden(cases, 1);
+}
+
 /* Words of scripts without spaces come from ICU's dictionaries, which move from release to release. */
 static void test_dictionaries(void **state) {
     (void)state;
@@ -93,10 +102,8 @@ static void test_dictionaries(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ascii),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_normalization),
-        cmocka_unit_test(test_dictionaries),
+        cmocka_unit_test(test_ascii),     cmocka_unit_test(test_weights),      cmocka_unit_test(test_normalization),
+        cmocka_unit_test(test_long_runs), cmocka_unit_test(test_dictionaries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

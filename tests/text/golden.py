@@ -36,6 +36,9 @@ DICTIONARY_TEXTS = [
      "ภาษา ไทย ไม่มี ช่อง ว่าง ระ หว่าง คำ เอกสาร ที่ คล้าย กัน มี ลาย นิ้ว มือ ใกล้ กัน"),
 ]
 
+# A run of more than 256 UTF-16 units without a normalisation boundary is normalised in parts of 256.
+LONG_RUN = "a" + "\u0301\u0316" * 200
+
 
 def normalize(text):
     """NFKC_Casefold, for the texts above: soft hyphens are the only characters in them that it removes."""
@@ -62,6 +65,7 @@ def fingerprint(words):
 def main():
     pairs = [(text, WORD.findall(normalize(text))) for text in TEXTS]
     pairs += [(text, [normalize(word) for word in words.split()]) for text, words in DICTIONARY_TEXTS]
+    pairs += [(LONG_RUN, [normalize(LONG_RUN[:256]) + normalize(LONG_RUN[256:])])]
     for text, words in pairs:
         print(f"{fingerprint(words):016x} {len(set(words))} {text!r}")
 

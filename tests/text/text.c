@@ -205,6 +205,29 @@ static void test_growth(void **state) {
     free(large);
 }
 
+/* Accents that normalisation has to put in order: a run of them as a whole, and two million in a time that is not
+ * quadratic (hours). */
+static void test_runs_of_accents(void **state) {
+    struct idx_text *text = *state;
+    enum { RUN = 100, TIMES = 1000000 };
+    char mixed[1 + 4 * RUN], sorted[1 + 4 * RUN];
+    mixed[0] = sorted[0] = 'a';
+    for (size_t i = 0; i < RUN; i++) {
+        memcpy(mixed + 1 + 4 * i, "\u0301\u0316", 4);
+        memcpy(sorted + 1 + 2 * i, "\u0316", 2);
+        memcpy(sorted + 1 + 2 * (RUN + i), "\u0301", 2);
+    }
+    uint64_t features;
+    assert_true(fingerprint_bytes(text, mixed, sizeof mixed, &features) ==
+                fingerprint_bytes(text, sorted, sizeof sorted, NULL));
+    assert_true(features == 1);
+    char *large = malloc((size_t)TIMES * 4);
+    assert_non_null(large);
+    for (size_t i = 0; i < TIMES; i++) memcpy(large + 4 * i, "\u0301\u0316", 4);
+    fingerprint_bytes(text, large, (size_t)TIMES * 4, &features);
+    free(large);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recipes),
@@ -216,6 +239,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_the_users_locale_does_not_matter, open_text, close_text),
         cmocka_unit_test_setup_teardown(test_large_texts, open_text, close_text),
         cmocka_unit_test_setup_teardown(test_growth, open_text, close_text),
+        cmocka_unit_test_setup_teardown(test_runs_of_accents, open_text, close_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
