@@ -35,16 +35,19 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
     return idxi_fail_system(error, errno, path, "open");
 }
 
-/* Reads the manifest's text; `text` has room for one byte more than a manifest may have. */
-static enum idx_status read_text(int folder, const char *path, char *text, size_t *size, struct idx_error *error) {
+/* Reads the text of the manifest at `path`; `text` has room for one byte more than a manifest may have. */
+static enum idx_status read_text(const struct idx_index *index, int folder, const char *path, char *text, size_t *size,
+                                 struct idx_error *error) {
     uint64_t length;
     int file = openat(folder, IDXI_MANIFEST_NAME, O_RDONLY | O_CLOEXEC);
     if (file < 0 && errno == ENOENT)
-        return idxi_fail(error, IDX_NOT_AN_INDEX, path, "has no manifest, so it is no idx index");
-    if (file < 0) return idxi_fail_system(error, errno, path, "open the manifest of");
+        return idxi_fail(error, IDX_NOT_AN_INDEX, index->path, "has no manifest, so it is no idx index");
+    if (file < 0) return idxi_fail_system(error, errno, path, "open");
     enum idx_status status = idxi_file_size(file, &length, path, error);
-    *size = length < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)length : IDXF_MAX_MANIFEST_BYTES + 1;
-    if (status == IDX_OK) status = idxi_read_at(file, text, *size, 0, path, error);
+    if (status == IDX_OK) {
+        *size = length < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)length : IDXF_MAX_MANIFEST_BYTES + 1;
+        status = idxi_read_at(file, text, *size, 0, path, error);
+    }
     close(file);
     return status;
 }
@@ -54,6 +57,7 @@ static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint3
     if (fault == IDXF_FAULT_MAGIC)
         return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not the manifest of an idx index");
     if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
+    if (line == 0) return idxi_fail_fault(error, fault, path, 0);
     return idxi_fail(error, idxi_fault_status(fault), path,
                      "line %u: %s: the file is damaged; rebuild the index, or restore it from a copy", line,
                      idxf_fault_sentence(fault));
@@ -63,7 +67,7 @@ static enum idx_status read_manifest(struct idx_index *index, const char *path, 
     size_t size;
     unsigned line;
     uint32_t version;
-    IDXI_TRY(read_text(index->folder, index->path, text, &size, error));
+    IDXI_TRY(read_text(index, index->folder, path, text, &size, error));
     enum idxf_fault fault = idxf_manifest_read(index->manifest, text, size, &line, &version);
     if (fault != IDXF_OK) return fail_manifest(fault, line, version, path, error);
     snprintf(index->scheme.name, sizeof index->scheme.name, "%s", index->manifest->scheme);
@@ -84,6 +88,10 @@ enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_err
     enum idx_status status = text == NULL || path == NULL || index->manifest == NULL
                                  ? idxi_fail_memory(error)
                                  : read_manifest(index, path, text, error);
+    if (status != IDX_OK) {
+        free(index->manifest);
+        index->manifest = NULL;
+    }
     free(text);
     free(path);
     return status;
@@ -216,9 +224,11 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
     unsigned line;
     uint32_t version;
     char *text = malloc(IDXF_MAX_MANIFEST_BYTES + 1);
+    char *path = idxi_path(index->path, IDXI_MANIFEST_NAME);
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
-    enum idx_status status =
-        text == NULL || manifest == NULL ? idxi_fail_memory(error) : read_text(folder, index->path, text, &size, error);
+    enum idx_status status = text == NULL || path == NULL || manifest == NULL
+                                 ? idxi_fail_memory(error)
+                                 : read_text(index, folder, path, text, &size, error);
     if (status == IDX_OK)
         *differ = idxf_manifest_read(manifest, text, size, &line, &version) != IDXF_OK ||
                   manifest->checksum != index->manifest->checksum;
@@ -227,6 +237,7 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
         status = IDX_OK;
     }
     free(text);
+    free(path);
     free(manifest);
     return status;
 }

@@ -93,8 +93,12 @@ static enum idx_status make_temporary(struct idxi_publication *publication, stru
         }
         if (errno != EEXIST) break;
     }
+    int system_errno = errno;
     free(temporary);
-    return idxi_fail_system(error, errno, publication->path, "create");
+    if (system_errno == ENOENT && access(publication->parent, F_OK) != 0)
+        return idxi_fail(error, IDX_NOT_FOUND, publication->path, "there is no folder %s to hold it: make that first",
+                         publication->parent);
+    return idxi_fail_system(error, system_errno, publication->path, "create");
 }
 
 enum idx_status idxi_publication_open(struct idxi_publication *publication, const char *path, bool replace,

@@ -21,6 +21,7 @@
  *   it was opened, raises SIGBUS, as with every mapped file. Replacing an index by `replace` or rename is safe.
  * - Checksums (XXH3) find accidents, not forgery. Tables are decoded safely whatever their bytes are; a docs.mdb whose
  *   docs.sum was forged to match is handed to LMDB, which trusts its pages.
+ * - A builder that meets a file size limit raises SIGXFSZ, unless the process ignores it; then it is IDX_DISK_FULL.
  * - docs.mdb has the byte order and the page size of the machine that built it; tables and manifest are portable.
  */
 #ifndef IDX_H

@@ -13,8 +13,8 @@
 enum {
     REPLACEMENT_CHARACTER = 0xFFFD,
     MOST_UNITS_PER_UNIT = 18, /* what normalisation makes of one: U+FDFA */
-    PART_UNITS = 1024,
-    LONGEST_RUN = 256,
+    PART_UNITS = 1024,        /* any size gives the same */
+    LONGEST_RUN = 256,        /* belongs to the recipe */
 };
 
 /* A piece ends behind a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself

@@ -18,7 +18,8 @@ struct idx_text {
     struct idxt_words words;
 };
 
-static enum idx_status fail(struct idx_error *error, enum idx_status status, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum idx_status fail(struct idx_error *error, enum idx_status status,
+                                                                  const char *format, ...) {
     if (error == NULL) return status;
     memset(error, 0, sizeof *error);
     error->status = status;

@@ -135,6 +135,20 @@ static void test_one_bit_too_many(void **state) {
     }
 }
 
+/* Tails whose bits are no codes: after 118 differences of 8 bits codes and tails meet, at bit 198. Beyond that bit,
+ * codes run into tails, and either fault is right. */
+static void test_codes_that_run_into_tails(void **state) {
+    (void)state;
+    struct block_kind kind = {IDXF_CODEC_DELTA, 64, 128, {[56] = 1}};
+    for (size_t bit = 190; bit <= 210; bit++) {
+        uint8_t block[128] = {0};
+        set_header(block, 130, 0);
+        for (size_t i = bit; i < 1024; i++) flip_bit(block, i);
+        decode_block(&kind, block, &decoded);
+        if (bit < 198 || decoded.fault != IDXF_FAULT_OVERRUN) assert_fault(decoded.fault, IDXF_FAULT_CODE);
+    }
+}
+
 /* Codes alone may go beyond the end as well: the last ones of 11 bits begin in it. */
 static void test_codes_beyond_the_end(void **state) {
     (void)state;
@@ -273,6 +287,7 @@ int main(void) {
         cmocka_unit_test(test_no_code_at_all),
         cmocka_unit_test(test_one_difference_too_many),
         cmocka_unit_test(test_one_bit_too_many),
+        cmocka_unit_test(test_codes_that_run_into_tails),
         cmocka_unit_test(test_codes_beyond_the_end),
         cmocka_unit_test(test_long_tails_beyond_the_end),
         cmocka_unit_test(test_padding),

@@ -301,6 +301,7 @@ static void test_check_of_lengths(void **state) {
         {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 12, IDXF_FAULT_CODE},         /* incomplete by the smallest code */
         {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12}, 13, IDXF_FAULT_CODE}, /* complete, but too long */
         {{1, 1, 12}, 3, IDXF_FAULT_CODE},
+        {{1, 1, 12, 12}, 4, IDXF_FAULT_CODE},
         {{1, 1, 255}, 3, IDXF_FAULT_CODE},
         {{255}, 1, IDXF_FAULT_CODE},
     };

@@ -124,7 +124,7 @@ static void test_around_one_cut(void **state) {
     static char bytes[SPACES + ATOMS];
     uint64_t random = 1;
     memset(bytes, ' ', SPACES);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < 1000; round++) {
         assert_like_whole(*state, bytes, SPACES + write_atoms(bytes + SPACES, ATOMS, &random));
     }
 }

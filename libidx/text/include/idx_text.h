@@ -4,10 +4,13 @@
  * mixed unseen. Known recipes:
  *
  *   words:1;nfkc-cf;w=logtf;v1
- *       The text is read as UTF-8, each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. ICU's word
- *       segmentation for the root locale cuts it into words; segments that are neither letters, numbers, kana nor
- *       ideographs are dropped. Each distinct word is one feature, its bytes in UTF-8, of weight 1 + log2(tf), where tf
- *       is how often it occurs, in fixed point with 16 fraction bits, rounded down, by integer arithmetic alone.
+ *       The text is read as UTF-8, each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold (a run without
+ *       a normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after its
+ *       start, and so on). `:` and `@` become spaces, since releases of ICU differ in how they cut at them. ICU's word
+ *       segmentation for the root locale cuts the text into words; segments that are neither letters, numbers, kana
+ *       nor ideographs are dropped. Each distinct word is one feature, its bytes in UTF-8, of weight 1 + log2(tf),
+ *       where tf is how often it occurs, in fixed point with 16 fraction bits, rounded down, by integer arithmetic
+ *       alone. Words of scripts without spaces come from ICU's dictionaries, which may change with its release.
  *
  * Conventions are those of idx.h. A struct idx_text belongs to one thread at a time.
  */
@@ -31,8 +34,8 @@ IDX_API enum idx_status idx_text_open(struct idx_text **text, const char *recipe
 
 /* The fingerprint of `bits` bits (1 to 64) of a text of `length` bytes (below 2^30). *features (may be NULL) is set to
  * the number of distinct features; a text without any has fingerprint 0.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (too long), IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails; the sentence says
- * how). */
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (too long, also once normalised: 2^31 UTF-16 units), IDX_OUT_OF_MEMORY,
+ * IDX_UNSUPPORTED (ICU fails; the sentence says how). */
 IDX_API enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, size_t length, unsigned bits,
                                              uint64_t *fingerprint, uint64_t *features, struct idx_error *error);
 
