@@ -187,15 +187,14 @@ static void flip(int file, const char *name, size_t offset, uint8_t byte, uint8_
     assert_int_equal(pwrite(file, &byte, 1, (off_t)offset), 1);
 }
 
-/* Every byte: one bit, another from byte to byte, and all bits. A share of the bytes when scaled, the first ones all. */
+/* Every byte: one bit, another from byte to byte, or all bits. A share of the bytes when scaled, the first ones all. */
 static void flip_every_byte(const char *name) {
     size_t size, step = 100 / scale(100), answers_before = 0;
     uint8_t *bytes = read_file(path_in(path, "%s", name), &size);
     int file = open(path_in(path, "%s", name), O_RDWR | O_CLOEXEC);
     assert_true(file >= 0);
     for (size_t offset = 0; offset < size; offset += offset < 200 ? 1 : step) {
-        flip(file, name, offset, bytes[offset], (uint8_t)(1 << (offset + offset / 8) % 8));
-        flip(file, name, offset, bytes[offset], 0xff);
+        flip(file, name, offset, bytes[offset], offset % 3 == 0 ? 0xff : (uint8_t)(1 << (offset + offset / 8) % 8));
     }
     close(file);
     free(bytes);
@@ -227,15 +226,15 @@ static void test_bytes_of_documents(void **state) {
 
 /* ---- Lengths ---- */
 
+/* A file that ends before its magic does is another file, and a manifest cut anywhere lacks its checksum. */
 static enum idx_status status_of_length(const char *file, size_t length) {
-    if (strcmp(file, "manifest") != 0) return IDX_WRONG_SIZE;
-    if (length < 11) return IDX_NOT_AN_INDEX;
-    return length < 11 + 26 ? IDX_WRONG_SIZE : IDX_BAD_CHECKSUM; /* 26: the checksum's line */
+    if (strcmp(file, "manifest") == 0) return length < 11 ? IDX_NOT_AN_INDEX : IDX_BAD_CHECKSUM;
+    return length < 8 && !ends_with(file, "docs.mdb") ? IDX_BAD_CONTENT : IDX_WRONG_SIZE;
 }
 
 /* Every length down to 0; of large files, most lengths near those of pages and some of the others. */
 static size_t next_length(size_t length, size_t whole) {
-    size_t step = whole < 1000 || length % 4096 < 20 || length % 4096 > 4076 ? 1 : 100 / scale(100) * 7;
+    size_t step = whole < 1000 || length % 4096 < 20 || length % 4096 > 4076 ? 1 : 100 / scale(100) * 13;
     return length < step ? 0 : length - step;
 }
 
