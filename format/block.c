@@ -1,9 +1,8 @@
-/* block.c: encodes and decodes blocks. Decoding is safe whatever the bytes are: positions of codes are checked before
- * each load, those of tails once a chunk. */
+/* block.c: encodes and decodes blocks. Decoding is safe whatever the bytes are: codes and tails may come to meet, never
+ * to cross. */
 #include "format/block.h"
 
 #include "format/bytes.h"
-#include "format/differences.h"
 
 #define HEADER_BITS (IDXF_BLOCK_HEADER_BYTES * 8)
 
@@ -54,44 +53,36 @@ size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fin
 
 /* ---- Decoding ---- */
 
-/* The fields of a decoder's entry. The bits used come lowest, six of them, since a shift looks at its count's low six.
- */
-enum { USED_MASK = 63, COUNT_SHIFT = 6, COUNT_MASK = 7, TOTAL_SHIFT = 9, TOTAL_MASK = 511, LENGTHS_SHIFT = 24 };
+/* Functions that decode are compiled for several kinds of processor. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* An entry of the decoder. The code's length stands lowest, in six bits, since a shift looks at its count's low six. */
+enum { CODE_MASK = 63, TAIL_SHIFT = 8 };
 
 void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
                        const uint8_t lengths[IDXF_SYMBOLS]) {
     uint16_t codes[IDXF_SYMBOLS];
-    uint8_t tail_length[IDXF_DECODE_ENTRIES] = {0}; /* of the one code at the front of these bits */
-    uint8_t code_length[IDXF_DECODE_ENTRIES] = {0}; /* 0: no code */
-    idxf_codes(lengths, codes);
-    decoder->codec = codec;
-    decoder->bits = bits;
-    decoder->block_size = block_size;
-    decoder->longest_tail = 0;
-    memset(decoder->code_length, 0, sizeof decoder->code_length);
-    for (unsigned symbol = 0; symbol < bits; symbol++) {
-        if (lengths[symbol] == 0) continue;
-        decoder->code_length[bits - 1 - symbol] = lengths[symbol];
-        if (bits - 1 - symbol > decoder->longest_tail) decoder->longest_tail = bits - 1 - symbol;
-        for (unsigned entry = codes[symbol]; entry < IDXF_DECODE_ENTRIES; entry += 1u << lengths[symbol]) {
-            tail_length[entry] = (uint8_t)(bits - 1 - symbol);
-            code_length[entry] = lengths[symbol];
-        }
-    }
-    for (unsigned entry = 0; entry < IDXF_DECODE_ENTRIES; entry++) {
-        uint64_t packed = 0, count = 0, total = 0;
-        unsigned used = 0;
-        while (count < IDXF_DECODE_SYMBOLS) {
-            unsigned length = code_length[entry >> used];
-            if (length == 0 || used + length > IDXF_MAX_CODE_LENGTH) break;
-            packed |= (uint64_t)tail_length[entry >> used] << (8 * count++);
-            total += tail_length[entry >> used];
-            used += length;
-        }
-        decoder->entries[entry] = packed << LENGTHS_SHIFT | total << TOTAL_SHIFT | count << COUNT_SHIFT | used;
-    }
     idxf_next choices[IDXF_MAX_CHOICES];
+    idxf_codes(lengths, codes);
+    *decoder = (struct idxf_decoder){.codec = codec, .bits = bits, .block_size = block_size};
+    for (unsigned symbol = 0; symbol < bits; symbol++) {
+        unsigned length = lengths[symbol], tail_length = bits - 1 - symbol;
+        uint16_t entry = (uint16_t)(tail_length << TAIL_SHIFT | length);
+        if (length == 0) continue;
+        if (tail_length > decoder->longest_tail) decoder->longest_tail = tail_length;
+        for (unsigned next = codes[symbol]; next < 1u << IDXF_MAX_CODE_LENGTH; next += 1u << length)
+            decoder->codes[next] = entry;
+        for (unsigned next = codes[symbol]; next < 1u << IDXF_SHORT_CODE && length <= IDXF_SHORT_CODE;
+             next += 1u << length)
+            decoder->short_codes[next] = entry;
+    }
     decoder->next = choices[idxf_decoder_choices(decoder, choices) - 1];
+}
+
+/* The code at the front of `bits`; 0 where there is none. */
+INLINE unsigned get_code(const struct idxf_decoder *decoder, uint64_t bits) {
+    unsigned entry = decoder->short_codes[bits % (1u << IDXF_SHORT_CODE)];
+    return __builtin_expect(entry != 0, 1) ? entry : decoder->codes[bits % (1u << IDXF_MAX_CODE_LENGTH)];
 }
 
 size_t idxf_block_begin(struct idxf_block_cursor *cursor, const struct idxf_decoder *decoder, const uint8_t *block) {
@@ -117,47 +108,49 @@ static size_t fail(struct idxf_block_cursor *cursor, enum idxf_fault fault) {
     return 0;
 }
 
-/* Decodes `count` codes into tail lengths, and sets *total to the bits of these tails. */
-INLINE enum idxf_fault decode_codes(struct idxf_block_cursor *cursor, size_t count, uint8_t *tail_lengths,
-                                    size_t *total) {
-    const struct idxf_decoder *decoder = cursor->decoder;
-    size_t size = decoder->block_size, position = cursor->position, made = 0, tails = 0;
-    while (made < count) {
-        if (position > size * 8) return IDXF_FAULT_OVERRUN;
-        uint64_t bits = idxf_peek_bits(cursor->block, size, position);
-        /* 57 bits hold five groups of up to 11. */
-        for (int group = 0; group < 5 && made < count; group++) {
-            uint64_t entry = decoder->entries[bits % IDXF_DECODE_ENTRIES];
-            if (entry == 0) return IDXF_FAULT_CODE;
-            idxf_store64(tail_lengths + made, entry >> LENGTHS_SHIFT);
-            made += entry >> COUNT_SHIFT & COUNT_MASK;
-            tails += entry >> TOTAL_SHIFT & TOTAL_MASK;
-            position += entry & USED_MASK;
-            bits >>= entry & USED_MASK;
-        }
-    }
-    /* The last group may have gone beyond: without a branch, which would be hard to predict. */
-    for (size_t i = count; i < count + IDXF_DECODE_SYMBOLS - 1; i++) {
-        unsigned mask = i < made ? IDXF_SYMBOLS - 1 : 0;
-        position -= decoder->code_length[tail_lengths[i] & mask] & -(size_t)(i < made);
-        tails -= tail_lengths[i] & mask;
-    }
-    cursor->position = position;
-    *total = tails;
-    return IDXF_OK;
+/* A tail of more bits may not lie within the 8 bytes that it ends in. */
+#define MAX_SHORT_TAIL 57
+
+/* The number whose leading 1 stands above a tail of `length` bits, up to MAX_SHORT_TAIL, that ends at bit `end`. */
+INLINE uint64_t get_difference(const uint8_t *block, size_t end, unsigned length) {
+    uint64_t bits = idxf_load64(block + (end + 7) / 8 - 8) << (~(end + 7) & 7);
+    return (bits >> 1 | UINT64_C(1) << 63) >> (~length & 63);
 }
 
-INLINE size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_t *out, add_differences add) {
-    /* A group begins below `count` and writes 8 bytes. */
-    uint8_t tail_lengths[IDXF_CHUNK + 8] = {0};
-    size_t total = 0;
-    enum idxf_fault fault = decode_codes(cursor, count, tail_lengths, &total);
-    if (fault != IDXF_OK) return fail(cursor, fault);
-    if (cursor->tails < cursor->position || cursor->tails - cursor->position < total)
-        return fail(cursor, IDXF_FAULT_OVERRUN);
-    size_t stored = add(cursor->block, cursor->tails, tail_lengths, count, 64 - cursor->decoder->bits, cursor->previous,
-                        cursor->high, out);
-    cursor->tails -= total;
+/* The same for a tail of any length. */
+INLINE uint64_t get_long_difference(const uint8_t *block, size_t end, unsigned length) {
+    if (length <= MAX_SHORT_TAIL) return get_difference(block, end, length);
+    uint64_t low = idxf_load64(block + (end - length) / 8) >> (end - length) % 8 & idxf_low_bits(32);
+    return get_difference(block, end, length - 32) << 32 | low;
+}
+
+/* Codes forwards and tails backwards, side by side: the next code waits for the one before it alone. `is_short`: no
+ * tail has more than MAX_SHORT_TAIL bits. */
+INLINE size_t next_delta(struct idxf_block_cursor *cursor, size_t count, uint64_t *out, bool is_short) {
+    const struct idxf_decoder *decoder = cursor->decoder;
+    const uint8_t *block = cursor->block;
+    size_t position = cursor->position, tails = cursor->tails, stored = 0;
+    unsigned align = 64 - decoder->bits;
+    uint64_t x = cursor->previous, high = cursor->high;
+    while (stored < count && x <= high) {
+        if (position > tails) return fail(cursor, IDXF_FAULT_OVERRUN);
+        uint64_t bits = idxf_peek_bits(block, decoder->block_size, position);
+        /* 57 bits hold five codes of up to 11. */
+        for (int i = 0; i < 5 && stored < count && x <= high; i++) {
+            unsigned entry = get_code(decoder, bits), tail_length = entry >> TAIL_SHIFT;
+            if (entry == 0) return fail(cursor, IDXF_FAULT_CODE);
+            bits >>= entry & CODE_MASK;
+            position += entry & CODE_MASK;
+            if (position + tail_length > tails) return fail(cursor, IDXF_FAULT_OVERRUN);
+            uint64_t difference =
+                is_short ? get_difference(block, tails, tail_length) : get_long_difference(block, tails, tail_length);
+            x += difference << align;
+            tails -= tail_length;
+            out[stored++] = x;
+        }
+    }
+    cursor->position = position;
+    cursor->tails = tails;
     return stored;
 }
 
@@ -168,10 +161,10 @@ INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t 
     uint64_t x = cursor->previous;
     size_t stored = 0;
     while (stored < count && x <= cursor->high) {
-        uint64_t entry = decoder->entries[idxf_peek_bits(cursor->block, size, position) % IDXF_DECODE_ENTRIES];
+        unsigned entry = get_code(decoder, idxf_peek_bits(cursor->block, size, position));
+        unsigned tail_length = entry >> TAIL_SHIFT;
         if (entry == 0) return fail(cursor, IDXF_FAULT_CODE);
-        unsigned tail_length = entry >> LENGTHS_SHIFT & 255;
-        position += decoder->code_length[tail_length];
+        position += entry & CODE_MASK;
         if (position + tail_length > size * 8) return fail(cursor, IDXF_FAULT_OVERRUN);
         uint64_t tail = idxf_get_bits(cursor->block, size, position, tail_length);
         position += tail_length;
@@ -182,7 +175,7 @@ INLINE size_t next_xor(struct idxf_block_cursor *cursor, size_t count, uint64_t 
     return stored;
 }
 
-INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints, add_differences add) {
+INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints, bool is_short) {
     size_t wanted = cursor->left < IDXF_CHUNK ? cursor->left : IDXF_CHUNK;
     size_t stored = 0;
     if (wanted == 0) return 0;
@@ -190,8 +183,9 @@ INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints, add
     cursor->first = false;
     if (wanted > stored && cursor->previous <= cursor->high) {
         size_t coded = wanted - stored;
-        size_t got = cursor->decoder->codec == IDXF_CODEC_XOR ? next_xor(cursor, coded, fingerprints + stored)
-                                                              : next_delta(cursor, coded, fingerprints + stored, add);
+        size_t got = cursor->decoder->codec == IDXF_CODEC_XOR
+                         ? next_xor(cursor, coded, fingerprints + stored)
+                         : next_delta(cursor, coded, fingerprints + stored, is_short);
         if (got == 0) return 0;
         stored += got;
     }
@@ -201,22 +195,22 @@ INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints, add
 }
 
 static size_t next_any(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
-    return next(cursor, fingerprints, add_differences_any);
+    return next(cursor, fingerprints, false);
 }
 
 static size_t next_short(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
-    return next(cursor, fingerprints, add_differences_short);
+    return next(cursor, fingerprints, true);
 }
 
 #ifdef __x86_64__
 __attribute__((target("bmi,bmi2"))) static size_t next_short_bmi2(struct idxf_block_cursor *cursor,
                                                                   uint64_t *fingerprints) {
-    return next(cursor, fingerprints, add_differences_short);
+    return next(cursor, fingerprints, true);
 }
 #endif
 
 size_t idxf_decoder_choices(const struct idxf_decoder *decoder, idxf_next choices[IDXF_MAX_CHOICES]) {
-    bool is_short = decoder->bits == 64 && decoder->longest_tail <= MAX_SHORT_TAIL;
+    bool is_short = decoder->longest_tail <= MAX_SHORT_TAIL;
     size_t count = 0;
     choices[count++] = next_any;
     if (is_short) choices[count++] = next_short;

@@ -43,23 +43,23 @@ size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fin
 
 /* ---- Decoding ---- */
 
-#define IDXF_DECODE_ENTRIES (1u << IDXF_MAX_CODE_LENGTH)
-#define IDXF_DECODE_SYMBOLS 5
+/* Codes up to this length are looked up in a table of their own, small enough that those of all tables of an index stay
+ * in the first cache together. */
+#define IDXF_SHORT_CODE 8
 
 struct idxf_block_cursor;
 typedef size_t (*idxf_next)(struct idxf_block_cursor *cursor, uint64_t *fingerprints);
 
-/* For each value of the next 11 bits, an entry says which whole codes they begin with, up to 5: their bits together
- * (6 bits), their number (3), the bits of their tails together (9), and from bit 24 on a byte for each tail's length.
- */
+/* For each value of the next bits, an entry says which code they begin with: its length in bits, and 256 times the
+ * length of its tail. An entry is 0 where there is none, or, among the short ones, where it is longer. */
 struct idxf_decoder {
     idxf_next next; /* the fastest for this processor */
     enum idxf_codec codec;
     unsigned bits;
     uint32_t block_size;
     unsigned longest_tail;
-    uint8_t code_length[IDXF_SYMBOLS]; /* by tail length */
-    uint64_t entries[IDXF_DECODE_ENTRIES];
+    uint16_t short_codes[1u << IDXF_SHORT_CODE];
+    uint16_t codes[1u << IDXF_MAX_CODE_LENGTH];
 };
 
 /* The lengths must be valid for `bits` (idxf_code_check). */

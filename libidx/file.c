@@ -51,20 +51,22 @@ enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error 
     return IDX_OK;
 }
 
-void idxi_remove_tree(const char *path) {
-    DIR *folder = opendir(path);
-    if (folder != NULL) {
-        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-            if (unlinkat(dirfd(folder), entry->d_name, 0) == 0) continue;
-            char *inner = idxi_path(path, entry->d_name);
-            if (inner != NULL) idxi_remove_tree(inner);
-            free(inner);
+static void remove_entry(int folder, const char *name) {
+    if (unlinkat(folder, name, 0) == 0) return;
+    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = inner < 0 ? NULL : fdopendir(inner);
+    if (entries != NULL) {
+        for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) remove_entry(inner, entry->d_name);
         }
-        closedir(folder);
+        closedir(entries);
+    } else if (inner >= 0) {
+        close(inner);
     }
-    rmdir(path);
+    unlinkat(folder, name, AT_REMOVEDIR);
 }
+
+void idxi_remove_tree(const char *path) { remove_entry(AT_FDCWD, path); }
 
 /* ---- Writing a file page by page ---- */
 

@@ -323,7 +323,7 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
     *properties = (struct idx_table_properties){
         .mask = reader->header.mask,
         .radius = reader->header.radius,
-        .prefix = (unsigned)__builtin_popcountll(reader->header.mask),
+        .prefix = reader->prefix,
         .codec = (enum idx_codec)reader->header.codec,
         .block_size = reader->header.block_size,
         .fingerprints = reader->header.fingerprints,

@@ -43,13 +43,20 @@ static const struct idxi_table *get_table(const struct search *search, size_t ta
 
 /* ---- Matches ---- */
 
-/* Whether an earlier table lets the same error pattern through, and so reports the match. */
-static bool has_earlier_table(const struct search *search, size_t table, uint64_t errors) {
-    const struct idx_scheme *scheme = &search->index->scheme;
+/* Whether the table lets the error pattern through. Few bits are cleared faster than counted. */
+static inline bool lets_through(const struct idx_table *table, uint64_t errors) {
+    errors &= table->mask;
+    for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;
+    return errors == 0;
+}
+
+/* Whether the table is the first that lets the error pattern through, and so the one to report the match. */
+static bool owns(const struct search *search, size_t table, uint64_t errors) {
+    const struct idx_table *tables = search->index->scheme.tables;
     for (size_t i = 0; i < table; i++) {
-        if ((unsigned)__builtin_popcountll(errors & scheme->tables[i].mask) <= scheme->tables[i].radius) return true;
+        if (lets_through(&tables[i], errors)) return false;
     }
-    return false;
+    return lets_through(&tables[table], errors);
 }
 
 static enum idx_status has_earlier_segment(const struct search *search, uint64_t fingerprint, bool *earlier) {
@@ -60,13 +67,10 @@ static enum idx_status has_earlier_segment(const struct search *search, uint64_t
 }
 
 static enum idx_status report(struct search *search, size_t table, uint64_t permuted) {
-    const struct idx_scheme *scheme = &search->index->scheme;
     uint64_t fingerprint = idxf_unpermute(&get_table(search, table)->permutation, permuted);
     uint64_t errors = fingerprint ^ search->query;
     bool earlier;
-    if ((unsigned)__builtin_popcountll(errors & scheme->tables[table].mask) > scheme->tables[table].radius)
-        return IDX_OK;
-    if (has_earlier_table(search, table, errors)) return IDX_OK;
+    if (!owns(search, table, errors)) return IDX_OK;
     IDXI_TRY(has_earlier_segment(search, fingerprint, &earlier));
     if (earlier) return IDX_OK;
     struct idx_match match = {fingerprint, (unsigned)__builtin_popcountll(errors)};
@@ -182,10 +186,9 @@ static enum idx_status search_segment(struct search *search) {
     search->current_table = SIZE_MAX;
     for (size_t table = 0; table < scheme->table_count && !search->stopped; table++) {
         const struct idxi_table *reader = get_table(search, table);
-        unsigned prefix = (unsigned)__builtin_popcountll(reader->header.mask);
         unsigned radius = scheme->tables[table].radius;
         if (reader->header.blocks == 0) continue;
-        IDXI_TRY(add_probes(search, table, prefix, idxf_permute(&reader->permutation, search->query), 0, 64,
+        IDXI_TRY(add_probes(search, table, reader->prefix, idxf_permute(&reader->permutation, search->query), 0, 64,
                             radius < search->distance ? radius : search->distance));
     }
     return search->stopped ? IDX_OK : run_probes(search);

@@ -31,17 +31,25 @@ static int rename_with(const char *from, const char *to, enum rename_flag flag) 
 
 static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
 
+static enum idx_status fail_not_index(const char *path, struct idx_error *error) {
+    return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is no idx index, so it will not be replaced");
+}
+
 /* Whether an idx index stands at the path, sound or not: a folder whose manifest begins like one. */
-static bool is_index(const char *path) {
+static enum idx_status check_index(const char *path, struct idx_error *error) {
     static const char begin[] = "idx-index ";
     char bytes[sizeof begin - 1];
     char *manifest = idxi_path(path, IDXI_MANIFEST_NAME);
-    int file = manifest == NULL ? -1 : open(manifest, O_RDONLY | O_CLOEXEC);
-    bool is = file >= 0 && read(file, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
-              memcmp(bytes, begin, sizeof bytes) == 0;
+    if (manifest == NULL) return idxi_fail_memory(error);
+    int file = open(manifest, O_RDONLY | O_CLOEXEC);
+    enum idx_status status = IDX_OK;
+    if (file < 0)
+        status = errno == ENOENT ? fail_not_index(path, error) : idxi_fail_system(error, errno, manifest, "open");
+    else if (read(file, bytes, sizeof bytes) != (ssize_t)sizeof bytes || memcmp(bytes, begin, sizeof bytes) != 0)
+        status = fail_not_index(path, error);
     if (file >= 0) close(file);
     free(manifest);
-    return is;
+    return status;
 }
 
 static enum idx_status check_target(const struct idxi_publication *publication, bool *exists, struct idx_error *error) {
@@ -52,8 +60,7 @@ static enum idx_status check_target(const struct idxi_publication *publication, 
     if (!publication->replace)
         return idxi_fail(error, IDX_EXISTS, publication->path,
                          "exists already: choose another name, or ask for it to be replaced (--force)");
-    if (S_ISDIR(status.st_mode) && is_index(publication->path)) return IDX_OK;
-    return idxi_fail(error, IDX_NOT_AN_INDEX, publication->path, "is no idx index, so it will not be replaced");
+    return S_ISDIR(status.st_mode) ? check_index(publication->path, error) : fail_not_index(publication->path, error);
 }
 
 /* ---- Opening ---- */

@@ -97,6 +97,7 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     IDXI_TRY(read_header(table, file, error));
     IDXI_TRY(map_file(table, file, error));
     idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
+    table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
     IDXI_TRY(make_decoder(table, error));
     if (options->keys == IDX_KEYS_BLOCKS_MEMORY)
         return hold(table, file, table->layout.blocks, options->skip_page_checks, error);

@@ -161,18 +161,34 @@ static enum idx_status walk_documents(const struct idxi_map *map, MDB_cursor *cu
     return result == MDB_NOTFOUND ? IDX_OK : idxi_map_fail(map, result, error);
 }
 
+/* The numbers of the IDs are 0 to `documents` - 1: so many of them, the last of which is that. */
+static enum idx_status check_ids(const struct idxi_map *map, MDB_txn *txn, uint64_t documents,
+                                 struct idx_error *error) {
+    MDB_stat stat = {0};
+    MDB_cursor *cursor = NULL;
+    MDB_val key, value;
+    size_t beyond = 0; /* the last number and 1 */
+    int result = mdb_stat(txn, map->ids, &stat);
+    if (result == 0) result = mdb_cursor_open(txn, map->ids, &cursor);
+    if (result == 0 && documents > 0) result = mdb_cursor_get(cursor, &key, &value, MDB_LAST);
+    if (result == 0 && documents > 0 && key.mv_size == sizeof beyond) {
+        memcpy(&beyond, key.mv_data, sizeof beyond);
+        beyond++;
+    }
+    if (cursor != NULL) mdb_cursor_close(cursor);
+    if (result != 0) return idxi_map_fail(map, result, error);
+    return stat.ms_entries == documents && beyond == documents ? IDX_OK
+                                                               : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+}
+
 static enum idx_status compare_counts(const struct idxi_map *map, MDB_txn *txn, const struct set *set,
                                       const struct set *expected, uint64_t documents, struct idx_error *error) {
-    MDB_stat stat = {0};
     if (documents != map->segment.documents || set->count != map->segment.fingerprints)
         return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
     if (expected->known && set->sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                          "holds other fingerprints than the tables: rebuild the index, or restore it");
-    if (map->id_type != IDX_ID_TEXT) return IDX_OK;
-    int result = mdb_stat(txn, map->ids, &stat);
-    if (result != 0) return idxi_map_fail(map, result, error);
-    return stat.ms_entries == documents ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    return map->id_type == IDX_ID_TEXT ? check_ids(map, txn, documents, error) : IDX_OK;
 }
 
 static enum idx_status check_documents(const struct idxi_map *map, const struct set *expected,

@@ -28,7 +28,7 @@ static inline uint64_t next_random(uint64_t *state) {
 
 /* A copy in an allocation of exactly this size, so that a sanitizer sees a read of one byte too many. */
 static inline void *copy_exactly(const void *bytes, size_t size) {
-    void *copy = malloc(size > 0 ? size : 1);
+    void *copy = calloc(1, size > 0 ? size : 1);
     assert_non_null(copy);
     if (size > 0) memcpy(copy, bytes, size);
     return copy;

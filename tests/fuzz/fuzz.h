@@ -21,7 +21,7 @@ static inline _Noreturn void fuzz_abort(const char *property, const char *file, 
 
 /* A copy in an allocation of exactly this size, so that a sanitizer sees a read of one byte too many. */
 static inline void *copy_exactly(const void *bytes, size_t size) {
-    void *copy = malloc(size > 0 ? size : 1);
+    void *copy = calloc(1, size > 0 ? size : 1);
     CHECK(copy != NULL);
     if (size > 0) memcpy(copy, bytes, size);
     return copy;

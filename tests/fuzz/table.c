@@ -16,6 +16,7 @@ static void check(const uint8_t *page, size_t size) {
     if (fault != IDXF_OK) return;
     idxf_table_header_write(&header, again);
     CHECK(memcmp(again, page, IDXF_PAGE_SIZE) == 0);
+    CHECK(header.blocks <= header.fingerprints && header.blocks <= UINT32_MAX); /* a directory counts blocks in a u32 */
 
     struct idxf_table_layout layout = idxf_table_layout(&header);
     CHECK(layout.blocks == IDXF_PAGE_SIZE);

@@ -454,8 +454,8 @@ static void test_summary(void **state) {
     assert_string_equal(summary.scheme, "5:2");
     for (size_t i = 0; i < 10; i++) table_bytes += file_size(path_in(path, "000001/table-%02zu.tbl", i));
     assert_int_equal(summary.table_bytes, table_bytes);
-    assert_int_equal(summary.documents_bytes, file_size(path_in(path, "000001/docs.mdb")) +
-                                                  file_size(path_in(path, "000001/docs.sum")));
+    assert_int_equal(summary.documents_bytes,
+                     file_size(path_in(path, "000001/docs.mdb")) + file_size(path_in(path, "000001/docs.sum")));
     assert_int_equal(count_entries(path), 2);
     assert_int_equal(count_entries(path_in(path, "000001")), 12);
     free_set(&set);

@@ -22,6 +22,9 @@ static struct set set;
 static const char *path;
 static uint64_t right_answers;
 
+/* Of many bytes alike one in so many is tried: under a sanitizer one in five (see scale). Not a multiple of 3. */
+static size_t step(void) { return (100 / scale(100) + 1) / 2; }
+
 /* ---- The index, and what it answers ---- */
 
 /* Two tables; text IDs, some of which are long enough for pages of their own; some fingerprints with many documents. */
@@ -189,17 +192,18 @@ static void flip(int file, const char *name, size_t offset, uint8_t byte, uint8_
 
 /* Every byte: one bit, another from byte to byte, or all bits. A share of the bytes when scaled, the first ones all. */
 static void flip_every_byte(const char *name) {
-    size_t size, step = 100 / scale(100), answers_before = 0;
+    size_t size;
+    uint64_t answers;
     uint8_t *bytes = read_file(path_in(path, "%s", name), &size);
     int file = open(path_in(path, "%s", name), O_RDWR | O_CLOEXEC);
     assert_true(file >= 0);
-    for (size_t offset = 0; offset < size; offset += offset < 200 ? 1 : step) {
+    for (size_t offset = 0; offset < size; offset += offset < 200 ? 1 : step()) {
         flip(file, name, offset, bytes[offset], offset % 3 == 0 ? 0xff : (uint8_t)(1 << (offset + offset / 8) % 8));
     }
     close(file);
     free(bytes);
-    assert_ok(read_answers(IDX_KEYS_MEMORY, &answers_before));
-    assert_true(answers_before == right_answers);
+    assert_ok(read_answers(IDX_KEYS_MEMORY, &answers));
+    assert_true(answers == right_answers);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
 }
 
@@ -234,8 +238,9 @@ static enum idx_status status_of_length(const char *file, size_t length) {
 
 /* Every length down to 0; of large files, most lengths near those of pages and some of the others. */
 static size_t next_length(size_t length, size_t whole) {
-    size_t step = whole < 1000 || length % 4096 < 20 || length % 4096 > 4076 ? 1 : 100 / scale(100) * 13;
-    return length < step ? 0 : length - step;
+    bool is_near = whole < 1000 || length % 4096 < 20 || length % 4096 > 4076;
+    size_t less = is_near ? 1 : 13 * step();
+    return length < less ? 0 : length - less;
 }
 
 static void test_truncations(void **state) {
@@ -303,12 +308,12 @@ static void read_unchecked(enum idx_keys keys) {
 
 static void test_tables_are_decoded_safely(void **state) {
     (void)state;
-    size_t size, step = 100 / scale(100);
+    size_t size;
     const char *name = path_in(path, "%s", files[1]);
     uint8_t *bytes = read_file(name, &size);
     int file = open(name, O_RDWR | O_CLOEXEC);
     assert_true(file >= 0);
-    for (size_t offset = 4096; offset < size; offset += step) {
+    for (size_t offset = 4096; offset < size; offset += step()) {
         uint8_t flipped = bytes[offset] ^ (uint8_t)(offset % 2 == 0 ? 0xff : 1 << (offset / 2) % 8);
         assert_int_equal(pwrite(file, &flipped, 1, (off_t)offset), 1);
         read_unchecked((enum idx_keys)(offset % 3));
@@ -340,14 +345,17 @@ static void test_noise_is_decoded_safely(void **state) {
     free(bytes);
 }
 
+/* Not near the fields of the header, or the begin of the first block. */
+static bool is_plain(size_t offset) { return offset >= 4200 || (offset >= 200 && offset < 4080); }
+
 /* Every bit of a table means something: changed, with all checksums made right again, idx_verify still finds it. */
 static void test_verify_looks_behind_checksums(void **state) {
     (void)state;
-    size_t size, step = 100 / scale(100) * 3;
+    size_t size;
     const char *name = path_in(path, "%s", files[2]);
     uint8_t *bytes = read_file(name, &size);
     size_t sums = size - 2 * 8;
-    for (size_t offset = 0; offset < sums; offset += offset >= 4200 || (offset >= 200 && offset < 4080) ? step : 1) {
+    for (size_t offset = 0; offset < sums; offset += is_plain(offset) ? 3 * step() : 1) {
         if (offset >= 4088 && offset < 4096) continue; /* the header's checksum, which is made right */
         uint8_t flipped = bytes[offset] ^ (uint8_t)(1 << (offset * 5 + offset / 8) % 8);
         forge_table(name, offset, &flipped, 1);
@@ -359,17 +367,19 @@ static void test_verify_looks_behind_checksums(void **state) {
     assert_ok(idx_verify(path, NULL, NULL, &failure));
 }
 
+#define on_index(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes_of_the_manifest),
-        cmocka_unit_test(test_bytes_of_tables),
-        cmocka_unit_test(test_bytes_of_document_sums),
-        cmocka_unit_test(test_bytes_of_documents),
-        cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_lengthened_files),
-        cmocka_unit_test(test_tables_are_decoded_safely),
-        cmocka_unit_test(test_noise_is_decoded_safely),
-        cmocka_unit_test(test_verify_looks_behind_checksums),
+        on_index(test_bytes_of_the_manifest),
+        on_index(test_bytes_of_tables),
+        on_index(test_bytes_of_document_sums),
+        on_index(test_bytes_of_documents),
+        on_index(test_truncations),
+        on_index(test_lengthened_files),
+        on_index(test_tables_are_decoded_safely),
+        on_index(test_noise_is_decoded_safely),
+        on_index(test_verify_looks_behind_checksums),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,7 @@ static struct idx_builder *begin(const char *path, enum idx_id_type id_type) {
     return builder;
 }
 
-static struct idx_index *end(struct idx_builder *builder, const char *path, uint64_t documents,
-                             uint64_t fingerprints) {
+static struct idx_index *end(struct idx_builder *builder, const char *path, uint64_t documents, uint64_t fingerprints) {
     struct idx_build_summary summary;
     assert_ok(idx_builder_finish(builder, &summary, &failure));
     idx_builder_free(builder);
@@ -93,9 +92,17 @@ static void test_text_of_any_bytes_and_length(void **state) {
     memset(text, 'u', longest);
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)i;
     const struct document documents[] = {
-        {7, "http://example.org/", 19}, {7, "", 0},      {UINT64_MAX, bytes, sizeof bytes}, {0, "\0", 1},
-        {7, NULL, 0},                   {7, text, 5000}, {7, text, 511},                    {7, text, 512},
-        {0, text, longest},             {7, "\n\t", 2},  {0, "\xff\xfe", 2},
+        {7, "http://example.org/", 19},
+        {7, "", 0},
+        {UINT64_MAX, bytes, sizeof bytes},
+        {0, "\0", 1},
+        {7, NULL, 0},
+        {7, text, 5000},
+        {7, text, 511},
+        {7, text, 512},
+        {0, text, longest},
+        {7, "\n\t", 2},
+        {0, "\xff\xfe", 2},
     };
     struct idx_builder *builder = begin(path, IDX_ID_TEXT);
     for (size_t i = 0; i < LENGTH(documents); i++)

@@ -123,6 +123,27 @@ static void test_long_runs_of_a_prefix(void **state) {
     }
 }
 
+/* Blocks that end before, at and after the last fingerprint of a prefix. In 128 bytes stand 945 fingerprints of which
+ * each is one more than that before it; here 1024 have one prefix. */
+static void test_ends_of_blocks_and_prefixes(void **state) {
+    static const uint64_t asked[] = {1022, 1023, 1024, 1025, 2047, 2048};
+    for (uint64_t start = 1023 - 945 - 2; start <= 1023 - 945 + 3; start++) {
+        uint64_t items[2000];
+        for (size_t i = 0; i < LENGTH(items); i++) items[i] = start + i;
+        struct set set = set_of(items, LENGTH(items), 64);
+        struct trial trial = {"consecutive", .set = &set, .k = 1, .asked = asked};
+        trial.scheme = "@fffffffffffffc00,@00000000000003ff";
+        trial.asked_count = LENGTH(asked);
+        for (size_t i = 0; i < LENGTH(codecs); i++) {
+            trial.codec = codecs[i];
+            trial.block_size = 128;
+            trial.segments = 1;
+            run_trial(*state, &trial);
+        }
+        free_set(&set);
+    }
+}
+
 /* The whole space: every fingerprint there is. */
 static void test_full_space(void **state) {
     struct set set = make_set(SHAPE_DENSE_LOW, 12, 4096, 1);
@@ -140,9 +161,13 @@ static void test_full_space(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_makes),           in_folder(test_shapes),
-        in_folder(test_all_numbers_of_bits), in_folder(test_all_counts),
-        in_folder(test_long_runs_of_a_prefix), in_folder(test_full_space),
+        in_folder(test_makes),
+        in_folder(test_shapes),
+        in_folder(test_all_numbers_of_bits),
+        in_folder(test_all_counts),
+        in_folder(test_long_runs_of_a_prefix),
+        in_folder(test_ends_of_blocks_and_prefixes),
+        in_folder(test_full_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ static void *allocate(size_t count, size_t size) {
     return memory;
 }
 
-/* A tenth are copies with up to three bits turned, a hundredth lie close together; half of the queries have a neighbour. */
+/* A tenth are copies with up to three bits turned, a hundredth lie close together; half of the queries have a
+ * neighbour. */
 static void make_data(void) {
     uint64_t seed = 42;
     item_count = scale(1000000);

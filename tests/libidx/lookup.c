@@ -231,8 +231,7 @@ static void test_laws(void **state) {
             uint64_t items[1000];
             for (size_t item = 0; item < set.count; item++) items[item] = maps[map](set.items[item]);
             struct set mapped = set_of(items, set.count, 64);
-            struct idx_index *mapped_index =
-                build_and_open(path_in(*state, "%zu-%zu", i, map), &mapped, schemes[i], 3);
+            struct idx_index *mapped_index = build_and_open(path_in(*state, "%zu-%zu", i, map), &mapped, schemes[i], 3);
             compare_mapped(&set, index, mapped_index, maps[map]);
             idx_close(mapped_index);
             free_set(&mapped);

@@ -117,8 +117,8 @@ static int open_without_permission(const char *folder) {
 }
 
 static void test_no_permission(void **state) {
-    static const char *const names[] = {"000001/docs.sum", "000001/docs.mdb", "000001/table-01.tbl", "000001",
-                                        "manifest", ""};
+    static const char *const names[] = {"000001/docs.sum", "000001/docs.mdb", "000001/table-01.tbl",
+                                        "000001",          "manifest",        ""};
     const char *path = build_small(*state, "i", 1);
     assert_int_equal(chmod(*state, 0755), 0);
     for (size_t i = 0; i < LENGTH(names); i++) {
@@ -402,7 +402,8 @@ static void test_many_times(void **state) {
     const char *path = build_small(*state, "i", 1);
     struct idx_index *indexes[200];
     int before = count_descriptors();
-    for (size_t i = 0; i < LENGTH(indexes); i++) indexes[i] = open_index(path, i % 2 ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY);
+    for (size_t i = 0; i < LENGTH(indexes); i++)
+        indexes[i] = open_index(path, i % 2 ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY);
     for (size_t i = 0; i < LENGTH(indexes); i += 2) {
         size_t fingerprints;
         uint64_t documents;
@@ -631,8 +632,8 @@ static void test_properties_of_nothing(void **state) {
 
 static void test_statuses_have_phrases(void **state) {
     (void)state;
-    static const int all[] = {0, 100, 101, 102, 103, 104, 200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 304, 400,
-                              401, 402, 403};
+    static const int all[] = {0,   100, 101, 102, 103, 104, 200, 201, 202, 203, 204,
+                              205, 300, 301, 302, 303, 304, 400, 401, 402, 403};
     for (size_t i = 0; i < LENGTH(all); i++) {
         assert_string_not_equal(idx_status_string((enum idx_status)all[i]), "unknown status");
         for (size_t other = 0; other < i; other++)

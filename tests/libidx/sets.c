@@ -7,10 +7,10 @@
 #include "tests/libidx/support.h"
 
 const char *const shape_names[SHAPE_COUNT] = {
-    [SHAPE_UNIFORM] = "uniform",     [SHAPE_CLUSTERED] = "clustered", [SHAPE_PREFIXED] = "prefixed",
-    [SHAPE_SUFFIXED] = "suffixed",   [SHAPE_DENSE_LOW] = "dense low", [SHAPE_DENSE_TOP] = "dense top",
-    [SHAPE_EQUAL] = "all equal",     [SHAPE_ZERO] = "all zero",       [SHAPE_ENDS] = "both ends",
-    [SHAPE_ONE] = "a single one",    [SHAPE_NONE] = "none",
+    [SHAPE_UNIFORM] = "uniform",   [SHAPE_CLUSTERED] = "clustered", [SHAPE_PREFIXED] = "prefixed",
+    [SHAPE_SUFFIXED] = "suffixed", [SHAPE_DENSE_LOW] = "dense low", [SHAPE_DENSE_TOP] = "dense top",
+    [SHAPE_EQUAL] = "all equal",   [SHAPE_ZERO] = "all zero",       [SHAPE_ENDS] = "both ends",
+    [SHAPE_ONE] = "a single one",  [SHAPE_NONE] = "none",
 };
 
 uint64_t next_random(uint64_t *seed) {
@@ -107,7 +107,8 @@ uint64_t make_query(const struct set *set, unsigned most, uint64_t *seed) {
     if (random % 16 == 0) return 0;
     if (random % 16 == 1) return all_ones(set->bits);
     if (random % 16 < 4 || set->count == 0) return next_random(seed) & all_ones(set->bits);
-    return turn_bits(set->items[next_random(seed) % set->count], set->bits, (unsigned)(random >> 32) % (most + 1), seed);
+    return turn_bits(set->items[next_random(seed) % set->count], set->bits, (unsigned)(random >> 32) % (most + 1),
+                     seed);
 }
 
 static int compare_matches(const void *a, const void *b) {

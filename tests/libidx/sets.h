@@ -1,4 +1,5 @@
-/* sets.h: sets of fingerprints of every shape, queries near them, and the linear scan that look-ups are compared with. */
+/* sets.h: sets of fingerprints of every shape, queries near them, and the linear scan that look-ups are compared with.
+ */
 #ifndef IDX_TESTS_LIBIDX_SETS_H
 #define IDX_TESTS_LIBIDX_SETS_H
 

@@ -151,6 +151,7 @@ void run_trial(const char *folder, const struct trial *trial) {
     assert_non_null(answers.found);
     for (size_t i = 0; i < trial->queries; i++)
         check_query(&answers, index, make_query(trial->set, trial->k + 1, &seed));
+    for (size_t i = 0; i < trial->asked_count; i++) check_query(&answers, index, trial->asked[i]);
     check_all(&answers, index);
     idx_close(index);
     remove_all(path_in(folder, "trial.idx"));

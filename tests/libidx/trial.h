@@ -12,11 +12,13 @@ struct trial {
     enum idx_codec codec;
     uint32_t block_size;
     enum idx_keys keys;
-    size_t segments; /* the set is spread over so many; a part of it is in each of them */
-    size_t queries;
+    size_t segments;       /* the set is spread over so many; a part of it is in each of them */
+    size_t queries;        /* chosen at random, near the set */
+    const uint64_t *asked; /* further ones */
+    size_t asked_count;
 };
 
-/* Builds the index in `folder`, puts `queries` to it, and removes it. */
+/* Builds the index in `folder`, puts the queries to it, and removes it. */
 void run_trial(const char *folder, const struct trial *trial);
 
 /* Builds it as trial.idx in `folder`, with documents of the given kind, and opens it. */

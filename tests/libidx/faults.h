@@ -1,0 +1,30 @@
+/* faults.h: calls to the system that fail on purpose. The linker puts these in place of the C library's functions that
+ * libidx calls (see CMakeLists.txt); LMDB, a library of its own, keeps the real ones. */
+#ifndef IDX_TESTS_LIBIDX_FAULTS_H
+#define IDX_TESTS_LIBIDX_FAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fault_kind {
+    FAULT_ALLOCATION, /* malloc, calloc, realloc, aligned_alloc, strdup, strndup */
+    FAULT_OPEN,       /* open, openat */
+    FAULT_MKDIR,
+    FAULT_READ,   /* pread */
+    FAULT_WRITE,  /* pwrite */
+    FAULT_SYNC,   /* fsync */
+    FAULT_MAP,    /* mmap */
+    FAULT_STAT,   /* fstat */
+    FAULT_RANDOM, /* getrandom */
+    FAULT_RENAME, /* renameat2, by syscall, and rename */
+    FAULT_THREAD, /* pthread_create */
+    FAULT_COUNT
+};
+
+/* From now on, the calls of a kind fail with that errno: `times` of them, after the next `after`. */
+void arm(enum fault_kind kind, size_t after, size_t times, int fault_errno);
+
+/* No more failures. Returns how many there were. */
+size_t disarm(void);
+
+#endif

@@ -1,0 +1,297 @@
+/* system.c: what becomes of a build, an opening, a look-up or a check when one call to the system fails, whichever it
+ * is: the status that idx.h promises, nothing left behind, nothing leaked, and an index replaced or untouched. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/libidx/faults.h"
+#include "tests/libidx/sets.h"
+#include "tests/libidx/support.h"
+
+#define COUNT 200
+
+static const char *path;
+
+/* ---- What is tried ---- */
+
+static enum idx_status add_all(struct idx_builder *builder, uint64_t seed) {
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < COUNT && status == IDX_OK; i++)
+        status = idx_builder_add(builder, next_random(&seed), "id", 2, &failure);
+    return status;
+}
+
+static enum idx_status build_with(bool replace, unsigned threads) {
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    struct idx_builder *builder;
+    options.scheme = "2:1:1";
+    options.block_size = 128;
+    options.replace = replace;
+    options.threads = threads;
+    enum idx_status status = idx_builder_open(&builder, path, &options, &failure);
+    if (status != IDX_OK) return status;
+    status = add_all(builder, replace ? 2 : 1);
+    if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &failure);
+    idx_builder_free(builder);
+    return status;
+}
+
+static enum idx_status try_build(void) { return build_with(false, 1); }
+static enum idx_status try_threads(void) { return build_with(false, 2); }
+static enum idx_status try_replace(void) { return build_with(true, 1); }
+static enum idx_status try_verify(void) { return idx_verify(path, NULL, NULL, &failure); }
+
+static enum idx_status read_index(const struct idx_index *index) {
+    struct idx_match match;
+    struct idx_document document;
+    struct idx_documents *cursor;
+    size_t count;
+    bool found = false, replaced;
+    uint64_t seed = 1, fingerprint = next_random(&seed);
+    enum idx_status status = idx_lookup(index, fingerprint, 3, &match, 1, &count, &failure);
+    if (status == IDX_OK) status = idx_replaced(index, &replaced, &failure);
+    if (status == IDX_OK) status = idx_documents_open(index, &cursor, &failure);
+    if (status != IDX_OK) return status;
+    status = idx_documents_find(cursor, fingerprint, NULL, &failure);
+    if (status == IDX_OK) status = idx_documents_next(cursor, &document, &found, &failure);
+    idx_documents_close(cursor);
+    return status == IDX_OK && !(found && count == 1) ? IDX_BAD_CONTENT : status;
+}
+
+static enum idx_status try_reading(enum idx_keys keys) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_index *index;
+    options.keys = keys;
+    enum idx_status status = idx_open(&index, path, &options, &failure);
+    if (status != IDX_OK) return status;
+    status = read_index(index);
+    idx_close(index);
+    return status;
+}
+
+static enum idx_status try_reading_memory(void) { return try_reading(IDX_KEYS_BLOCKS_MEMORY); }
+static enum idx_status try_reading_mapped(void) { return try_reading(IDX_KEYS_MAPPED); }
+
+/* ---- How ---- */
+
+typedef enum idx_status (*attempt)(void);
+
+static uint64_t count_documents(void) {
+    struct idx_properties properties;
+    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    idx_get_properties(index, &properties);
+    idx_close(index);
+    return properties.documents;
+}
+
+/* A folder that holds nothing; but when the very last sync fails, the index stands already, and is whole. */
+static void expect_nothing_left(const char *folder) {
+    if (count_entries(folder) == 0) return;
+    assert_int_equal(count_entries(folder), 1);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+    remove_all(path);
+}
+
+static void expect_one_index(const char *folder) {
+    assert_int_equal(count_entries(folder), 1);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+    assert_int_equal(count_documents(), COUNT);
+}
+
+/* Lets the first call of a kind fail, then the second and so on, until there is none left to fail. Each time `try` must
+ * return the expected status. Returns the number of calls. */
+static size_t fail_each(const char *folder, attempt try, enum fault_kind kind, int fault_errno,
+                        enum idx_status expected) {
+    bool begins_empty = count_entries(folder) == 0;
+    int descriptors = count_entries("/proc/self/fd");
+    for (size_t call = 0;; call++) {
+        failure = (struct idx_error){0};
+        arm(kind, call, 1, fault_errno);
+        enum idx_status status = try();
+        if (disarm() == 0) {
+            assert_ok(status);
+            return call;
+        }
+        if (status != expected) print_error("call %zu of kind %d\n", call, (int)kind);
+        assert_status(expected, status);
+        if (begins_empty)
+            expect_nothing_left(folder);
+        else
+            expect_one_index(folder);
+        assert_int_equal(count_entries("/proc/self/fd"), descriptors);
+    }
+}
+
+static void expect_calls(size_t calls, size_t least) {
+    if (calls < least) fail_msg("only %zu calls", calls);
+}
+
+static int make_place(void **state) {
+    if (make_folder(state) != 0) return -1;
+    path = path_in(*state, "i");
+    return 0;
+}
+
+static int make_index(void **state) {
+    if (make_place(state) != 0) return -1;
+    return try_build() == IDX_OK ? 0 : -1;
+}
+
+/* ---- Memory ---- */
+
+static void test_building_without_memory(void **state) {
+    expect_calls(fail_each(*state, try_build, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 20);
+    remove_all(path);
+    expect_calls(fail_each(*state, try_threads, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 20);
+}
+
+static void test_replacing_without_memory(void **state) {
+    expect_calls(fail_each(*state, try_replace, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 20);
+}
+
+static void test_reading_without_memory(void **state) {
+    expect_calls(fail_each(*state, try_reading_memory, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 10);
+    expect_calls(fail_each(*state, try_reading_mapped, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 10);
+    expect_calls(fail_each(*state, try_verify, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 10);
+    expect_calls(fail_each(*state, try_reading_mapped, FAULT_MAP, ENOMEM, IDX_OUT_OF_MEMORY), 4);
+}
+
+/* ---- Files ---- */
+
+static void test_building_on_bad_disks(void **state) {
+    static const struct {
+        enum fault_kind kind;
+        int fault_errno;
+        enum idx_status expected;
+        size_t least;
+    } cases[] = {
+        {FAULT_WRITE, ENOSPC, IDX_DISK_FULL, 5}, {FAULT_WRITE, EDQUOT, IDX_DISK_FULL, 5},
+        {FAULT_WRITE, EIO, IDX_IO_ERROR, 5},     {FAULT_SYNC, EIO, IDX_IO_ERROR, 5},
+        {FAULT_SYNC, ENOSPC, IDX_DISK_FULL, 5},  {FAULT_OPEN, EMFILE, IDX_IO_ERROR, 5},
+        {FAULT_OPEN, ENOSPC, IDX_DISK_FULL, 5},  {FAULT_MKDIR, EROFS, IDX_NO_ACCESS, 2},
+        {FAULT_MKDIR, ENOSPC, IDX_DISK_FULL, 2}, {FAULT_READ, EIO, IDX_IO_ERROR, 1},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        size_t calls = fail_each(*state, try_build, cases[i].kind, cases[i].fault_errno, cases[i].expected);
+        expect_calls(calls, cases[i].least);
+        remove_all(path);
+    }
+}
+
+static void test_replacing_on_bad_disks(void **state) {
+    expect_calls(fail_each(*state, try_replace, FAULT_WRITE, ENOSPC, IDX_DISK_FULL), 5);
+    expect_calls(fail_each(*state, try_replace, FAULT_SYNC, EIO, IDX_IO_ERROR), 5);
+}
+
+static void test_reading_from_bad_disks(void **state) {
+    expect_calls(fail_each(*state, try_reading_memory, FAULT_READ, EIO, IDX_IO_ERROR), 5);
+    expect_calls(fail_each(*state, try_reading_mapped, FAULT_OPEN, EMFILE, IDX_IO_ERROR), 6);
+    expect_calls(fail_each(*state, try_reading_mapped, FAULT_OPEN, EACCES, IDX_NO_ACCESS), 6);
+    expect_calls(fail_each(*state, try_verify, FAULT_READ, EIO, IDX_IO_ERROR), 4);
+    expect_calls(fail_each(*state, try_verify, FAULT_OPEN, EMFILE, IDX_IO_ERROR), 6);
+}
+
+/* Interrupted calls are made again. */
+static void test_interruptions(void **state) {
+    for (size_t call = 0; call < 10; call++) {
+        remove_all(path);
+        arm(FAULT_WRITE, call, 3, EINTR);
+        assert_ok(try_build());
+        expect_calls(disarm(), call < 3 ? 1 : 0);
+        arm(FAULT_READ, call, 3, EINTR);
+        assert_ok(try_reading_memory());
+        expect_calls(disarm(), call < 3 ? 1 : 0);
+    }
+    expect_one_index(*state);
+}
+
+/* Some file systems can't sync folders, and say so by EINVAL: no reason to fail. */
+static void test_folders_that_can_not_be_synced(void **state) {
+    size_t tolerated = 0, calls = 10;
+    for (size_t call = 0; call < calls; call++) {
+        arm(FAULT_SYNC, call, 1, EINVAL);
+        enum idx_status status = try_build();
+        bool failed = disarm() > 0;
+        if (failed && status == IDX_OK) tolerated++;
+        if (!failed) calls = 0;
+        remove_all(path);
+    }
+    assert_int_equal(tolerated, 3); /* the segment's, the index's, and the one that holds it */
+    assert_int_equal(count_entries(*state), 0);
+}
+
+static void test_no_random_numbers(void **state) {
+    arm(FAULT_RANDOM, 0, SIZE_MAX / 2, ENOSYS);
+    enum idx_status status = try_build();
+    assert_true(disarm() > 0);
+    assert_status(IDX_IO_ERROR, status);
+    assert_int_equal(count_entries(*state), 0);
+}
+
+/* ---- Publishing ---- */
+
+/* Where renameat2 is not known, a plain rename does it; it replaces nothing, but for an empty folder. */
+static void test_publishing_without_renameat2(void **state) {
+    static const int unsupported[] = {ENOSYS, EINVAL};
+    for (size_t i = 0; i < LENGTH(unsupported); i++) {
+        arm(FAULT_RENAME, 0, 1, unsupported[i]);
+        assert_ok(try_build());
+        assert_int_equal(disarm(), 1);
+        expect_one_index(*state);
+        remove_all(path);
+    }
+    arm(FAULT_RENAME, 0, 2, EINVAL);
+    enum idx_status status = try_build();
+    assert_int_equal(disarm(), 2);
+    assert_status(IDX_IO_ERROR, status);
+    assert_int_equal(count_entries(*state), 0);
+}
+
+/* What can't be exchanged atomically is not replaced. */
+static void test_replacing_without_renameat2(void **state) {
+    static const int unsupported[] = {ENOSYS, EINVAL};
+    bool replaced;
+    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    for (size_t i = 0; i < LENGTH(unsupported); i++) {
+        arm(FAULT_RENAME, 0, 1, unsupported[i]);
+        enum idx_status status = try_replace();
+        assert_int_equal(disarm(), 1);
+        assert_status(IDX_UNSUPPORTED, status);
+        assert_ok(idx_replaced(index, &replaced, &failure));
+        assert_false(replaced);
+        expect_one_index(*state);
+    }
+    assert_int_equal(fail_each(*state, try_replace, FAULT_RENAME, EPERM, IDX_NO_ACCESS), 1);
+    assert_ok(idx_replaced(index, &replaced, &failure));
+    assert_true(replaced);
+    idx_close(index);
+}
+
+/* Threads that can't be started are no reason to fail either. */
+static void test_building_without_threads(void **state) {
+    arm(FAULT_THREAD, 0, SIZE_MAX / 2, EAGAIN);
+    assert_ok(try_threads());
+    assert_true(disarm() > 0);
+    expect_one_index(*state);
+}
+
+#define in_place(test) cmocka_unit_test_setup_teardown(test, make_place, remove_folder)
+#define on_index(test) cmocka_unit_test_setup_teardown(test, make_index, remove_folder)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_place(test_building_without_memory),
+        on_index(test_replacing_without_memory),
+        on_index(test_reading_without_memory),
+        in_place(test_building_on_bad_disks),
+        on_index(test_replacing_on_bad_disks),
+        on_index(test_reading_from_bad_disks),
+        in_place(test_interruptions),
+        in_place(test_folders_that_can_not_be_synced),
+        in_place(test_no_random_numbers),
+        in_place(test_publishing_without_renameat2),
+        on_index(test_replacing_without_renameat2),
+        in_place(test_building_without_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

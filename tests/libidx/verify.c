@@ -1,0 +1,340 @@
+/* verify.c: tests of idx_verify where no checksum tells: files that are sound each, but don't belong together, and
+ * document maps that break a rule. What reading makes of them is tested beside. */
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/libidx/forge.h"
+#include "tests/libidx/sets.h"
+#include "tests/libidx/support.h"
+
+#define COUNT 300
+
+static uint64_t fingerprint_of(uint64_t seed, size_t i) {
+    seed = seed << 32 | i;
+    return next_random(&seed);
+}
+
+static const char *build_small(const char *folder, const char *name, uint64_t seed) {
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    const char *path = path_in(folder, "%s", name);
+    uint64_t items[COUNT];
+    for (size_t i = 0; i < COUNT; i++) items[i] = fingerprint_of(seed, i);
+    options.block_size = 128;
+    build_index(path, &options, items, COUNT);
+    return path;
+}
+
+/* ---- Reports ---- */
+
+struct reports {
+    size_t count;
+    struct {
+        char file[64], sentence[512];
+        enum idx_status status;
+    } all[16];
+};
+
+static void note_report(void *context, const char *file, enum idx_status status, const char *sentence) {
+    struct reports *reports = context;
+    assert_in_range(reports->count, 0, LENGTH(reports->all) - 1);
+    strncpy(reports->all[reports->count].file, file, 63);
+    strncpy(reports->all[reports->count].sentence, sentence, 511);
+    reports->all[reports->count++].status = status;
+}
+
+static struct reports verify(const char *path, enum idx_status expected) {
+    struct reports reports = {0};
+    assert_status(expected, idx_verify(path, note_report, &reports, &failure));
+    assert_int_equal(idx_verify(path, NULL, NULL, NULL), expected);
+    return reports;
+}
+
+static void expect_report(const struct reports *reports, size_t i, const char *file, enum idx_status status) {
+    assert_true(i < reports->count);
+    assert_string_equal(reports->all[i].file, file);
+    if (reports->all[i].status != status) fail_msg("%s: %s", file, reports->all[i].sentence);
+    assert_true((reports->all[i].sentence[0] == '\0') == (status == IDX_OK));
+}
+
+/* One file's damage, of which the sentence speaks. */
+static void expect_damage(const char *path, size_t i, const char *clause) {
+    struct reports reports = verify(path, IDX_BAD_CONTENT);
+    static const char *const names[] = {"manifest", "000001/table-00.tbl", "000001/table-01.tbl", "000001/docs.mdb"};
+    for (size_t at = 0; at < LENGTH(names); at++)
+        expect_report(&reports, at, names[at], at == i ? IDX_BAD_CONTENT : IDX_OK);
+    if (strstr(reports.all[i].sentence, clause) == NULL) fail_msg("%s", reports.all[i].sentence);
+}
+
+static void test_a_sound_index(void **state) {
+    const char *parts[] = {build_small(*state, "a", 1), build_small(*state, "b", 2)};
+    const char *path = path_in(*state, "whole");
+    join_indexes(path, parts, LENGTH(parts));
+    struct reports reports = verify(path, IDX_OK);
+    static const char *const names[] = {"manifest",        "000001/table-00.tbl", "000001/table-01.tbl",
+                                        "000001/docs.mdb", "000002/table-00.tbl", "000002/table-01.tbl",
+                                        "000002/docs.mdb"};
+    assert_int_equal(reports.count, LENGTH(names));
+    for (size_t i = 0; i < LENGTH(names); i++) expect_report(&reports, i, names[i], IDX_OK);
+}
+
+/* It goes on after damage; the first one's status is returned. */
+static void test_all_damage_is_reported(void **state) {
+    static const uint8_t x = 0x5a;
+    const char *parts[] = {build_small(*state, "a", 1), build_small(*state, "b", 2), build_small(*state, "c", 3)};
+    const char *path = path_in(*state, "whole");
+    join_indexes(path, parts, LENGTH(parts));
+    unlink(path_in(path, "000001/table-00.tbl"));
+    change_bytes(path_in(path, "000001/docs.mdb"), 8192, &x, 1);
+    change_size(path_in(path, "000003/table-01.tbl"), 5000);
+    remove_all(path_in(path, "000002"));
+    struct reports reports = verify(path, IDX_MISSING_FILE);
+    assert_int_equal(reports.count, 8);
+    expect_report(&reports, 0, "manifest", IDX_OK);
+    expect_report(&reports, 1, "000001/table-00.tbl", IDX_MISSING_FILE);
+    expect_report(&reports, 2, "000001/table-01.tbl", IDX_OK);
+    expect_report(&reports, 3, "000001/docs.mdb", IDX_BAD_CHECKSUM);
+    expect_report(&reports, 4, "000002", IDX_MISSING_FILE);
+    expect_report(&reports, 5, "000003/table-00.tbl", IDX_OK);
+    expect_report(&reports, 6, "000003/table-01.tbl", IDX_WRONG_SIZE);
+    expect_report(&reports, 7, "000003/docs.mdb", IDX_OK);
+}
+
+static void test_what_is_no_damage(void **state) {
+    assert_int_equal(verify(path_in(*state, "none"), IDX_NOT_FOUND).count, 0);
+    assert_int_equal(verify(*state, IDX_NOT_AN_INDEX).count, 0);
+    forge_manifest(path_in(*state, "manifest"), "idx-index 1\n");
+    assert_int_equal(verify(*state, IDX_NEW_VERSION).count, 0);
+}
+
+static void test_a_damaged_manifest(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    change_size(path_in(path, "manifest"), 100);
+    struct reports reports = verify(path, IDX_BAD_CHECKSUM);
+    assert_int_equal(reports.count, 1);
+    expect_report(&reports, 0, "manifest", IDX_BAD_CHECKSUM);
+}
+
+/* ---- Tables ---- */
+
+/* A table of other fingerprints, as many, with this segment's uuid. */
+static void test_tables_that_differ(void **state) {
+    static const char *const names[] = {"000001/table-00.tbl", "000001/table-01.tbl"};
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        uint8_t uuid[16];
+        const char *a = build_small(*state, i == 0 ? "a" : "c", 1), *b = build_small(*state, i == 0 ? "b" : "d", 2);
+        read_segment_uuid(path_in(a, "%s", names[i]), uuid);
+        assert_int_equal(rename(path_in(b, "%s", names[i]), path_in(a, "%s", names[i])), 0);
+        forge_table(path_in(a, "%s", names[i]), 16, uuid, 16);
+        struct reports reports = verify(a, IDX_BAD_CONTENT);
+        expect_report(&reports, 2, names[1], IDX_BAD_CONTENT); /* the first sound one is the measure */
+        assert_non_null(strstr(reports.all[2].sentence, "holds other fingerprints than the first sound table"));
+        expect_report(&reports, 3, "000001/docs.mdb", i == 0 ? IDX_BAD_CONTENT : IDX_OK);
+    }
+}
+
+/* A fingerprint that the tables have and the map lacks is damage, and met as such. */
+static void test_documents_that_are_missing(void **state) {
+    uint8_t uuid[16];
+    bool exists;
+    struct idx_documents *cursor;
+    const char *a = build_small(*state, "a", 1), *b = build_small(*state, "b", 2);
+    for (unsigned i = 0; i < 2; i++) {
+        const char *table = path_in(a, "000001/table-%02u.tbl", i);
+        read_segment_uuid(table, uuid);
+        assert_int_equal(rename(path_in(b, "000001/table-%02u.tbl", i), table), 0);
+        forge_table(table, 16, uuid, 16);
+    }
+    expect_damage(a, 3, "holds other fingerprints than the tables");
+    struct idx_index *index = open_index(a, IDX_KEYS_MEMORY);
+    assert_ok(idx_exists(index, fingerprint_of(2, 5), 0, &exists, &failure));
+    assert_true(exists);
+    assert_ok(idx_documents_open(index, &cursor, &failure));
+    assert_status(IDX_BAD_CONTENT, idx_documents_find(cursor, fingerprint_of(2, 5), NULL, &failure));
+    assert_ok(idx_documents_find(cursor, fingerprint_of(1, 5), NULL, &failure));
+    idx_documents_close(cursor);
+    idx_close(index);
+}
+
+/* ---- Document maps, changed by LMDB itself ---- */
+
+struct map {
+    const char *segment;
+    uint8_t uuid[16];
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi docs, ids, meta;
+};
+
+static struct map open_map(const char *path) {
+    struct map map = {.segment = path_in(path, "000001")};
+    read_segment_uuid(path_in(map.segment, "table-00.tbl"), map.uuid);
+    assert_int_equal(mdb_env_create(&map.env), 0);
+    assert_int_equal(mdb_env_set_maxdbs(map.env, 4), 0);
+    assert_int_equal(mdb_env_set_mapsize(map.env, (size_t)1 << 26), 0);
+    assert_int_equal(mdb_env_open(map.env, path_in(map.segment, "docs.mdb"), MDB_NOSUBDIR | MDB_NOLOCK, 0666), 0);
+    assert_int_equal(mdb_txn_begin(map.env, NULL, 0, &map.txn), 0);
+    assert_int_equal(mdb_dbi_open(map.txn, "docs", 0, &map.docs), 0);
+    assert_int_equal(mdb_dbi_open(map.txn, "ids", 0, &map.ids), 0);
+    assert_int_equal(mdb_dbi_open(map.txn, "meta", 0, &map.meta), 0);
+    return map;
+}
+
+static void close_map(struct map *map) {
+    assert_int_equal(mdb_txn_commit(map->txn), 0);
+    mdb_env_close(map->env);
+    forge_sums(map->segment, map->uuid);
+}
+
+static MDB_val value_of(const void *bytes, size_t size) { return (MDB_val){size, (void *)(uintptr_t)bytes}; }
+
+static void put(struct map *map, MDB_dbi database, MDB_val key, MDB_val value) {
+    assert_int_equal(mdb_put(map->txn, database, &key, &value, 0), 0);
+}
+
+static void drop(struct map *map, MDB_dbi database, MDB_val key) {
+    assert_int_equal(mdb_del(map->txn, database, &key, NULL), 0);
+}
+
+/* Gives the fingerprint of document `i` another document number. */
+static void renumber(const char *path, size_t i, size_t number) {
+    struct map map = open_map(path);
+    uint64_t fingerprint = fingerprint_of(1, i);
+    drop(&map, map.docs, value_of(&fingerprint, sizeof fingerprint));
+    put(&map, map.docs, value_of(&fingerprint, sizeof fingerprint), value_of(&number, sizeof number));
+    close_map(&map);
+}
+
+static enum idx_status read_documents(const char *path, uint64_t fingerprint) {
+    struct idx_documents *cursor;
+    struct idx_document document;
+    bool found;
+    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    enum idx_status status = idx_documents_open(index, &cursor, &failure);
+    if (status == IDX_OK) {
+        status = idx_documents_find(cursor, fingerprint, NULL, &failure);
+        if (status == IDX_OK) status = idx_documents_next(cursor, &document, &found, &failure);
+        idx_documents_close(cursor);
+    }
+    idx_close(index);
+    return status;
+}
+
+/* Opened and closed by LMDB, nothing changed: sound. */
+static void test_a_forged_map_can_be_sound(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    renumber(path, 7, 7);
+    verify(path, IDX_OK);
+}
+
+static void test_numbers_twice_or_out_of_range(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    renumber(path, 7, 8);
+    expect_damage(path, 3, "has a document number twice or out of range");
+    renumber(path, 7, COUNT);
+    expect_damage(path, 3, "has a document number twice or out of range");
+    assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint_of(1, 7)));
+    renumber(path, 7, SIZE_MAX);
+    expect_damage(path, 3, "has a document number twice or out of range");
+    renumber(path, 7, 7);
+    verify(path, IDX_OK);
+}
+
+static void test_ids_missing(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    struct map map = open_map(path);
+    size_t number = 7;
+    drop(&map, map.ids, value_of(&number, sizeof number));
+    close_map(&map);
+    expect_damage(path, 3, "has counts that don't agree");
+    assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint_of(1, 7)));
+    assert_ok(read_documents(path, fingerprint_of(1, 8)));
+}
+
+/* As many as there should be, but one of them of no document. */
+static void test_ids_of_other_numbers(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    struct map map = open_map(path);
+    size_t number = 7, other = COUNT + 5;
+    drop(&map, map.ids, value_of(&number, sizeof number));
+    put(&map, map.ids, value_of(&other, sizeof other), value_of("x", 1));
+    close_map(&map);
+    assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint_of(1, 7)));
+    struct reports reports = verify(path, IDX_BAD_CONTENT);
+    expect_report(&reports, 3, "000001/docs.mdb", IDX_BAD_CONTENT);
+}
+
+static void test_fingerprints_too_few_or_other(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    struct map map = open_map(path);
+    uint64_t fingerprint = fingerprint_of(1, 7), other = 12345;
+    size_t number = 7;
+    drop(&map, map.docs, value_of(&fingerprint, sizeof fingerprint));
+    close_map(&map);
+    expect_damage(path, 3, "has counts that don't agree");
+    map = open_map(path);
+    put(&map, map.docs, value_of(&other, sizeof other), value_of(&number, sizeof number));
+    close_map(&map);
+    expect_damage(path, 3, "holds other fingerprints than the tables");
+    assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint));
+}
+
+/* What the map says of itself is compared before its first use. */
+static void test_meta_data(void **state) {
+    static const char *const names[] = {"uuid", "fingerprints", "documents"};
+    static const uint8_t other[16] = {1};
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        for (int wrong = 0; wrong < 3; wrong++) {
+            const char *path = build_small(*state, (const char[]){(char)('a' + i), (char)('0' + wrong), '\0'}, 1);
+            struct map map = open_map(path);
+            MDB_val name = value_of(names[i], strlen(names[i]));
+            enum idx_status expected = i == 0 && wrong > 0 ? IDX_FOREIGN_FILE : IDX_BAD_CONTENT;
+            drop(&map, map.meta, name);
+            if (wrong == 1) put(&map, map.meta, name, value_of(other, i == 0 ? 16 : 8));
+            if (wrong == 2) put(&map, map.meta, name, value_of(other, 3));
+            close_map(&map);
+            assert_status(expected, read_documents(path, fingerprint_of(1, 7)));
+            struct reports reports = verify(path, expected);
+            expect_report(&reports, 3, "000001/docs.mdb", expected);
+        }
+    }
+}
+
+/* Databases that are missing, or of another kind. */
+static void test_databases(void **state) {
+    static const char *const names[] = {"docs", "ids", "meta"};
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        for (int again = 0; again < 2; again++) {
+            const char *path = build_small(*state, (const char[]){(char)('a' + i), (char)('0' + again), '\0'}, 1);
+            struct map map = open_map(path);
+            MDB_dbi databases[] = {map.docs, map.ids, map.meta};
+            assert_int_equal(mdb_drop(map.txn, databases[i], 1), 0);
+            if (again) assert_int_equal(mdb_dbi_open(map.txn, names[i], MDB_CREATE | MDB_REVERSEKEY, &databases[i]), 0);
+            close_map(&map);
+            assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint_of(1, 7)));
+            struct reports reports = verify(path, IDX_BAD_CONTENT);
+            expect_report(&reports, 3, "000001/docs.mdb", IDX_BAD_CONTENT);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_a_sound_index),
+        in_folder(test_all_damage_is_reported),
+        in_folder(test_what_is_no_damage),
+        in_folder(test_a_damaged_manifest),
+        in_folder(test_tables_that_differ),
+        in_folder(test_documents_that_are_missing),
+        in_folder(test_a_forged_map_can_be_sound),
+        in_folder(test_numbers_twice_or_out_of_range),
+        in_folder(test_ids_missing),
+        in_folder(test_ids_of_other_numbers),
+        in_folder(test_fingerprints_too_few_or_other),
+        in_folder(test_meta_data),
+        in_folder(test_databases),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
