@@ -275,8 +275,8 @@ def read_block(block, f, codec, codes, before=()):
 
 def read_sums(data):
     check_start(data, b"idxdsums", 64)
-    require(not any(data[12:16] + data[40:56]), "reserved")
     require(u64(data, 56) == checksum(data[:56]), "checksum")
+    require(not any(data[12:16] + data[40:56]), "reserved")
     require(len(data) == 64 + 8 * pages(u64(data, 32)), "size")
 
 # Chapter 11: conformance vectors, and the commands

@@ -66,16 +66,18 @@ static enum idxf_fault check_block(const struct idxi_table *table, uint64_t bloc
     struct idxf_block_cursor cursor;
     uint64_t fingerprints[IDXF_CHUNK];
     size_t count;
+    bool ascends = true;
     idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
     while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
         for (size_t i = 0; i < count; i++) {
-            if (*any && fingerprints[i] <= *previous) return IDXF_FAULT_ORDER;
+            if (*any && fingerprints[i] <= *previous) ascends = false;
             *any = true;
             *previous = fingerprints[i];
             add_to_set(set, idxf_unpermute(&table->permutation, fingerprints[i]));
         }
     }
     if (cursor.fault != IDXF_OK) return cursor.fault;
+    if (!ascends) return IDXF_FAULT_ORDER;
     if (*previous != idxi_table_key(table, block)) return IDXF_FAULT_KEY;
     return idxf_block_check_padding(&cursor);
 }

@@ -18,7 +18,7 @@ static const char help[] =
     "  -k N                   largest distance that look-ups can ask for (default 3)\n"
     "  --scheme SCHEME        auto (default), 4, 10, 16, 20, B:C, B:C:R, B:C/b:c or @MASK[:R],…; see idx plan\n"
     "  --codec CODEC          delta (default) or xor, the paper's\n"
-    "  --block-size N         bytes a block, a power of two from 128 to 4096 (default 256)\n"
+    "  --block-size N         bytes a block, a power of two from 128 to 4096 (default 128)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
     "  --format FORMAT        tsv (default), u64 or npy\n"
     "  --fingerprints HOW     TSV fingerprints are hex (default), dec (unsigned) or signed (two's complement)\n"

@@ -17,7 +17,7 @@ static const char help[] =
     "  --count N              how many fingerprints: 8M, 1e9, 2^34\n"
     "  -k K                   largest distance to be answered (default 3)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
-    "  --block-size N         bytes a block, a power of two from 128 to 4096 (default 256)\n"
+    "  --block-size N         bytes a block, a power of two from 128 to 4096 (default 128)\n"
     "\n"
     "Columns, as expected of uniform fingerprints:\n"
     "  scheme      as idx build --scheme takes it\n"

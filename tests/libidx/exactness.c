@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/libidx/real.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
 
@@ -123,6 +124,19 @@ static void test_long_runs_of_a_prefix(void **state) {
     }
 }
 
+static void test_real_fingerprints(void **state) {
+    struct set set = make_real_set(40, 100 / scale(100));
+    struct trial trial = {"of real text", .set = &set, .queries = scale(100)};
+    assert_true(set.distinct_count > scale(1000));
+    for (size_t text = 0; text < LENGTH(schemes); text++) {
+        trial.scheme = schemes[text];
+        trial.k = (unsigned)largest_k(schemes[text], 64);
+        vary(&trial);
+        run_trial(*state, &trial);
+    }
+    free_set(&set);
+}
+
 /* Blocks that end before, at and after the last fingerprint of a prefix. In 128 bytes stand 945 fingerprints of which
  * each is one more than that before it; here 1024 have one prefix. */
 static void test_ends_of_blocks_and_prefixes(void **state) {
@@ -166,6 +180,7 @@ int main(void) {
         in_folder(test_all_numbers_of_bits),
         in_folder(test_all_counts),
         in_folder(test_long_runs_of_a_prefix),
+        in_folder(test_real_fingerprints),
         in_folder(test_ends_of_blocks_and_prefixes),
         in_folder(test_full_space),
     };

@@ -113,8 +113,6 @@ REPLACE(void *, mmap, (void *address, size_t size, int protection, int flags, in
     return fails(FAULT_MAP) ? MAP_FAILED : __real_mmap(address, size, protection, flags, file, offset);
 }
 
-REPLACE(int, fstat, (int file, struct stat *status)) { return fails(FAULT_STAT) ? -1 : __real_fstat(file, status); }
-
 REPLACE(ssize_t, getrandom, (void *bytes, size_t size, unsigned flags)) {
     return fails(FAULT_RANDOM) ? -1 : __real_getrandom(bytes, size, flags);
 }

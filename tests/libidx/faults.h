@@ -14,7 +14,6 @@ enum fault_kind {
     FAULT_WRITE,  /* pwrite */
     FAULT_SYNC,   /* fsync */
     FAULT_MAP,    /* mmap */
-    FAULT_STAT,   /* fstat */
     FAULT_RANDOM, /* getrandom */
     FAULT_RENAME, /* renameat2, by syscall, and rename */
     FAULT_THREAD, /* pthread_create */

@@ -344,6 +344,15 @@ static void test_newer_versions(void **state) {
 
 /* ---- Manifests ---- */
 
+/* A right checksum, and a line that breaks a rule: the error says which. */
+static void test_manifest_that_breaks_a_rule(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    forge_manifest(path_in(path, "manifest"), "idx-index 0\nuuid 0c9d6d4e-0a9f-4d52-8a8e-6f5a4d3c2b1a\nbits 65\nk 3\n");
+    assert_status(IDX_BAD_CONTENT, try_open(path));
+    expect_file("manifest");
+    assert_non_null(strstr(failure.sentence, "line 3: has a number of bits"));
+}
+
 static void test_manifest_that_does_not_cover(void **state) {
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
     const char *path = build_small(*state, "i", 1);
@@ -677,6 +686,7 @@ int main(void) {
         in_folder(test_documents_not_lmdb),
         in_folder(test_documents_of_the_other_byte_order),
         in_folder(test_newer_versions),
+        in_folder(test_manifest_that_breaks_a_rule),
         in_folder(test_manifest_that_does_not_cover),
         in_folder(test_other_files_are_ignored),
         in_folder(test_options),

@@ -247,6 +247,18 @@ static void test_publishing_without_renameat2(void **state) {
     assert_int_equal(count_entries(*state), 0);
 }
 
+/* What comes to stand at the path in the very last moment. */
+static void test_publishing_too_late(void **state) {
+    static const int there[] = {EEXIST, ENOTEMPTY, ENOTDIR};
+    for (size_t i = 0; i < LENGTH(there); i++) {
+        arm(FAULT_RENAME, 0, 1, there[i]);
+        enum idx_status status = try_build();
+        assert_int_equal(disarm(), 1);
+        assert_status(IDX_EXISTS, status);
+        assert_int_equal(count_entries(*state), 0);
+    }
+}
+
 /* What can't be exchanged atomically is not replaced. */
 static void test_replacing_without_renameat2(void **state) {
     static const int unsupported[] = {ENOSYS, EINVAL};
@@ -290,6 +302,7 @@ int main(void) {
         in_place(test_folders_that_can_not_be_synced),
         in_place(test_no_random_numbers),
         in_place(test_publishing_without_renameat2),
+        in_place(test_publishing_too_late),
         on_index(test_replacing_without_renameat2),
         in_place(test_building_without_threads),
     };
