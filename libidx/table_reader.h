@@ -15,7 +15,7 @@ struct idxi_table {
     struct idxf_table_header header;
     struct idxf_table_layout layout;
     struct idxf_permutation permutation;
-    unsigned prefix; /* bits */
+    unsigned prefix;              /* bits */
     struct idxf_decoder *decoder; /* NULL for a table without fingerprints */
     const uint8_t *map;           /* the file */
     const uint8_t *blocks;        /* in the map, or in `held`, like the next two */
