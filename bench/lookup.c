@@ -150,8 +150,8 @@ __attribute__((target("avx2"))) static uint64_t scan_avx2(const uint64_t *finger
     return scan_tiles(fingerprints, count, queries);
 }
 
-__attribute__((target("avx512f,prefer-vector-width=512"))) static uint64_t
-scan_avx512(const uint64_t *fingerprints, size_t count, const uint64_t *queries) {
+__attribute__((target("avx512f"))) static uint64_t scan_avx512(const uint64_t *fingerprints, size_t count,
+                                                               const uint64_t *queries) {
     return scan_tiles(fingerprints, count, queries);
 }
 #endif

@@ -207,7 +207,7 @@ enum idx_status idxi_map_fail(const struct idxi_map *map, int result, struct idx
 
 static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
                                  struct idx_error *error) {
-    *file = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    *file = openat(folder, name, IDXI_OPEN_FILE);
     if (*file >= 0) return idxi_file_size(*file, size, path, error);
     if (errno != ENOENT) return idxi_fail_system(error, errno, path, "open");
     return idxi_fail(error, IDX_MISSING_FILE, path,

@@ -4,6 +4,9 @@
 
 #include <idx.h>
 
+/* How files of an index are opened for reading; one that is a pipe must not make anybody wait. */
+#define IDXI_OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
 /* `folder/name`, allocated. NULL when out of memory. */
 char *idxi_path(const char *folder, const char *name);
 

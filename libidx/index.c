@@ -39,7 +39,7 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 static enum idx_status read_text(const struct idx_index *index, int folder, const char *path, char *text, size_t *size,
                                  struct idx_error *error) {
     uint64_t length;
-    int file = openat(folder, IDXI_MANIFEST_NAME, O_RDONLY | O_CLOEXEC);
+    int file = openat(folder, IDXI_MANIFEST_NAME, IDXI_OPEN_FILE);
     if (file < 0 && errno == ENOENT)
         return idxi_fail(error, IDX_NOT_AN_INDEX, index->path, "has no manifest, so it is no idx index");
     if (file < 0) return idxi_fail_system(error, errno, path, "open");
@@ -185,6 +185,8 @@ static struct idx_index *new_index(const struct idx_open_options *options) {
 
 enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                          struct idx_error *error) {
+    if (options != NULL && (unsigned)options->keys > IDX_KEYS_BLOCKS_MEMORY)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no way %d to hold keys", (int)options->keys);
     for (int attempt = 1;; attempt++) {
         bool replaced = false;
         struct idx_index *index = new_index(options);

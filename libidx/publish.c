@@ -41,7 +41,7 @@ static enum idx_status check_index(const char *path, struct idx_error *error) {
     char bytes[sizeof begin - 1];
     char *manifest = idxi_path(path, IDXI_MANIFEST_NAME);
     if (manifest == NULL) return idxi_fail_memory(error);
-    int file = open(manifest, O_RDONLY | O_CLOEXEC);
+    int file = open(manifest, IDXI_OPEN_FILE);
     enum idx_status status = IDX_OK;
     if (file < 0)
         status = errno == ENOENT ? fail_not_index(path, error) : idxi_fail_system(error, errno, manifest, "open");

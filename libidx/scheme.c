@@ -167,6 +167,7 @@ enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, un
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "k = %u with fingerprints of %u bits: k must be 0 to %d, and less than the bits", k, bits,
                          IDX_MAX_K);
+    if (text == NULL) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no scheme is given: use auto");
     if (!parse(scheme, text, bits, k, count))
         return idxi_fail(error, IDX_BAD_SCHEME, NULL,
                          "scheme '%.200s' is none for fingerprints of %u bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "

@@ -110,7 +110,7 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
                                 const struct idx_open_options *options, struct idx_error *error) {
     *table = (struct idxi_table){.path = idxi_path(folder_path, name)};
     if (table->path == NULL) return idxi_fail_memory(error);
-    int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    int file = openat(folder, name, IDXI_OPEN_FILE);
     if (file < 0 && errno == ENOENT)
         return idxi_fail(error, IDX_MISSING_FILE, table->path,
                          "is missing: the index is damaged; rebuild it, or restore it from a copy");

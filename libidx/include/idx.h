@@ -245,10 +245,11 @@ struct idx_build_summary {
     size_t tables;
 };
 
-/* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. `summary` may be
- * NULL. Afterwards, whatever it returned, the builder can only be freed.
- * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at the path meanwhile), IDX_UNSUPPORTED (the file
- * system can't exchange folders), IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+/* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. An error of the very
+ * last step, syncing the folder that holds it, leaves the whole index in place. `summary` may be NULL. Afterwards,
+ * whatever it returned, the builder can only be freed. Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at
+ * the path meanwhile), IDX_UNSUPPORTED (the file system can't exchange folders), IDX_LIMIT, IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
 
@@ -280,8 +281,8 @@ struct idx_index;
  * the index even while it is being replaced. `options` may be NULL. Takes a file descriptor for each document map and
  * one for the folder. A relative path is kept as it is, for idx_replaced. The caller closes *index. Works on read-only
  * media, and any number of times in a process.
- * Errors: IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the damaged-file group, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
- * IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb made on another kind of machine). */
+ * Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the damaged-file group,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb made on another kind of machine). */
 IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
                                  struct idx_error *error);
 

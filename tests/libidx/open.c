@@ -175,6 +175,20 @@ static void test_missing_files(void **state) {
     }
 }
 
+/* A pipe in a file's place is refused at once, though nobody writes to it. */
+static void test_pipe_for_a_file(void **state) {
+    static const char *const files[] = {"manifest", "000001/table-00.tbl", "000001/docs.mdb", "000001/docs.sum"};
+    const char *path = build_small(*state, "i", 1);
+    for (size_t i = 0; i < LENGTH(files); i++) {
+        const char *file = path_in(path, "%s", files[i]), *aside = path_in(*state, "aside");
+        assert_int_equal(rename(file, aside), 0);
+        assert_int_equal(mkfifo(file, 0600), 0);
+        assert_status(IDX_BAD_CONTENT, try_open(path));
+        assert_int_equal(rename(aside, file), 0);
+    }
+    assert_ok(try_open(path));
+}
+
 static void test_missing_manifest(void **state) {
     const char *path = build_small(*state, "i", 1);
     unlink(path_in(path, "manifest"));
@@ -401,6 +415,8 @@ static void test_options(void **state) {
     options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
     options.keys = IDX_KEYS_BLOCKS_MEMORY;
     assert_status(IDX_BAD_CHECKSUM, idx_open(&index, path, &options, &failure));
+    options.keys = (enum idx_keys)3;
+    assert_status(IDX_INVALID_ARGUMENT, idx_open(&index, path, &options, &failure));
 }
 
 /* ---- Many times ---- */
@@ -674,6 +690,7 @@ int main(void) {
         in_folder(test_read_only_media),
         in_folder(test_read_only_files),
         in_folder(test_missing_files),
+        in_folder(test_pipe_for_a_file),
         in_folder(test_missing_manifest),
         in_folder(test_missing_second_segment),
         in_folder(test_tables_of_another_index),

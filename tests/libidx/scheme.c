@@ -190,6 +190,7 @@ static void test_what_is_no_scheme(void **state) {
     assert_status(IDX_BAD_SCHEME, parse("4", 3, 0));
     assert_status(IDX_BAD_SCHEME, parse("@3f", 5, 0));
     assert_status(IDX_BAD_SCHEME, parse("@20", 5, 0));
+    assert_status(IDX_INVALID_ARGUMENT, idx_scheme_parse(&scheme, NULL, 64, 3, 0, &failure));
 }
 
 static void test_refusals_say_what_to_do(void **state) {
