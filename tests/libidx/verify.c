@@ -135,6 +135,22 @@ static void test_tables_that_differ(void **state) {
     }
 }
 
+/* A block is decoded whole before its order is looked at: here the first fingerprints wrap around, and a code far
+ * behind them is not assigned (SPEC.md, chapter 7). */
+static void test_a_code_behind_disorder(void **state) {
+    const char *path = path_in(*state, "dense"), *table = path_in(path, "000001/table-00.tbl");
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    uint64_t dense[1000];
+    const uint8_t last[8] = {255, 255, 255, 255, 255, 255, 255, 255}, one = 1;
+    options.block_size = 4096;
+    for (size_t i = 0; i < LENGTH(dense); i++) dense[i] = i;
+    build_index(path, &options, dense, LENGTH(dense));
+    forge_table(table, 4096 + 2, last, sizeof last);
+    expect_damage(path, 1, "don't ascend");
+    forge_table(table, 4096 + 10 + 25, &one, 1);
+    expect_damage(path, 1, "a code that is not assigned");
+}
+
 /* A fingerprint that the tables have and the map lacks is damage, and met as such. */
 static void test_documents_that_are_missing(void **state) {
     uint8_t uuid[16];
@@ -327,6 +343,7 @@ int main(void) {
         in_folder(test_what_is_no_damage),
         in_folder(test_a_damaged_manifest),
         in_folder(test_tables_that_differ),
+        in_folder(test_a_code_behind_disorder),
         in_folder(test_documents_that_are_missing),
         in_folder(test_a_forged_map_can_be_sound),
         in_folder(test_numbers_twice_or_out_of_range),
