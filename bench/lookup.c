@@ -1,301 +1,412 @@
-/* lookup.c: look-ups a second, in process, on one thread: idx by scheme and block size, beside a linear scan. Data are
- * uniform fingerprints, a tenth of them planted 1 to 3 bits from another; half of the queries have a neighbour. Every
- * system answers the first queries alike, or the benchmark fails. */
+/* lookup.c: the benchmark's command: its options, and which systems are measured, in which order. Each is freed before
+ * the next is built. */
+#include "bench/data.h"
+#include "bench/extremes.h"
+#include "bench/faiss.h"
+#include "bench/idx.h"
+#include "bench/measure.h"
+#include "bench/memory.h"
+#include "bench/mih.h"
+#include "bench/scan.h"
+#include "bench/uncompressed.h"
+
 #include <getopt.h>
-#include <idx.h>
-#include <stdbool.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define K 3
-#define PASSES 5
-#define SCAN_TILE 1024
+#ifdef BENCH_HAS_FAISS
+#define FAISS_NOTE "FAISS is part of this build."
+#else
+#define FAISS_NOTE "FAISS is not part of this build: that takes libfaiss-dev and a C++ compiler, and no sanitizer."
+#endif
 
 static const char help[] =
-    "Usage: lookup --count N [--queries N] [--scheme S]... [--block-size N]... [--codec xor|delta] [--folder D]\n"
+    "Usage: lookup --count N [OPTION]...\n"
+    "Measures exact look-ups within k bits by idx and by what else there is, on the same data, one system after the\n"
+    "other, and prints a row for each. " FAISS_NOTE "\n"
     "\n"
-    "Prints, separated by tabs under a header line: system, n, scheme, block_size, queries_per_second (median of 5\n"
-    "passes), bytes_per_fingerprint (all table files, and what opening allocates), matches (of the first 1000 "
-    "queries,\n"
-    "which all systems answer, all alike or the benchmark ends with status 1). Systems: scan, a linear scan; idx, "
-    "with\n"
-    "keys in memory and blocks mapped; idx-memory, with both in memory.\n"
+    "  --count N             fingerprints (required), such as 1e7\n"
+    "  -k, --k N             distance (default 3)\n"
+    "  --system S            measure this system only; may be repeated: idx, scan, uncompressed, mih, faiss, patterns\n"
+    "                        (up to 1e6 fingerprints), precomputed (up to 1e4)\n"
+    "  --scheme S            idx: a scheme; may be repeated (default for k = 3: 4:1, 5:2, 6:3, 2:1:1 and auto)\n"
+    "  --block-size N        idx: a block size; may be repeated (default: the library's)\n"
+    "  --codec C             idx: delta or xor; may be repeated (default both)\n"
+    "  --threads N           idx: measure N threads, too\n"
+    "  --folder D            idx: where to build indexes (default /tmp); they are removed afterwards\n"
+    "  --uncompressed S      uncompressed: a scheme; may be repeated (default for k = 3: 5:2 and 4:1)\n"
+    "  --directory-bits N    uncompressed: bits of the directories (default: about one fingerprint an entry)\n"
+    "  --parts M             mih: substrings; may be repeated (default 2 to k + 1)\n"
+    "  --faiss NHASH,B,FLIP  faiss: a setting of IndexBinaryMultiHash, or flat; may be repeated\n"
+    "  --instructions I      scan, uncompressed, mih: use at most plain, avx2, avx512 or vpopcntdq (the default)\n"
+    "  --passes N            passes, of which the median is taken (default 5)\n"
+    "  --seconds S           a pass takes about this long, and has 1000 queries at least (default 1)\n"
+    "  --queries N           different queries (default 4e6)\n"
+    "  --core N              run single-threaded passes there (default: the last core)\n"
     "\n"
-    "  --count N       fingerprints (required), such as 1e7\n"
-    "  --queries N     queries for idx, at least 1000 (default 200000)\n"
-    "  --scheme S      a scheme to measure; may be repeated (default 4:1, 5:2 and 2:1:1)\n"
-    "  --block-size N  a block size to measure; may be repeated (default 128 and 256)\n"
-    "  --codec C       delta (default) or xor\n"
-    "  --folder D      where to build the indexes (default /tmp); they are removed afterwards\n";
+    "Columns, separated by tabs: system; n; k; scheme; codec; block_size; mode: single (a query at a time), staged "
+    "(many\n"
+    "at a time, one thread), threads=N, cold (the first 1000 queries after opening, nothing in the page cache);\n"
+    "queries_per_second, ns_per_query: the median; table_bytes_per_fp: all table files, or a peer's whole structure;\n"
+    "resident_bytes_per_fp: what opening allocates; matches: of the first 1000 queries, which every system answers: "
+    "the\n"
+    "same fingerprints as the scan, or the benchmark ends with status 1. idx has its keys in memory and its blocks\n"
+    "mapped, idx-memory both in memory. There are no document IDs, so no bytes for them.\n";
 
-#define SHARED_QUERIES 1000
 #define MAX_CHOICES 32
 
-struct options {
-    uint64_t count;
-    size_t queries;
-    const char *schemes[MAX_CHOICES];
-    size_t scheme_count;
-    uint32_t block_sizes[MAX_CHOICES];
-    size_t block_size_count;
-    enum idx_codec codec;
-    const char *folder;
-};
-
-struct data {
-    uint64_t *fingerprints;
+struct list {
+    const char *values[MAX_CHOICES];
     size_t count;
-    uint64_t *queries;
-    size_t query_count;
-    uint64_t matches; /* of the first SHARED_QUERIES, by the scan */
 };
 
-static void die(const char *sentence) {
-    fprintf(stderr, "lookup: %s\n", sentence);
-    exit(2);
+struct options {
+    size_t count;
+    unsigned k;
+    struct list systems, schemes, block_sizes, codecs, uncompressed, parts, faiss;
+    unsigned threads;
+    unsigned directory_bits;
+    enum instructions instructions;
+    const char *folder;
+    unsigned passes;
+    double seconds;
+    size_t queries;
+    int core;
+};
+
+static void add(struct list *list, const char *value) {
+    if (list->count == MAX_CHOICES) die("an option is repeated more than %d times", MAX_CHOICES);
+    list->values[list->count++] = value;
 }
 
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die(error->sentence);
-}
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* ---- Data ---- */
-
-/* xorshift64* (Vigna, 2016). */
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t next_random(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
-
-static uint64_t flip_bits(uint64_t fingerprint, unsigned count) {
-    for (unsigned i = 0; i < count; i++) fingerprint ^= UINT64_C(1) << next_random() % 64;
-    return fingerprint;
-}
-
-static void make_data(struct data *data, const struct options *options) {
-    data->count = (size_t)options->count;
-    data->query_count = options->queries;
-    data->fingerprints = malloc(data->count * sizeof *data->fingerprints);
-    data->queries = malloc(data->query_count * sizeof *data->queries);
-    if (data->fingerprints == NULL || data->queries == NULL) die("out of memory");
-    for (size_t i = 0; i < data->count; i++)
-        data->fingerprints[i] = i > 0 && i % 10 == 0
-                                    ? flip_bits(data->fingerprints[next_random() % i], 1 + next_random() % K)
-                                    : next_random();
-    for (size_t i = 0; i < data->query_count; i++)
-        data->queries[i] = i % 2 == 0
-                               ? next_random()
-                               : flip_bits(data->fingerprints[next_random() % data->count], next_random() % (K + 1));
+static bool is_chosen(const struct options *options, const char *system) {
+    for (size_t i = 0; i < options->systems.count; i++) {
+        if (strcmp(options->systems.values[i], system) == 0) return true;
+    }
+    return options->systems.count == 0;
 }
 
 /* ---- Systems ---- */
 
-static void print_row(const char *system, const struct data *data, const char *scheme, uint32_t block_size,
-                      double seconds, size_t queries, double bytes, uint64_t matches) {
-    printf("%s\t%zu\t%s\t%u\t%.0f\t%.2f\t%llu\n", system, data->count, scheme, block_size, (double)queries / seconds,
-           bytes, (unsigned long long)matches);
-    fflush(stdout);
+struct run {
+    const struct options *options;
+    struct data data;
+    struct measurement measurement;
+};
+
+/* Measures a system in both single-threaded modes and frees it. */
+static void measure_both(struct run *run, struct system *system) {
+    measure(&run->measurement, system, MODE_SINGLE, 1);
+    measure(&run->measurement, system, MODE_STAGED, 1);
+    system->free(system);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+static void measure_scans(struct run *run) {
+    struct system system;
+    scan_build(&system, &run->data, true, run->options->instructions);
+    set_expected(&run->measurement, &system);
+    if (is_chosen(run->options, "scan")) measure(&run->measurement, &system, MODE_STAGED, 1);
+    system.free(&system);
+    if (!is_chosen(run->options, "scan")) return;
+    scan_build(&system, &run->data, false, run->options->instructions);
+    measure(&run->measurement, &system, MODE_SINGLE, 1);
+    system.free(&system);
 }
 
-/* Whether at most K bits are set: clearing them one by one runs in wide registers everywhere, counting does not. */
-static inline __attribute__((always_inline)) bool is_near(uint64_t errors) {
-    for (int i = 0; i < K; i++) errors &= errors - 1;
-    return errors == 0;
+static void measure_opened(struct run *run, const struct idx_choice *choice, const char *path, bool in_memory) {
+    unsigned threads = run->options->threads;
+    struct system system;
+    idx_build(&system, &run->data, choice, path, in_memory, threads);
+    measure(&run->measurement, &system, MODE_SINGLE, 1);
+    measure(&run->measurement, &system, MODE_STAGED, 1);
+    if (threads > 1) measure(&run->measurement, &system, MODE_THREADS, threads);
+    system.free(&system);
 }
 
-/* All queries against one tile of fingerprints after the other, so that the tiles come from the first cache. Inlined
- * below for the processor's own instructions. */
-static inline __attribute__((always_inline)) uint64_t scan_tiles(const uint64_t *fingerprints, size_t count,
-                                                                 const uint64_t *queries) {
-    uint64_t matches = 0;
-    for (size_t begin = 0; begin < count; begin += SCAN_TILE) {
-        size_t end = count - begin < SCAN_TILE ? count : begin + SCAN_TILE;
-        for (size_t query = 0; query < SHARED_QUERIES; query++) {
-            for (size_t i = begin; i < end; i++) matches += is_near(fingerprints[i] ^ queries[query]);
+static void measure_index(struct run *run, const struct idx_choice *choice) {
+    char path[4096];
+    struct system system;
+    snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", run->options->folder, (long)getpid());
+    idx_make(&run->data, choice, path);
+    idx_drop_cache(path);
+    idx_build(&system, &run->data, choice, path, false, 1);
+    measure_cold(&run->measurement, &system);
+    system.free(&system);
+    measure_opened(run, choice, path, false);
+    measure_opened(run, choice, path, true);
+    idx_remove();
+}
+
+/* Whether `auto` comes to a scheme that is measured already. */
+static bool is_repeated(const struct run *run, size_t scheme) {
+    const struct list *schemes = &run->options->schemes;
+    struct idx_scheme parsed;
+    struct idx_error error;
+    if (strcmp(schemes->values[scheme], "auto") != 0) return false;
+    if (idx_scheme_parse(&parsed, "auto", 64, run->data.k, run->data.count, &error) != IDX_OK)
+        die("%s", error.sentence);
+    for (size_t i = 0; i < scheme; i++) {
+        if (strcmp(schemes->values[i], parsed.name) != 0) continue;
+        fprintf(stderr, "lookup: auto is %s here\n", parsed.name);
+        return true;
+    }
+    return false;
+}
+
+static void measure_indexes(struct run *run) {
+    const struct options *options = run->options;
+    for (size_t scheme = 0; scheme < options->schemes.count; scheme++) {
+        if (is_repeated(run, scheme)) continue;
+        for (size_t size = 0; size < options->block_sizes.count; size++) {
+            for (size_t codec = 0; codec < options->codecs.count; codec++) {
+                struct idx_choice choice = {
+                    options->schemes.values[scheme], (uint32_t)strtoul(options->block_sizes.values[size], NULL, 10),
+                    strcmp(options->codecs.values[codec], "xor") == 0 ? IDX_CODEC_XOR : IDX_CODEC_DELTA};
+                measure_index(run, &choice);
+            }
         }
     }
-    return matches;
 }
 
-static uint64_t scan_plain(const uint64_t *fingerprints, size_t count, const uint64_t *queries) {
-    return scan_tiles(fingerprints, count, queries);
+static void measure_uncompressed(struct run *run) {
+    const struct options *options = run->options;
+    struct system system;
+    for (size_t i = 0; i < options->uncompressed.count; i++) {
+        if (uncompressed_build(&system, &run->data, options->uncompressed.values[i], options->directory_bits,
+                               options->instructions))
+            measure_both(run, &system);
+    }
 }
 
-#ifdef __x86_64__
-__attribute__((target("avx2"))) static uint64_t scan_avx2(const uint64_t *fingerprints, size_t count,
-                                                          const uint64_t *queries) {
-    return scan_tiles(fingerprints, count, queries);
+static void measure_mih(struct run *run) {
+    struct system system;
+    for (size_t i = 0; i < run->options->parts.count; i++) {
+        unsigned parts = (unsigned)strtoul(run->options->parts.values[i], NULL, 10);
+        for (int wide = 0; wide < 2; wide++) {
+            if (mih_build(&system, &run->data, parts, wide, run->options->instructions)) measure_both(run, &system);
+        }
+    }
 }
 
-__attribute__((target("avx512f"))) static uint64_t scan_avx512(const uint64_t *fingerprints, size_t count,
-                                                               const uint64_t *queries) {
-    return scan_tiles(fingerprints, count, queries);
+#ifdef BENCH_HAS_FAISS
+static bool build_faiss(struct system *system, const struct data *data, const char *setting) {
+    unsigned hashes, bits, flips;
+    if (strcmp(setting, "flat") == 0) return faiss_flat_build(system, data);
+    if (sscanf(setting, "%u,%u,%u", &hashes, &bits, &flips) != 3)
+        die("--faiss %s is neither flat nor three numbers: nhash,b,flip", setting);
+    return faiss_hash_build(system, data, hashes, bits, flips);
+}
+
+static void measure_faiss(struct run *run) {
+    struct system system;
+    for (size_t i = 0; i < run->options->faiss.count; i++) {
+        if (build_faiss(&system, &run->data, run->options->faiss.values[i])) measure_both(run, &system);
+    }
+}
+#else
+static void measure_faiss(struct run *run) {
+    (void)run;
+    fputs("lookup: " FAISS_NOTE "\n", stderr);
 }
 #endif
 
-static uint64_t scan(const uint64_t *fingerprints, size_t count, const uint64_t *queries) {
-#ifdef __x86_64__
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) return scan_avx512(fingerprints, count, queries);
-    if (__builtin_cpu_supports("avx2")) return scan_avx2(fingerprints, count, queries);
-#endif
-    return scan_plain(fingerprints, count, queries);
-}
-
-static void measure_scan(struct data *data) {
-    uint64_t *distinct = malloc(data->count * sizeof *distinct);
-    size_t count = 0;
-    if (distinct == NULL) die("out of memory");
-    memcpy(distinct, data->fingerprints, data->count * sizeof *distinct);
-    qsort(distinct, data->count, sizeof *distinct, compare_numbers);
-    for (size_t i = 0; i < data->count; i++) {
-        if (i == 0 || distinct[i] != distinct[count - 1]) distinct[count++] = distinct[i];
+static void measure_extremes(struct run *run) {
+    struct system system;
+    if (run->data.k > 3) return;
+    if (is_chosen(run->options, "patterns") && run->options->count <= PATTERNS_MAX_COUNT &&
+        patterns_build(&system, &run->data)) {
+        measure(&run->measurement, &system, MODE_SINGLE, 1);
+        system.free(&system);
     }
-    double begin = now();
-    data->matches = scan(distinct, count, data->queries);
-    print_row("scan", data, "-", 0, now() - begin, SHARED_QUERIES, 8, data->matches);
-    free(distinct);
-}
-
-static void build(const struct data *data, const struct options *options, const char *scheme, uint32_t block_size,
-                  const char *path) {
-    struct idx_build_options build = IDX_BUILD_OPTIONS_INIT;
-    struct idx_builder *builder;
-    struct idx_error error;
-    build.k = K;
-    build.scheme = scheme;
-    build.codec = options->codec;
-    build.block_size = block_size;
-    build.id_type = IDX_ID_NONE;
-    build.threads = 2;
-    try(idx_builder_open(&builder, path, &build, &error), &error);
-    for (size_t i = 0; i < data->count; i++)
-        try(idx_builder_add_u64(builder, data->fingerprints[i], 0, &error), &error);
-    try(idx_builder_finish(builder, NULL, &error), &error);
-    idx_builder_free(builder);
-}
-
-static uint64_t look_up(const struct idx_index *index, const uint64_t *queries, size_t count) {
-    struct idx_match matches[64];
-    struct idx_error error;
-    uint64_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t here;
-        try(idx_lookup(index, queries[i], K, matches, 64, &here, &error), &error);
-        found += here;
+    if (is_chosen(run->options, "precomputed") && run->options->count <= PRECOMPUTED_MAX_COUNT &&
+        precomputed_build(&system, &run->data)) {
+        measure(&run->measurement, &system, MODE_SINGLE, 1);
+        system.free(&system);
     }
-    return found;
 }
 
-static void measure_open(const struct data *data, const char *system, const char *path, enum idx_keys keys,
-                         const char *scheme, uint32_t block_size) {
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
-    struct idx_error error;
-    struct idx_index *index;
-    struct idx_properties properties;
-    double seconds[PASSES];
-    options.keys = keys;
-    try(idx_open(&index, path, &options, &error), &error);
-    idx_get_properties(index, &properties);
-    uint64_t matches = look_up(index, data->queries, SHARED_QUERIES);
-    look_up(index, data->queries, data->query_count);
-    for (int pass = 0; pass < PASSES; pass++) {
-        double begin = now();
-        look_up(index, data->queries, data->query_count);
-        seconds[pass] = now() - begin;
+/* ---- Options ---- */
+
+static enum instructions parse_instructions(const char *text) {
+    static const char *const names[] = {"plain", "avx2", "avx512", "vpopcntdq"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) == 0) return (enum instructions)i;
     }
-    qsort(seconds, PASSES, sizeof *seconds, compare_doubles);
-    double bytes = (double)(properties.table_bytes + properties.resident_bytes) / (double)properties.fingerprints;
-    print_row(system, data, scheme, block_size, seconds[PASSES / 2], data->query_count, bytes, matches);
-    idx_close(index);
-    if (matches == data->matches) return;
-    fprintf(stderr, "lookup: %s found %llu matches where the scan found %llu\n", scheme, (unsigned long long)matches,
-            (unsigned long long)data->matches);
-    exit(1);
+    die("--instructions %s is unknown; see lookup --help", text);
 }
 
-static void measure_idx(const struct data *data, const struct options *options, const char *scheme,
-                        uint32_t block_size) {
-    char path[4096], remove[4200];
-    snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", options->folder, (long)getpid());
-    build(data, options, scheme, block_size, path);
-    measure_open(data, "idx", path, IDX_KEYS_MEMORY, scheme, block_size);
-    measure_open(data, "idx-memory", path, IDX_KEYS_BLOCKS_MEMORY, scheme, block_size);
-    snprintf(remove, sizeof remove, "rm -rf '%s'", path);
-    if (system(remove) != 0) die("can't remove the index that was measured");
+enum {
+    K = 'k',
+    COUNT = 256,
+    SYSTEM,
+    SCHEME,
+    BLOCK_SIZE,
+    CODEC,
+    THREADS,
+    FOLDER,
+    UNCOMPRESSED,
+    DIRECTORY_BITS,
+    PARTS,
+    FAISS,
+    INSTRUCTIONS,
+    PASSES,
+    SECONDS,
+    QUERIES,
+    CORE,
+    HELP
+};
+
+static const struct option option_names[] = {
+    {"count", 1, NULL, COUNT},
+    {"k", 1, NULL, K},
+    {"system", 1, NULL, SYSTEM},
+    {"scheme", 1, NULL, SCHEME},
+    {"block-size", 1, NULL, BLOCK_SIZE},
+    {"codec", 1, NULL, CODEC},
+    {"threads", 1, NULL, THREADS},
+    {"folder", 1, NULL, FOLDER},
+    {"uncompressed", 1, NULL, UNCOMPRESSED},
+    {"directory-bits", 1, NULL, DIRECTORY_BITS},
+    {"parts", 1, NULL, PARTS},
+    {"faiss", 1, NULL, FAISS},
+    {"instructions", 1, NULL, INSTRUCTIONS},
+    {"passes", 1, NULL, PASSES},
+    {"seconds", 1, NULL, SECONDS},
+    {"queries", 1, NULL, QUERIES},
+    {"core", 1, NULL, CORE},
+    {"help", 0, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static double parse_number(const char *text) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end != 0 || !(number >= 0 && number < 1e12)) die("%s is no number; see lookup --help", text);
+    return number;
 }
 
-/* ---- The command ---- */
-
-static void parse(int argc, char **argv, struct options *options) {
-    static const struct option names[] = {
-        {"count", required_argument, NULL, 'n'},  {"queries", required_argument, NULL, 'q'},
-        {"scheme", required_argument, NULL, 's'}, {"block-size", required_argument, NULL, 'b'},
-        {"codec", required_argument, NULL, 'c'},  {"folder", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        if (option == 'n') options->count = (uint64_t)strtod(optarg, NULL);
-        if (option == 'q') options->queries = (size_t)strtod(optarg, NULL);
-        if (option == 's' && options->scheme_count < MAX_CHOICES) options->schemes[options->scheme_count++] = optarg;
-        if (option == 'b' && options->block_size_count < MAX_CHOICES)
-            options->block_sizes[options->block_size_count++] = (uint32_t)strtoul(optarg, NULL, 10);
-        if (option == 'c') options->codec = strcmp(optarg, "xor") == 0 ? IDX_CODEC_XOR : IDX_CODEC_DELTA;
-        if (option == 'f') options->folder = optarg;
-        if (option == 'h') {
-            fputs(help, stdout);
-            exit(0);
-        }
-        if (option == '?') die("see lookup --help");
+static void parse_option(struct options *options, int option, const char *value) {
+    switch (option) {
+        case COUNT: options->count = (size_t)parse_number(value); break;
+        case K: options->k = (unsigned)parse_number(value); break;
+        case SYSTEM: add(&options->systems, value); break;
+        case SCHEME: add(&options->schemes, value); break;
+        case BLOCK_SIZE: add(&options->block_sizes, value); break;
+        case CODEC: add(&options->codecs, value); break;
+        case THREADS: options->threads = (unsigned)parse_number(value); break;
+        case FOLDER: options->folder = value; break;
+        case UNCOMPRESSED: add(&options->uncompressed, value); break;
+        case DIRECTORY_BITS: options->directory_bits = (unsigned)parse_number(value); break;
+        case PARTS: add(&options->parts, value); break;
+        case FAISS: add(&options->faiss, value); break;
+        case INSTRUCTIONS: options->instructions = parse_instructions(value); break;
+        case PASSES: options->passes = (unsigned)parse_number(value); break;
+        case SECONDS: options->seconds = parse_number(value); break;
+        case QUERIES: options->queries = (size_t)parse_number(value); break;
+        case CORE: options->core = (int)parse_number(value); break;
+        case HELP: fputs(help, stdout); exit(0);
+        default: die("see lookup --help");
     }
+}
+
+static void check_options(const struct options *options) {
     if (options->count == 0) die("--count N is needed: the number of fingerprints; see lookup --help");
+    if (options->count >= UINT32_MAX) die("--count must be below 2^32");
+    if (options->k < 1 || options->k > 16) die("--k must be 1 to 16");
+    if (options->passes < 1 || options->passes > 100) die("--passes must be 1 to 100");
     if (options->queries < SHARED_QUERIES) die("--queries must be 1000 or more");
+    for (size_t i = 0; i < options->parts.count; i++) {
+        double parts = parse_number(options->parts.values[i]);
+        if (parts < 1 || parts > options->k + 1) die("--parts must be 1 to k + 1");
+    }
+    if (options->threads < 1 || options->threads > 256) die("--threads must be 1 to 256");
+    if (options->directory_bits > 31) die("--directory-bits must be at most 31");
+}
+
+/* ---- Defaults ---- */
+
+/* Adds a value that is made here; it stays until the program ends. */
+static __attribute__((format(printf, 2, 3))) void add_made(struct list *list, const char *format, ...) {
+    va_list arguments;
+    char *value;
+    va_start(arguments, format);
+    if (vasprintf(&value, format, arguments) < 0) die("out of memory");
+    va_end(arguments);
+    add(list, value);
+}
+
+/* The fewest flips that are exact, with as many bits as there are, or with a few less where buckets are then few. */
+static void add_faiss_defaults(struct list *faiss, unsigned k) {
+    for (unsigned hashes = 2; hashes <= 8 && hashes <= k + 1; hashes++) {
+        unsigned flips = k / hashes;
+        if (flips > 3 || (k == 3 && hashes == 3)) continue;
+        add_made(faiss, "%u,%u,%u", hashes, 64 / hashes, flips);
+        if (hashes == 2) add_made(faiss, "2,24,%u", flips);
+    }
+    add(faiss, "flat");
+}
+
+static void add_defaults(struct options *options) {
+    unsigned k = options->k;
+    if (options->uncompressed.count == 0) {
+        add_made(&options->uncompressed, "%u:2", k + 2);
+        add_made(&options->uncompressed, "%u:1", k + 1);
+    }
+    if (options->schemes.count == 0) {
+        for (unsigned blocks = 1; blocks <= 3; blocks++) add_made(&options->schemes, "%u:%u", k + blocks, blocks);
+        add_made(&options->schemes, "%u:1:1", k / 2 + 1);
+        add(&options->schemes, "auto");
+    }
+    if (options->block_sizes.count == 0) add_made(&options->block_sizes, "%d", IDX_DEFAULT_BLOCK_SIZE);
+    if (options->codecs.count == 0) {
+        add(&options->codecs, "delta");
+        add(&options->codecs, "xor");
+    }
+    bool parts_given = options->parts.count > 0;
+    for (unsigned parts = 2; !parts_given && parts <= k + 1; parts++) add_made(&options->parts, "%u", parts);
+    if (options->faiss.count == 0) add_faiss_defaults(&options->faiss, k);
+}
+
+static int last_core(void) {
+    cpu_set_t cores;
+    int core = CPU_SETSIZE - 1;
+    sched_getaffinity(0, sizeof cores, &cores);
+    while (core > 0 && !CPU_ISSET(core, &cores)) core--;
+    return core;
 }
 
 int main(int argc, char **argv) {
-    static const char *const schemes[] = {"4:1", "5:2", "2:1:1"};
-    static const uint32_t block_sizes[] = {128, 256};
-    struct options options = {.queries = 200000, .codec = IDX_CODEC_DELTA, .folder = "/tmp"};
-    struct data data;
-    parse(argc, argv, &options);
-    if (options.scheme_count == 0) {
-        memcpy(options.schemes, schemes, sizeof schemes);
-        options.scheme_count = sizeof schemes / sizeof schemes[0];
-    }
-    if (options.block_size_count == 0) {
-        memcpy(options.block_sizes, block_sizes, sizeof block_sizes);
-        options.block_size_count = sizeof block_sizes / sizeof block_sizes[0];
-    }
-    make_data(&data, &options);
-    printf("system\tn\tscheme\tblock_size\tqueries_per_second\tbytes_per_fingerprint\tmatches\n");
-    measure_scan(&data);
-    for (size_t scheme = 0; scheme < options.scheme_count; scheme++) {
-        for (size_t size = 0; size < options.block_size_count; size++)
-            measure_idx(&data, &options, options.schemes[scheme], options.block_sizes[size]);
-    }
-    free(data.fingerprints);
-    free(data.queries);
+    static struct options options = {.k = 3,
+                                     .threads = 1,
+                                     .instructions = INSTRUCTIONS_VPOPCNTDQ,
+                                     .folder = "/tmp",
+                                     .passes = 5,
+                                     .seconds = 1,
+                                     .queries = 4000000};
+    options.core = last_core();
+    for (int option; (option = getopt_long(argc, argv, "k:", option_names, NULL)) != -1;)
+        parse_option(&options, option, optarg);
+    if (optind < argc) die("%s is not an option; see lookup --help", argv[optind]);
+    check_options(&options);
+    add_defaults(&options);
+    options.instructions = find_instructions(options.instructions);
+
+    atexit(idx_remove);
+    struct run run = {.options = &options};
+    make_data(&run.data, options.count, options.queries, options.k);
+    run.measurement =
+        (struct measurement){&run.data, options.count, options.passes, options.seconds, options.core, {0, 0}};
+    print_header();
+    measure_scans(&run);
+    if (is_chosen(&options, "uncompressed")) measure_uncompressed(&run);
+    if (is_chosen(&options, "mih")) measure_mih(&run);
+    if (is_chosen(&options, "idx")) measure_indexes(&run);
+    if (is_chosen(&options, "faiss")) measure_faiss(&run);
+    measure_extremes(&run);
+    free_data(&run.data, options.count);
     return 0;
 }

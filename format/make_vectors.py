@@ -124,15 +124,10 @@ def scheme(f, blocks, chosen, radius=0, inner=None):
 
 # Chapter 6: the position code
 
-def difference(x, y, codec):
-    """Of x and the one before it, y."""
-    return x ^ y if codec == XOR else x - y
-
-
-def count_positions(values, f, codec):
+def count_positions(values, f):
     counts = [0] * 64
     for y, x in zip(values, values[1:]):
-        counts[f - difference(x, y, codec).bit_length()] += 1
+        counts[f - (x ^ y).bit_length()] += 1
     return counts
 
 
@@ -182,83 +177,139 @@ def code_words(lengths):
 
 # Chapter 7: blocks
 
-def bits_needed(values, f, codec, lengths):
+def bits_needed(values, f, lengths):
+    """In an xor block."""
     total = 80
     for y, x in zip(values, values[1:]):
-        below = difference(x, y, codec).bit_length() - 1
+        below = (x ^ y).bit_length() - 1
         total += lengths[f - 1 - below] + below
     return total
 
 
-def block_of(values, f, codec, lengths, block_size):
-    """The bytes of a block; what does not fit is cut off, and with delta overlaps."""
+def block_of_bits(stream, block_size):
+    """What does not fit is cut off."""
+    return bytearray((stream & (1 << 8 * block_size) - 1).to_bytes(block_size, "little"))
+
+
+def xor_block(values, f, lengths, block_size):
     words = code_words(lengths)
-    end = 8 * block_size
     stream, at = len(values) | values[0] << 64 - f << 16, 80
     for y, x in zip(values, values[1:]):
-        d = difference(x, y, codec)
+        d = x ^ y
         below = d.bit_length() - 1
-        tail = d - (1 << below)
         position = f - 1 - below
         for i in range(lengths[position]):
             stream |= (words[position] >> lengths[position] - 1 - i & 1) << at
             at += 1
-        if codec == XOR:
-            stream |= tail << at
-            at += below
-        else:
-            end -= below
-            stream |= tail << end
-    return bytearray((stream & (1 << 8 * block_size) - 1).to_bytes(block_size, "little"))
+        stream |= d - (1 << below) << at
+        at += below
+    return block_of_bits(stream, block_size)
+
+
+def delta_block(values, f, width, block_size):
+    """Also with differences that are none, as long as they are not negative."""
+    stream = len(values) | width << 10 | (values[0] << 64 - f & ALL_BITS) << 16
+    for i in range(1, len(values)):
+        d = values[i] - values[0]
+        stream |= 1 << 80 + (d >> width) + i - 1
+        stream |= (d & (1 << width) - 1) << 8 * block_size - i * width
+    return block_of_bits(stream, block_size)
+
+
+def fitting(values, width, block_size):
+    """How many of the values, from the first one on, fit into a delta block with low parts of this width."""
+    m = 1
+    while m < min(len(values), 1023) and \
+            m * (width + 1) + (values[m] - values[0] >> width) <= 8 * (block_size - 10):
+        m += 1
+    return m
+
+
+def best_width(values, block_size):
+    counts = [fitting(values, width, block_size) for width in range(57)]
+    return counts.index(max(counts))
 
 
 def cut_into_blocks(values, f, codec, lengths, block_size):
     """As many values in each block as fit."""
-    blocks, first, used = [], 0, 80
+    groups = []
+    if codec == DELTA:
+        while values:
+            n = fitting(values, best_width(values, block_size), block_size)
+            groups.append(values[:n])
+            values = values[n:]
+        return groups
+    first, used = 0, 80
     for i in range(1, len(values)):
-        more = bits_needed(values[i - 1:i + 1], f, codec, lengths) - 80
+        more = bits_needed(values[i - 1:i + 1], f, lengths) - 80
         if used + more > 8 * block_size:
-            blocks.append(values[first:i])
+            groups.append(values[first:i])
             first, used, more = i, 80, 0
         used += more
-    return blocks + [values[first:]] if values else []
+    return groups + [values[first:]] if values else []
 
 
 # Chapter 5: table files
+
+LINE_CELLS, LINE_BLOCKS = 448, 56
+
+
+def directory_of(keys):
+    """The lines, each a list of first, crowded, and the cells as one number of 448 bits."""
+    count = -(-len(keys) // LINE_BLOCKS)
+    lines = [[0, 0, 0] for _ in range(count)]
+    for line in range(count):
+        cells = [(key * count & ALL_BITS) * LINE_CELLS >> 64 for key in keys if key * count >> 64 == line]
+        lines[line][0] = sum(key * count >> 64 < line for key in keys)
+        lines[line][1] = 0 if len(set(cells)) == len(cells) else len(cells)
+        for cell in cells:
+            lines[line][2] |= 1 << cell
+    return lines
+
 
 class Table:
     """A table, from values that are permuted already but not left-aligned; its parts may be broken before data()."""
 
     def __init__(self, f, codec, values, mask=None, radius=0, number=0, uuid=bytes(range(16)), block_size=128,
-                 lengths=None, groups=None, directory_bits=None):
+                 lengths=None, groups=None, widths=None):
         self.f, self.codec, self.block_size = f, codec, block_size
         self.mask = 2**f - 1 if mask is None else mask
         self.radius, self.number, self.uuid, self.values = radius, number, uuid, values
         self.fingerprints = len(values)
-        self.lengths = lengths or code_lengths(count_positions(values, f, codec))
+        self.lengths = lengths or (code_lengths(count_positions(values, f)) if codec == XOR else [0] * 64)
         self.groups = groups or cut_into_blocks(values, f, codec, self.lengths, block_size)
-        self.blocks = [block_of(group, f, codec, self.lengths, block_size) for group in self.groups]
+        if codec == XOR:
+            self.blocks = [xor_block(group, f, self.lengths, block_size) for group in self.groups]
+        else:
+            # the smallest width for what may follow is the smallest one for what the block holds, too
+            self.widths = widths or [best_width(group, block_size) for group in self.groups]
+            self.blocks = [delta_block(group, f, width, block_size) for group, width in zip(self.groups, self.widths)]
         self.keys = [group[-1] << 64 - f for group in self.groups]
-        if directory_bits is None:
-            directory_bits = min(len(self.blocks).bit_length() - 1, f) if len(self.blocks) > 1 else 0
-        self.directory_bits = directory_bits
-        self.directory = []
-        if directory_bits:
-            tops = [key >> 64 - directory_bits for key in self.keys]
-            self.directory = [sum(top < e for top in tops) for e in range(2**directory_bits + 1)]
+        self.directory = directory_of(self.keys)
+        self.union, self.intersection = 0, ALL_BITS if values else 0
+        for value in values:
+            self.union |= unpermute(value, self.mask, f)
+            self.intersection &= unpermute(value, self.mask, f)
+        below = f - bin(self.mask).count("1")
+        sizes = [len(list(group)) for _, group in itertools.groupby(values, lambda value: value >> below)]
+        self.largest_group = max(sizes, default=0)
+        self.pairs = sum(size * (size - 1) // 2 for size in sizes)
 
     def data(self):
         header = b"idxtable" + struct.pack("<II16sQBBBBIQQ", 0, self.number, self.uuid, self.mask, self.f, self.radius,
-                                           self.codec, self.directory_bits, self.block_size, self.fingerprints,
+                                           self.codec, 0, self.block_size, self.fingerprints,
                                            len(self.blocks)) + bytes(self.lengths)
-        body = up_to_page(b"".join(self.blocks))
-        index = struct.pack(f"<{len(self.keys)}Q", *self.keys)
-        index += struct.pack(f"<{len(self.directory)}I", *self.directory)
-        pages = up_to_page(header) + body + up_to_page(index)
+        header += struct.pack("<QQQQ", self.union, self.intersection, self.largest_group, self.pairs)
+        directory = b"".join(struct.pack("<II", first, crowded) + cells.to_bytes(56, "little")
+                             for first, crowded, cells in self.directory)
+        pages = up_to_page(header) + up_to_page(b"".join(self.blocks)) + up_to_page(directory)
         return sealed(pages + bytes((len(pages) - PAGE) // PAGE * 8))
 
     def plain(self):
         return [as_text(unpermute(value, self.mask, self.f), self.f) for value in self.values]
+
+    def crowded(self):
+        return [crowded for _, crowded, _ in self.directory]
 
 
 def sealed(data):
@@ -367,42 +418,32 @@ def exactly_full(codec, f):
     """Values that fill a block of 128 bytes to the last bit, and one value more."""
     for seed in itertools.count():
         values = Numbers(seed).distinct(45, f)
+        if codec == DELTA:
+            width = best_width(values, 128)
+            n = fitting(values, width, 128)
+            if (n - 1) * (width + 1) + (values[n - 1] - values[0] >> width) == 944:
+                return values[:n], values[:n + 1]
+            continue
         for n in range(30, 45):
-            lengths = code_lengths(count_positions(values[:n], f, codec))
-            more = code_lengths(count_positions(values[:n + 1], f, codec))
-            if bits_needed(values[:n], f, codec, lengths) == 1024 < bits_needed(values[:n + 1], f, codec, more):
+            lengths, more = (code_lengths(count_positions(values[:m], f)) for m in (n, n + 1))
+            if bits_needed(values[:n], f, lengths) == 1024 < bits_needed(values[:n + 1], f, more):
                 return values[:n], values[:n + 1]
 
 
-def one_bit_too_long(codec, f):
-    """Values that need one bit more than a block of 128 bytes has."""
+def one_bit_too_long(f):
+    """Values that need one bit more than an xor block of 128 bytes has."""
     for seed in itertools.count():
         values = Numbers(seed).distinct(45, f)
         for n in range(30, 45):
-            lengths = code_lengths(count_positions(values[:n], f, codec))
-            if bits_needed(values[:n], f, codec, lengths) != 1025:
-                continue
-            block = block_of(values[:n], f, codec, lengths, 128)
-            twice = block_of(values[:n], f, codec, lengths, 256)  # one is the other, cut, or with one bit on another
-            if codec == XOR or sum(bin(b).count("1") for b in block) == sum(bin(b).count("1") for b in twice):
+            if bits_needed(values[:n], f, code_lengths(count_positions(values[:n], f))) == 1025:
                 return values[:n]
 
 
-def skewed(codec, f, numbers):
+def skewed(f, numbers):
     """Values whose positions are as frequent as the Fibonacci numbers, the rarest 14 of them: codes want 13 bits."""
     fibonacci = [1, 1]
     while len(fibonacci) < 14:
         fibonacci.append(fibonacci[-1] + fibonacci[-2])
-    if codec == DELTA:
-        positions = [f - 14 + i for i, count in enumerate(fibonacci) for _ in range(count)]
-        for i in range(len(positions) - 1, 0, -1):
-            j = numbers.below(i + 1)
-            positions[i], positions[j] = positions[j], positions[i]
-        values = [numbers.bits(8)]
-        for position in positions:
-            below = f - 1 - position
-            values.append(values[-1] + (1 << below) + numbers.bits(below))
-        return values
     prefixes = [0]
     for depth in range(f):  # a pair of neighbours differs first at a position where a prefix goes on both ways
         both = set()
@@ -411,6 +452,41 @@ def skewed(codec, f, numbers):
         prefixes = [prefix << 1 | bit for prefix in prefixes
                     for bit in ((0, 1) if prefix in both else (numbers.bits(1),))]
     return prefixes
+
+
+def between(numbers, low, high, count):
+    """That many distinct numbers from low on, below high, sorted."""
+    found = set()
+    while len(found) < count:
+        found.add(low + numbers.below(high - low))
+    return sorted(found)
+
+
+def cell_start(cell, lines):
+    """The least number of 64 bits that falls into this cell, counted from the first line's first."""
+    return -(-(cell << 64) // (LINE_CELLS * lines))
+
+
+def ending_at(keys, numbers):
+    """Values of 64 bits of which the writer makes delta blocks of 64 bytes with these keys."""
+    values, before, first = [], 0, []
+    for key, following in zip(keys, keys[1:] + [ALL_BITS]):
+        for _ in range(1000):
+            group = first + between(numbers, (first or [before])[0] + 1, key, 4 + numbers.below(6)) + [key]
+            after = between(numbers, key + 1, following, 1)
+            if max(fitting(group + after, width, 64) for width in range(57)) == len(group):
+                break
+        else:
+            sys.exit("no block found")
+        values += group
+        before, first = key, after
+    return values
+
+
+def two_lines(numbers, mirrored=False):
+    """Values of 64 bits for more than 56 blocks of 64 bytes: the first line crowded, the second not, or mirrored."""
+    dense, apart = between(numbers, 1 << 40, 1 << 58, 230), between(numbers, 1 << 63, 1 << 64, 250)
+    return sorted(ALL_BITS - value for value in dense + apart) if mirrored else dense + apart
 
 
 def valid_tables():
@@ -424,38 +500,95 @@ def valid_tables():
         add_table(f"{c}-empty", 16, codec, [], **more(0xf00f, 0, 0))
         full, fuller = exactly_full(codec, 32)
         add_table(f"{c}-full-block", 32, codec, full, **more(0xffff0000, 0, 3))
-        add_table(f"{c}-full-block-and-one", 32, codec, fuller, **more(0x80f00f01, 0, 3))
+        table = add_table(f"{c}-full-block-and-one", 32, codec, fuller, **more(0x80f00f01, 0, 3))
+        assert codec == XOR or [len(group) for group in table.groups] == [len(full), 1]
         add_table(f"{c}-f1-both", 1, codec, [0, 1], **more(1, 0, 0))
         mask = 0x5555555555555555 if codec == XOR else 1
         add_table(f"{c}-f63", 63, codec, numbers.distinct(150, 63), **more(mask, 1, 5))
         add_table(f"{c}-f64-first-and-last", 64, codec, [0] + numbers.distinct(150, 64) + [ALL_BITS],
                   **more(0xf0f0f0f0f0f0f0f0, 1, 255))
-        values = skewed(codec, 20, numbers)
-        counts = count_positions(values, 20, codec)
-        assert longest_unlimited(counts) > 11 and max(code_lengths(counts)) == 11
-        add_table(f"{c}-code-length-11", 20, codec, values, block_size=1024 if codec == XOR else 256,
-                  **more(0x0ff0f, 1, 8))
-        add_table(f"{c}-block-size-4096", 64, codec, numbers.distinct(600, 64), block_size=4096,
-                  **more(0xffff000000000000, 1, 14))
+        add_table(f"{c}-f10-all-values", 10, codec, list(range(1024)), block_size=128 if codec == XOR else 64,
+                  **more(0x155, 2, 9))
+        for f, block_size, count in ((33, 256, 120), (41, 512, 200), (48, 2048, 500), (64, 4096, 600)):
+            if (codec, block_size) not in ((DELTA, 512), (XOR, 256)):
+                table = add_table(f"{c}-block-size-{block_size}", f, codec, numbers.distinct(count, f),
+                                  block_size=block_size, **more((1 << f) - (1 << f - f // 4), 1, 14))
+                assert len(table.blocks) > 1
 
-    add_table("xor-f10-all-values", 10, XOR, list(range(1024)), **more(0x155, 2, 9))
+    values = skewed(20, numbers)
+    counts = count_positions(values, 20)
+    assert longest_unlimited(counts) > 11 and max(code_lengths(counts)) == 11
+    add_table("xor-code-length-11", 20, XOR, values, block_size=1024, **more(0x0ff0f, 1, 8))
     add_table("xor-one", 16, XOR, [0xbeef], **more(0x0ff0, 1, 1))
     add_table("delta-one-f1", 1, DELTA, [1], **more(1, 3, 0))
-    # one position only; with consecutive values, codes of one bit and no tails
+    # one position only
     add_table("xor-one-symbol", 16, XOR, [0x1234, 0x1274], **more(0xf0f0, 0, 0))
-    for name, f, first, count, size in (("delta-one-symbol-full-block", 16, 5000, 945, 128),
-                                        ("delta-one-symbol-full-block-4096", 15, 0, 32689, 4096)):
-        table = add_table(name, f, DELTA, list(range(first, first + count)), block_size=size, **more(0x70f0, 0, 0))
-        assert len(table.blocks) == 1 and not any(table.blocks[0][10:])
-    # valid, but not as the writer of chapters 5 to 7 makes them
+    # a delta block of as many fingerprints as it may have at most, and another one
+    table = add_table("delta-1023-and-one", 10, DELTA, list(range(1024)), block_size=512, **more(0x2aa, 0, 0))
+    assert [len(group) for group in table.groups] == [1023, 1] and table.widths == [0, 0]
+    table = add_table("delta-1023-in-each-block", 14, DELTA, [8 * i + numbers.bits(3) for i in range(2047)],
+                      block_size=1024, **more(0x3ff0, 2, 0))
+    assert [len(group) for group in table.groups] == [1023, 1023, 1] and table.widths[0] > 0
+    # a difference of 64 bits needs the widest low parts that there are
+    table = add_table("delta-widest", 64, DELTA, [0, ALL_BITS], block_size=64, **more(0xff, 0, 0))
+    assert table.widths == [56]
+    # prefixes that many share, and few
+    values = sorted({numbers.bits(3) << 13 | numbers.bits(13) for _ in range(100)} | set(range(0x6000, 0x6010)))
+    table = add_table("delta-groups", 16, DELTA, values, **more(0x8421, 1, 2))
+    assert table.largest_group > 16 and table.pairs > 300
+    # union and intersection are not what they are of permuted fingerprints
+    values = [permute(value, 0x00f0, 16) for value in (0x0121, 0x0923, 0x4123)]
+    table = add_table("xor-union-and-intersection", 16, XOR, sorted(values), **more(0x00f0, 1, 2))
+    assert (table.union, table.intersection) == (0x4923, 0x0121)
+
+    # directories: up to 56 blocks have one line
+    for codec, f, blocks, lines in ((DELTA, 64, 56, 1), (XOR, 60, 57, 2)):
+        drawn = (numbers.distinct(count, f) for count in itertools.cycle(range(420, 500)))
+        values = next(values for values in drawn if len(Table(f, codec, values, block_size=64).blocks) == blocks)
+        table = add_table(f"{CODECS[codec]}-{blocks}-blocks", f, codec, values, block_size=64, **more(0xf0f, 1, 1))
+        assert len(table.directory) == lines
+    # keys that are the last in their cell, and the first
+    cells = sorted({*range(13, 896, 15), 447, 895} - {448})
+    keys = [cell_start(cell + i % 2, 2) - i % 2 for i, cell in enumerate(cells)]
+    keys[cells.index(447)] = 2**63 - 1
+    table = add_table("delta-keys-at-borders", 64, DELTA, ending_at(keys, numbers), block_size=64, **more(255, 0, 6))
+    assert table.keys == keys and table.crowded() == [0, 0]
+    # crowded lines
+    table = add_table("delta-crowded-first", 64, DELTA, two_lines(numbers), block_size=64, **more(1 << 63, 0, 7))
+    assert table.crowded()[0] and table.crowded()[1:] == [0]
+    table = add_table("xor-crowded-last", 64, XOR, two_lines(numbers, True), block_size=64, **more(1, 0, 7))
+    assert table.crowded()[1] and table.crowded()[:1] == [0]
+    line = 2**64 // 3
+    values = between(numbers, 0, line, 240) + between(numbers, line + 2**60, line + 2**60 + 2**57, 520)
+    values += between(numbers, 2 * line + 1, 2**64, 240)
+    table = add_table("delta-crowded-middle", 64, DELTA, values, block_size=64, **more(0x8000000000000001, 0, 7))
+    assert [crowded > 0 for crowded in table.crowded()] == [False, True, False]
+    # all keys in the last line: the other holds none
+    values = [2**64 - 2**58 + value for value in between(numbers, 0, 2**58, 530)]
+    table = add_table("delta-all-in-last-line", 64, DELTA, values, block_size=64, **more(2**32 - 1, 0, 7))
+    assert table.directory[0] == [0, 0, 0] and table.crowded() == [0, len(table.blocks)]
+    # one line that holds two keys in one cell, and few others
+    values = numbers.distinct(40, 64)
+    values = sorted(set(values) | set(between(numbers, values[20], values[20] + 2**50, 14)))
+    table = add_table("xor-crowded-by-two", 64, XOR, values, block_size=64, **more(0xffff, 0, 7))
+    assert table.crowded() == [len(table.blocks)] and bin(table.directory[0][2]).count("1") == len(table.blocks) - 1
+
+    # valid, but not as the writer of chapters 6 and 7 makes them
     values = numbers.distinct(150, 32)
-    add_table("xor-foreign-code-no-directory", 32, XOR, values, lengths=[5] * 32 + [0] * 32, directory_bits=0,
-              **more(0xff00ff, 0, 15))
-    add_table("delta-foreign-short-blocks-small-directory", 32, DELTA, values[:50], directory_bits=1,
+    add_table("xor-foreign-code", 32, XOR, values, lengths=[5] * 32 + [0] * 32, **more(0xff00ff, 0, 15))
+    add_table("delta-foreign-short-blocks", 32, DELTA, values[:50],
               groups=[values[:1], values[1:3], values[3:10], values[10:20], values[20:50]], **more(0xff00ff, 0, 16))
-    add_table("delta-foreign-code-unused", 32, DELTA, values[:1], lengths=lengths_of(p31=1), **more(0xff00ff, 0, 18))
     add_table("xor-foreign-one-in-each-block", 32, XOR, values[:4], groups=[[v] for v in values[:4]],
               lengths=[0] * 64, **more(0xff00ff, 0, 20))
+    add_table("delta-foreign-widths", 32, DELTA, values, groups=[values[i:i + 10] for i in range(0, 150, 10)],
+              widths=[*range(28, 35), 40, 48, 53, 54, 55, 56, 31, 30], block_size=128, **more(0xff00ff, 0, 21))
+    # one fingerprint a block, on both sides of cells' borders, the lines' borders too
+    cells = sorted({*range(2, 448, 23), 448, *range(470, 880, 23), 896, *range(903, 1344, 23)})
+    values = [0] + [cell_start(cell, 3) - i for cell in cells for i in (1, 0)] + [ALL_BITS]
+    table = add_table("delta-foreign-keys-at-borders", 64, DELTA, values, block_size=64,
+                      groups=[[value] for value in values], widths=[i % 57 for i in range(len(values))],
+                      **more(0xf0f0, 2, 22))
+    assert table.crowded() == [0, 0, 0]
 
 
 def invalid_tables():
@@ -466,11 +599,12 @@ def invalid_tables():
     uuid = numbers.uuid()
     empty = Table(16, XOR, [], mask=0xf00f, uuid=uuid).data()
     three = {codec: numbers.distinct(85, 32) for codec in (XOR, DELTA)}
+    skew = two_lines(numbers)
 
     def fresh(codec=XOR):
-        """A table of three blocks, with a directory."""
+        """A table of three blocks."""
         table = Table(32, codec, three[codec], mask=0xff0000ff, uuid=uuid)
-        assert len(table.blocks) == 3 and table.directory_bits == 1
+        assert len(table.blocks) == 3
         return table
 
     whole = fresh().data()
@@ -489,8 +623,9 @@ def invalid_tables():
     add_broken("size-4095-bytes", "size", empty[:-1])
     add_broken("checksum-header", "checksum", patched(empty, 40, 1))
     add_broken("checksum-before-reserved", "checksum", patched(empty, 2000, 1))
-    header("reserved-first-byte", "reserved", 128, "B", 1)
+    header("reserved-first-byte", "reserved", 160, "B", 1)
     header("reserved-last-byte", "reserved", 4087, "B", 0x80)
+    header("reserved-43", "reserved", 43, "B", 0x80)
     header("f-0", "bits", 40, "B", 0)
     header("f-65", "bits", 40, "B", 65)
     header("mask-0", "mask", 32, "Q", 0)
@@ -498,7 +633,7 @@ def invalid_tables():
     header("mask-too-wide-f63", "mask", 32, "Q", 2**63, data=Table(63, XOR, []).data())
     header("radius-4", "radius", 41, "B", 4)
     header("codec-2", "codec", 42, "B", 2)
-    for size in (0, 64, 192, 8192):
+    for size in (0, 32, 192, 8192):
         header(f"block-size-{size}", "block-size", 44, "I", size)
     header("count-no-blocks", "count", 48, "QQ", 1, 0)
     header("count-fewer-fingerprints-than-blocks", "count", 48, "QQ", 2, 3)
@@ -507,34 +642,30 @@ def invalid_tables():
     header("count-f1-three", "count", 48, "QQ", 3, 1, data=Table(1, XOR, [], mask=1).data())
     header("count-2-32-blocks", "count", 48, "QQ", 2**32, 2**32, data=Table(64, XOR, []).data())
     header("count-2-57-blocks", "count", 48, "QQ", 2**57, 2**57, data=Table(64, XOR, []).data())
-    header("directory-bits-1-no-blocks", "directory", 43, "B", 1)
-    header("directory-bits-2-three-blocks", "directory", 43, "BIQQ", 2, 128, 3, 3)
-    for bits in (33, 64):
-        header(f"directory-bits-{bits}", "directory", 43, "B", bits)
-    header("directory-bits-32-most-blocks", "directory", 43, "BIQQ", 32, 4096, 2**32 - 1, 2**32 - 1,
-           data=Table(64, XOR, []).data())
 
     # code lengths, f = 16
-    def lengths(name, values):
-        header(name, "code", 64, "64s", bytes(values))
+    def lengths(name, values, data=empty):
+        header(name, "code", 64, "64s", bytes(values), data=data)
 
     lengths("code-length-12", ladder(12))
     lengths("code-incomplete", lengths_of(p0=2, p1=2, p2=2))
     lengths("code-over-full", lengths_of(p0=1, p1=2, p2=2, p3=11))
     lengths("code-single-of-length-2", lengths_of(p5=2))
     lengths("code-position-f", lengths_of(p15=1, p16=1))
+    lengths("delta-code", lengths_of(p0=1, p15=1), data=Table(16, DELTA, []).data())
+    lengths("delta-code-last-length", lengths_of(p63=1), data=Table(64, DELTA, []).data())
 
     # the size of the file
     add_broken("size-one-byte-less", "size", whole[:-1])
     add_broken("size-one-page-less", "size", whole[:-PAGE])
     header("size-one-block-in-header-only", "size", 48, "QQ", 1, 1)
     add_broken("size-empty-and-one-byte", "size", empty + b"\0")
-    header("size-most-blocks", "size", 43, "BIQQ", 31, 4096, 2**32 - 1, 2**32 - 1, data=Table(64, XOR, []).data())
+    header("size-most-blocks", "size", 44, "IQQ", 4096, 2**32 - 1, 2**32 - 1, data=Table(64, XOR, []).data())
     header("code-before-size", "code", 64, "B", 12, data=empty + b"\0")
 
     # checksums of pages
     add_broken("checksum-blocks", "checksum", patched(whole, PAGE, 1))
-    add_broken("checksum-keys", "checksum", patched(whole, 2 * PAGE, 1))
+    add_broken("checksum-directory", "checksum", patched(whole, 2 * PAGE, 1))
     add_broken("checksum-itself", "checksum", patched(whole, -1, 0x80))
 
     # padding between sections
@@ -545,9 +676,10 @@ def invalid_tables():
     padding("after-directory-last", whole, 3 * PAGE - 1, 0x80)
 
     # blocks
-    def broken(name, fault, codec, change):
+    def broken(name, fault, codec, *changes):
         table = fresh(codec)
-        change(table)
+        for change in changes:
+            change(table)
         add_broken(f"{CODECS[codec]}-{name}", fault, table.data())
 
     def set_u16(block, value):
@@ -556,17 +688,8 @@ def invalid_tables():
     def set_first(block, value):
         block[2:10] = struct.pack("<Q", value)
 
-    def first_of(block):
-        return struct.unpack_from("<Q", block, 2)[0]
-
     def swap(items):
         items[0], items[1] = items[1], items[0]
-
-    def flip_first(table):
-        """x0 gets the bit in which x1 differs first: XOR then takes it away again."""
-        bit = (table.groups[1][0] ^ table.groups[1][1]).bit_length() - 1
-        assert not table.groups[1][0] >> bit & 1
-        set_first(table.blocks[1], first_of(table.blocks[1]) | 1 << bit << 32)
 
     def flip(items, i, mask):
         items[i] ^= mask
@@ -574,40 +697,85 @@ def invalid_tables():
     def add_to(name, value):
         return lambda table: setattr(table, name, getattr(table, name) + value)
 
+    def pad(table):
+        """A bit more behind the last high part of a delta table's last block."""
+        group, width = table.groups[2], table.widths[2]
+        at = 80 + (group[-1] - group[0] >> width) + len(group) - 1
+        assert at < 1024 - (len(group) - 1) * width
+        table.blocks[2][at // 8] |= 1 << at % 8
+
+    def one_more(table):
+        """The last block of a delta table has one fingerprint more than it has high parts."""
+        set_u16(table.blocks[2], len(table.groups[2]) + 1 | table.widths[2] << 10)
+
     broken("block-count-0", "count", XOR, lambda t: set_u16(t.blocks[2], 0))
     broken("sum-of-counts-one-less", "count", XOR, add_to("fingerprints", 1))
     broken("sum-of-counts-one-more", "count", DELTA, add_to("fingerprints", -1))
-    broken("order-between-blocks", "order", XOR, lambda t: (swap(t.blocks), swap(t.keys)))
+    broken("order-between-blocks", "order", XOR, lambda t: swap(t.blocks))
     broken("order-equal-between-blocks", "order", DELTA, lambda t: set_first(t.blocks[1], t.keys[0]))
-    broken("order-inside-block", "order", XOR, flip_first)
-    broken("key-one-more", "key", XOR, lambda t: flip(t.keys, 0, 1 << 32))
-    broken("key-low-bit", "key", DELTA, lambda t: flip(t.keys, 2, 1))
-    broken("first-low-bit-31", "bits", XOR, lambda t: flip(t.blocks[1], 2 + 3, 0x80))
-    broken("directory-middle-entry", "directory", DELTA, lambda t: flip(t.directory, 1, 1))
-    broken("directory-last-entry", "directory", XOR, lambda t: flip(t.directory, 2, 1))
+    # a block is decoded whole before its order is looked at, and its padding comes last
+    broken("overrun-before-order", "overrun", DELTA, one_more, lambda t: set_first(t.blocks[2], t.keys[0]))
+    broken("order-before-padding", "order", DELTA, pad, lambda t: set_first(t.blocks[2], t.keys[0]))
+    broken("padding-in-last-block", "padding", DELTA, pad)
+    table = Table(16, XOR, [1, 2, 4, 6], lengths=lengths_of(p15=1), groups=[[1], [2], [4], [6]])
+    set_u16(table.blocks[2], 3)
+    set_first(table.blocks[2], 0)
+    table.blocks[2][10] = 2  # a difference that is fine, then a code that is not assigned
+    add_broken("xor-code-before-order", "code", table.data())
 
-    def pad_between(table):
-        group = table.groups[2]
-        codes = sum(table.lengths[q] * n for q, n in enumerate(count_positions(group, 32, DELTA)))
-        tails = bits_needed(group, 32, DELTA, table.lengths) - 80 - codes
-        assert 80 + codes < 1023 - tails
-        table.blocks[2][(80 + codes) // 8] |= 1 << codes % 8
+    # the directory: its first line is crowded, its second is not
+    def broken_line(name, line, field, change):
+        table = Table(64, DELTA, skew, mask=0xff0000ff, uuid=uuid, block_size=64)
+        crowded, sparse = table.directory
+        assert crowded[0] == sparse[1] == 0 < crowded[1] == sparse[0]
+        table.directory[line][field] = change(table.directory[line][field])
+        add_broken(f"directory-{name}", "directory", table.data())
 
-    broken("padding-in-last-block", "padding", DELTA, pad_between)
-    values = one_bit_too_long(DELTA, 32)
-    add_broken("delta-overrun-by-one-bit", "overrun", Table(32, DELTA, values, groups=[values]).data())
-    table = Table(16, DELTA, list(range(100)))
-    table.blocks[0][10 + 98 // 8] |= 1 << 98 % 8
-    add_broken("delta-code-not-assigned", "code", table.data())
+    broken_line("first-one-more-in-first-line", 0, 0, lambda first: 1)
+    broken_line("first-one-less", 1, 0, lambda first: first - 1)
+    broken_line("crowded-0", 0, 1, lambda crowded: 0)
+    broken_line("crowded-one-more", 0, 1, lambda crowded: crowded + 1)
+    sparse = Table(64, DELTA, skew, block_size=64).directory[1]
+    broken_line("not-crowded-all-keys", 1, 1, lambda crowded: bin(sparse[2]).count("1"))
+    broken_line("cell-missing", 1, 2, lambda cells: cells & cells - 1)
+    broken_line("cell-missing-in-crowded-line", 0, 2, lambda cells: cells & cells - 1)
+    broken_line("cell-447-more", 0, 2, lambda cells: cells | 1 << 447)
+    broken("directory-cell-beside", "directory", XOR, lambda t: flip(t.directory[0], 2, 3 * (
+        t.directory[0][2] & -t.directory[0][2])))
+
+    # the statistics
+    for codec, field, value in ((XOR, "union", -1), (DELTA, "intersection", 1), (XOR, "largest_group", 1),
+                                (DELTA, "pairs", -1)):
+        values = sorted({0x10 | numbers.bits(16) for _ in range(60)})
+        table = Table(16, codec, values, mask=0x0321, uuid=uuid)
+        assert table.union & 1 and not table.intersection & 1 and table.largest_group > 1
+        add_to(field, value)(table)
+        add_broken(f"{CODECS[codec]}-statistics-{field.replace('_', '-')}", "statistics", table.data())
+    values = [0x8001, 0x8011, 0x9001]
+    table = Table(16, XOR, values, mask=0x00ff, uuid=uuid)
+    table.union = values[0] | values[1] | values[2]
+    add_broken("statistics-union-permuted", "statistics", table.data())
+    table = fresh()
+    table.directory[0][0], table.pairs = 1, 2**64 - 1
+    add_broken("directory-before-statistics", "directory", table.data())
+    for i, (name, value) in enumerate((("union", 1), ("intersection", ALL_BITS), ("largest-group", 1), ("pairs", 1))):
+        header(f"statistics-empty-{name}", "statistics", 128 + 8 * i, "Q", value)
 
 
 def blocks():
-    def add_block(name, codec, f, values, block_size=128, lengths=None):
-        lengths = lengths or code_lengths(count_positions(values, f, codec))
-        block = block_of(values, f, codec, lengths, block_size)
+    def add_valid(name, codec, f, values, lengths, block):
         add("block", f"block-{name}", block_text(codec, f, lengths, block),
             fingerprints=[as_text(value, f) for value in values])
         return lengths, block
+
+    def add_xor(name, f, values, block_size=128, lengths=None):
+        lengths = lengths or code_lengths(count_positions(values, f))
+        return add_valid(name, XOR, f, values, lengths, xor_block(values, f, lengths, block_size))
+
+    def add_delta(name, f, values, width=None, block_size=64):
+        width = best_width(values, block_size) if width is None else width
+        assert fitting(values, width, block_size) == len(values)
+        return add_valid(name, DELTA, f, values, [0] * 64, delta_block(values, f, width, block_size))[1]
 
     def add_broken(name, fault, codec, f, lengths, block, *changes):
         block = bytearray(block)
@@ -615,55 +783,74 @@ def blocks():
             block[at:at + len(new)] = new
         add("block", f"block-{name}", block_text(codec, f, lengths, block), fault)
 
+    def broken_delta(name, fault, f, block, *changes, lengths=(0,) * 64):
+        add_broken(f"delta-{name}", fault, DELTA, f, lengths, block, *changes)
+
+    def bits_set(block, *bits):
+        block = bytearray(block)
+        for bit in bits:
+            assert not block[bit // 8] >> bit % 8 & 1
+            block[bit // 8] |= 1 << bit % 8
+        return block
+
+    def counts(n, width):
+        return 0, struct.pack("<H", n | width << 10)
+
     # the examples of chapter 7
     example = [0x12, 0x15, 0x16, 0x96, 0x97]
-    lengths, block = add_block("example-delta", DELTA, 8, example)
-    assert lengths == lengths_of(p0=2, p6=2, p7=1)
-    assert block == bytes.fromhex("0500 0000000000000012 0b") + bytes(116) + b"\x80"
-    add_broken("delta-count-0", "count", DELTA, 8, lengths, block, (0, b"\0\0"))
-    add_broken("delta-count-946", "count", DELTA, 8, lengths, block, (0, struct.pack("<H", 946)))
-    add_broken("delta-first-low-bit", "bits", DELTA, 8, lengths, block, (8, b"\x80"))
-    add_broken("delta-order", "order", DELTA, 8, lengths, block, (9, b"\x7c"))
-    add_broken("delta-padding-after-codes", "padding", DELTA, 8, lengths, block, (10, b"\x4b"))
-    add_broken("delta-padding-before-tails", "padding", DELTA, 8, lengths, block, (126, b"\x80"))
-    lengths, block = add_block("example-xor", XOR, 8, example)
+    block = add_delta("example-delta", 8, example, 6)
+    assert block == bytes.fromhex("0518 0000000000000012 33") + bytes(50) + bytes.fromhex("05410c")
+    assert best_width(example, 64) == 0 and all(fitting(example, width, 64) == 5 for width in range(8))
+    add_delta("example-delta-of-writer", 8, example)
+    broken_delta("count-0", "count", 8, block, counts(0, 6))
+    broken_delta("count-0-width-63", "count", 8, block, counts(0, 63))
+    broken_delta("first-low-bit", "bits", 8, block, (8, b"\x80"))
+    broken_delta("bits-before-count", "bits", 8, block, (2, b"\1"), counts(0, 63))
+    broken_delta("code", "code", 8, block, lengths=lengths_of(p0=1))
+    broken_delta("code-complete", "code", 8, block, (0, b"\0\0"), lengths=lengths_of(p0=2, p5=2, p6=2, p7=2))
+    broken_delta("order", "order", 8, block, (61, b"\x04"))
+    broken_delta("order-equal", "order", 8, block, (61, b"\x04\x41"))
+    broken_delta("order-equal-to-first", "order", 8, block, (63, b"\0"))
+    broken_delta("one-bit-too-few", "overrun", 8, block, (10, b"\x13"))
+    broken_delta("no-bits", "overrun", 8, block, (10, b"\0"))
+    broken_delta("padding-after-high-parts", "padding", 8, bits_set(block, 86))
+    broken_delta("padding-before-low-parts", "padding", 8, bits_set(block, 487))
+    lengths, block = add_xor("example-xor", 8, example, 64)
     assert lengths == lengths_of(p0=2, p5=2, p6=2, p7=2)
-    assert block == bytes.fromhex("0500 0000000000000012 5e0003") + bytes(115)
+    assert block == bytes.fromhex("0500 0000000000000012 5e0003") + bytes(51)
+    lengths, block = add_xor("example-xor-128", 8, example)
     add_broken("xor-count-0", "count", XOR, 8, lengths, block, (0, b"\0\0"))
     add_broken("xor-count-946", "count", XOR, 8, lengths, block, (0, struct.pack("<H", 946)))
     add_broken("xor-first-low-bit", "bits", XOR, 8, lengths, block, (8, b"\x80"))
+    add_broken("xor-bits-before-count", "bits", XOR, 8, lengths, block, (8, b"\x80"), (0, b"\0\0"))
     add_broken("xor-order", "order", XOR, 8, lengths, block, (9, b"\x16"))
     add_broken("xor-padding-first", "padding", XOR, 8, lengths, block, (12, b"\x07"))
     add_broken("xor-padding-last", "padding", XOR, 8, lengths, block, (127, b"\x80"))
 
     numbers = Numbers(3)
-    for codec in (XOR, DELTA):
-        c = CODECS[codec]
-        lengths, block = add_block(f"{c}-one", codec, 16, [0x1234])
-        add_broken(f"{c}-code-none-assigned", "code", codec, 16, lengths, block, (0, b"\2"))
-        add_broken(f"{c}-one-padding-first", "padding", codec, 16, lengths, block, (10, b"\1"))
-        add_block(f"{c}-f1", codec, 1, [0, 1])
-        add_block(f"{c}-tail-of-63-bits", codec, 64, [0, ALL_BITS])
-        # positions 0, 1, ... 6, so tails of 63 to 57 bits, none of which begins with a byte
-        x = [0]
-        for below in range(63, 56, -1):
-            x.append(x[-1] + (1 << below) + (numbers.bits(48) | 1))
-        assert count_positions(x, 64, codec)[:7] == [1] * 7
-        add_block(f"{c}-tails-of-63-to-57-bits", codec, 64, x)
-        add_block(f"{c}-full", codec, 32, exactly_full(codec, 32)[0])
-        add_block(f"{c}-code-length-11", codec, 12, [0] + [2**i for i in range(12)],
-                  lengths=ladder(11))
-        add_block(f"{c}-f64-512", codec, 64, numbers.distinct(20, 64), block_size=512)
-        lengths, block = add_block(f"{c}-two", codec, 16, [0x1234, 0x1235])
-        add_broken(f"{c}-code-not-assigned", "code", codec, 16, lengths, block, (10, b"\1"))
-        values = one_bit_too_long(codec, 32)
-        lengths = code_lengths(count_positions(values, 32, codec))
-        add_broken(f"{c}-overrun-by-one-bit", "overrun", codec, 32, lengths,
-                   block_of(values, 32, codec, lengths, 128))
-    lengths, block = add_block("delta-most-fingerprints", DELTA, 12, list(range(1000, 1945)))
-    add_broken("delta-code-not-assigned-at-end", "code", DELTA, 12, lengths, block, (127, b"\x80"))
+    # xor
+    lengths, block = add_xor("xor-one", 16, [0x1234])
+    add_broken("xor-code-none-assigned", "code", XOR, 16, lengths, block, (0, b"\2"))
+    add_broken("xor-one-padding-first", "padding", XOR, 16, lengths, block, (10, b"\1"))
+    add_xor("xor-f1", 1, [0, 1])
+    add_xor("xor-f3-all", 3, list(range(8)), 64)
+    add_xor("xor-tail-of-63-bits", 64, [0, ALL_BITS], 64)
+    # positions 0, 1, ... 6, so tails of 63 to 57 bits, none of which begins with a byte
+    x = [0]
+    for below in range(63, 56, -1):
+        x.append(x[-1] + (1 << below) + (numbers.bits(48) | 1))
+    assert count_positions(x, 64)[:7] == [1] * 7
+    add_xor("xor-tails-of-63-to-57-bits", 64, x)
+    add_xor("xor-full", 32, exactly_full(XOR, 32)[0])
+    add_xor("xor-code-length-11", 12, [0] + [2**i for i in range(12)], lengths=ladder(11))
+    add_xor("xor-f64-512", 64, numbers.distinct(20, 64), block_size=512)
+    lengths, block = add_xor("xor-two", 16, [0x1234, 0x1235])
+    add_broken("xor-code-not-assigned", "code", XOR, 16, lengths, block, (10, b"\1"))
+    values = one_bit_too_long(32)
+    lengths = code_lengths(count_positions(values, 32))
+    add_broken("xor-overrun-by-one-bit", "overrun", XOR, 32, lengths, xor_block(values, 32, lengths, 128))
     # code lengths; the block itself needs none of them
-    _, block = add_block("xor-one-8000", XOR, 16, [0x8000])
+    _, block = add_xor("xor-one-8000", 16, [0x8000])
     for name, lengths in (("length-12", ladder(12)), ("length-12-only", lengths_of(p0=12)),
                           ("length-255", lengths_of(p0=1, p1=1, p2=255)),
                           ("incomplete", lengths_of(p3=1, p4=2)),
@@ -675,19 +862,76 @@ def blocks():
                           ("position-f-single", lengths_of(p16=1)),
                           ("position-63", lengths_of(p0=1, p63=1))):
         add_broken(f"xor-code-{name}", "code", XOR, 16, lengths, block)
-    # a code of one bit and a tail of 57 for each: 16 of them fit; all bits are 0
-    lengths, block = add_block("delta-long-tails", DELTA, 64, [i << 57 for i in range(17)])
-    add_broken("delta-overrun-by-one-difference", "overrun", DELTA, 64, lengths, block, (0, b"\x12"))
-    # room for 16 differences of 58 bits and 16 of one bit: the code of one more begins where there is no room left
-    values = [i << 57 for i in range(17)] + [(16 << 57) + i for i in range(1, 17)]
-    lengths, block = add_block("delta-full-two-symbols", DELTA, 64, values)
-    assert lengths == lengths_of(p6=1, p63=1) and bits_needed(values, 64, DELTA, lengths) == 1024
-    add_broken("delta-overrun-by-code", "overrun", DELTA, 64, lengths, block, (0, bytes([len(values) + 1])))
-    lengths = code_lengths(count_positions(range(1024), 10, XOR))
+    lengths = code_lengths(count_positions(range(1024), 10))
     values = next(list(range(first, last + 1)) for last in range(1024) for first in range(0, last, 2)
-                  if bits_needed(range(first, last + 1), 10, XOR, lengths) == 1024 and last % 2 == 0)
-    _, block = add_block("xor-full-consecutive", XOR, 10, values, lengths=lengths)
+                  if bits_needed(range(first, last + 1), 10, lengths) == 1024 and last % 2 == 0)
+    _, block = add_xor("xor-full-consecutive", 10, values, lengths=lengths)
     add_broken("xor-overrun-by-code", "overrun", XOR, 10, lengths, block, (0, struct.pack("<H", len(values) + 1)))
+
+    # delta: one fingerprint, which leaves all bits to padding; widths, which it has no use for
+    block = add_delta("delta-one", 16, [0x1234])
+    broken_delta("one-padding-first", "padding", 16, bits_set(block, 80))
+    broken_delta("one-padding-last", "padding", 16, bits_set(block, 511))
+    add_delta("delta-one-width-56", 16, [0x1234], 56)
+    for width in range(57, 64):
+        broken_delta(f"width-{width}", "overrun", 16, block, counts(1, width))
+    broken_delta("width-57-would-fit", "overrun", 64, delta_block([0, 1, 2], 64, 57, 64))
+    # widths of low parts; the last high part is as high as there is room for it, or as f has bits
+    for width in (0, 1, 8, 15, 31, 32, 33, 47, 55, 56):
+        most = min((432 - 5 * (width + 1) << width) + (1 << width) - 1, 2**63)
+        values = [first := numbers.bits(63)]
+        values += sorted({first + 1 + numbers.below(most) for _ in range(4)} | {first + most})
+        assert len(values) == 6
+        add_delta(f"delta-width-{width}", 64, values, width)
+    # a low part has more bits than a fingerprint
+    add_delta("delta-width-more-than-f", 8, [0, 3, 255], 20)
+    for f in (1, 2, 5, 8):
+        add_delta(f"delta-f{f}-all", f, list(range(2**f)), None, 64 if f < 8 else 128)
+    for f in (11, 31, 33, 47, 57, 63):
+        add_delta(f"delta-f{f}", f, [0, *numbers.distinct(4, f), 2**f - 1])
+    add_delta("delta-f64", 64, [0, *numbers.distinct(2, 64), ALL_BITS])
+    full, _ = exactly_full(DELTA, 32)
+    add_delta("delta-full", 32, full, None, 128)
+    # 1023 fingerprints, the most; the last bit of the high parts is the last before the low ones, or of the block
+    block = add_delta("delta-1023", 10, list(range(1023)), None, 512)
+    broken_delta("1023-one-bit-too-few", "overrun", 10, block, (10, b"\x54"))
+    add_delta("delta-1023-width-2", 12, numbers.distinct(1023, 12), 2, 1024)
+    broken_delta("1023-in-64-bytes", "overrun", 10, block[:64])
+    block = add_delta("delta-last-bit-of-block", 10, [100, 531], 0)
+    assert block[63] == 0x80
+    broken_delta("high-part-cut-off", "overrun", 10, block[:63] + b"\0")
+    values = [5, 6, 5 + (432 - 2 * 12 << 11) + 0x7ff]
+    block = add_delta("delta-last-bit-before-low-parts", 32, values, 11)
+    broken_delta("last-bit-among-low-parts", "overrun", 32,
+                 delta_block(values[:2] + [values[2] + (1 << 11)], 32, 11, 64))
+    # (n - 1)(w + 1) is all the room there is, and one bit more
+    block = add_delta("delta-no-zeros", 64, [2**40 + i for i in range(37)], 11)
+    broken_delta("one-difference-too-many", "overrun", 64, block, counts(38, 11))
+    broken_delta("full-of-ones", "order", 64, block[:10] + b"\xff" * 54)
+    values = [2**40 + i for i in range(36)]
+    broken_delta("one-bit-too-many", "overrun", 64, delta_block(values, 64, 26, 128))
+    block = add_delta("delta-no-zeros-width-0", 64, [7], 0)
+    broken_delta("width-0-434", "overrun", 64, block[:10] + b"\xff" * 54, counts(434, 0))
+    broken_delta("width-0-433", "order", 64, block[:10] + b"\xff" * 54, counts(433, 0))
+    broken_delta("width-56-9-in-64-bytes", "overrun", 64, block[:10] + b"\xff" * 54, counts(9, 56))
+    # too few bits, and low parts full of ones, which are none of them
+    block = add_delta("delta-low-parts-of-ones", 64, [9] + [9 + (i << 20) + 0xfffff for i in range(5)], 20)
+    broken_delta("low-parts-of-ones-one-bit-too-few", "overrun", 64, block, (10, b"\x55\0"))
+    # fingerprints that fall, by their low parts; sums that wrap
+    block = delta_block([100, 100 + 256 + 9, 100 + 256 + 9], 64, 8, 64)
+    broken_delta("equal-low-parts", "order", 64, block)
+    broken_delta("order-by-low-parts", "order", 64, delta_block([100, 100 + 256 + 9, 100 + 256 + 8], 64, 8, 64))
+    add_delta("delta-no-wrap", 64, [ALL_BITS - 300, ALL_BITS - 1, ALL_BITS], 4)
+    for name, f, last, width in (("to-0", 64, 2**64, 4), ("to-0-f8", 8, 2**8, 4), ("to-less", 64, 2**64 + 1, 4),
+                                 ("to-less-f63", 63, 2**63 + 1, 50)):
+        broken_delta(f"wrap-{name}", "order", f, delta_block([2**f - 300 if f > 8 else 200, last], f, width, 64))
+    # a difference of 2^f and more: modulo 2^64, the fingerprint is once more behind the one before it
+    for name, f, values, width in (("high-part", 8, [0, 2**8 + 1], 0), ("high-part-f64", 64, [3, 2**64 + 4], 56),
+                                   ("high-part-f1", 1, [0, 3], 0), ("twice", 12, [5, 6, 2 * 2**12 + 7], 6),
+                                   ("low-part", 8, [0, 2**8 + 1], 12), ("low-part-f16", 16, [1, 2, 5 * 2**16 + 3], 56),
+                                   ("high-part-2-70", 64, [3, 2**70 + 4], 56)):
+        block = delta_block(values, f, width, 64 if max(values) < 2**70 else 4096)
+        broken_delta(f"wrap-around-{name}", "order", f, block)
 
 
 def manifests():

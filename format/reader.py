@@ -14,17 +14,19 @@ import os
 import re
 import struct
 import sys
-from collections import namedtuple
+from collections import Counter, namedtuple
+from functools import reduce
+from operator import and_, or_
 
 import xxhash
 
 VERSION, PAGE, BLOCK_HEADER = 0, 4096, 10
+LINE, LINE_CELLS, LINE_BLOCKS = 64, 448, 56
 CODECS = ("xor", "delta")
 
 Manifest = namedtuple("Manifest", "bits tables segments")
 Segment = namedtuple("Segment", "number uuid fingerprints documents")
-Header = namedtuple("Header",
-                    "number uuid mask bits radius codec directory_bits block_size fingerprints blocks lengths")
+Header = namedtuple("Header", "number uuid mask bits radius codec block_size fingerprints blocks lengths statistics")
 
 class Fault(Exception):
     """What is wrong with a file: one of the names of chapter 9."""
@@ -166,18 +168,17 @@ def read_manifest(data):
 def read_header(data):
     check_start(data, b"idxtable", PAGE)
     require(u64(data, 4088) == checksum(data[:4088]), "checksum")
-    require(not any(data[128:4088]), "reserved")
-    h = Header(*struct.unpack_from("<I16sQBBBBIQQ64s", data, 12))
+    require(not data[43] and not any(data[160:4088]), "reserved")
+    *fields, statistics = struct.unpack_from("<I16sQBBBxIQQ64s32s", data, 12)
+    h = Header(*fields, struct.unpack("<4Q", statistics))
     require(1 <= h.bits <= 64, "bits")
     require(0 < h.mask < 2**h.bits, "mask")
     require(h.radius <= 3, "radius")
     require(h.codec < len(CODECS), "codec")
-    require(h.block_size in (128, 256, 512, 1024, 2048, 4096), "block-size")
+    require(h.block_size in (64, 128, 256, 512, 1024, 2048, 4096), "block-size")
     require(h.blocks < 2**32 and h.fingerprints <= 2**h.bits, "count")
     require(h.blocks <= h.fingerprints <= h.blocks * most_in_block(h.block_size), "count")
-    d = h.directory_bits
-    require(d == 0 or 2**d <= h.blocks, "directory")
-    codes_of(h.lengths, h.bits)
+    codes_of(h.lengths, h.bits, CODECS[h.codec])
     return h
 
 def compare(h, number, uuid, mask, f, radius, fingerprints):
@@ -188,38 +189,58 @@ def compare(h, number, uuid, mask, f, radius, fingerprints):
     require(h.radius == radius, "radius")
     require(h.fingerprints == fingerprints, "count")
 
+def directory_of(keys):
+    """The bytes of the directory of blocks with these keys."""
+    lines = -(-len(keys) // LINE_BLOCKS)
+    cells = [[] for _ in range(lines)]
+    for key in keys:
+        line, rest = divmod(key * lines, 2**64)
+        cells[line].append(rest * LINE_CELLS // 2**64)
+    directory, first = b"", 0
+    for held in cells:
+        crowded = len(held) if len(set(held)) < len(held) else 0
+        directory += struct.pack("<II", first, crowded) + sum(1 << cell for cell in set(held)).to_bytes(56, "little")
+        first += len(held)
+    return directory
+
+def statistics_of(fingerprints, mask, f):
+    """Union, intersection, largest group and pairs of fingerprints that are permuted and left-aligned."""
+    plain = [unpermute(x, mask, f) for x in fingerprints]
+    groups = Counter(x & mask for x in plain).values()
+    pairs = sum(g * (g - 1) // 2 for g in groups)
+    union, intersection = (reduce(combine, plain) if plain else 0 for combine in (or_, and_))
+    return union, intersection, max(groups, default=0), min(pairs, 2**64 - 1)
+
 def read_table(data, expected=None):
     """Verify a whole table file; gives its header, and its fingerprints permuted and left-aligned."""
     h = read_header(data)
     blocks_end = PAGE + h.blocks * h.block_size
-    keys = pages(blocks_end) * PAGE
-    directory = keys + h.blocks * 8
-    directory_end = directory + ((2**h.directory_bits + 1) * 4 if h.directory_bits else 0)
+    directory = pages(blocks_end) * PAGE
+    directory_end = directory + -(-h.blocks // LINE_BLOCKS) * LINE
     checksums = pages(directory_end) * PAGE
     require(len(data) == checksums + (checksums - PAGE) // PAGE * 8, "size")
     if expected:
         compare(h, *expected)
     for i, (expected,) in enumerate(struct.iter_unpack("<Q", data[checksums:])):
         require(checksum(data[PAGE * (i + 1):PAGE * (i + 2)]) == expected, "checksum")
-    require(not any(data[blocks_end:keys]) and not any(data[directory_end:checksums]), "padding")
-    codes, fingerprints, tops = codes_of(h.lengths, h.bits), [], []
-    for i in range(h.blocks):
-        start, key = PAGE + i * h.block_size, u64(data, keys + i * 8)
+    require(not any(data[blocks_end:directory]) and not any(data[directory_end:checksums]), "padding")
+    codes, fingerprints, keys = codes_of(h.lengths, h.bits, CODECS[h.codec]), [], []
+    for start in range(PAGE, blocks_end, h.block_size):
         block, padding = read_block(data[start:start + h.block_size], h.bits, CODECS[h.codec], codes, fingerprints[-1:])
-        require(key == block[-1], "key")
         require(not padding, "padding")
         fingerprints += block
-        tops.append(key >> 64 - h.directory_bits)
+        keys.append(block[-1])
     require(len(fingerprints) == h.fingerprints, "count")
-    for e, (entry,) in enumerate(struct.iter_unpack("<I", data[directory:directory_end])):
-        require(entry == sum(top < e for top in tops), "directory")
+    require(data[directory:directory_end] == directory_of(keys), "directory")
+    require(h.statistics == statistics_of(fingerprints, h.mask, h.bits), "statistics")
     return h, fingerprints
 
 # Chapter 6: the position code
 
-def codes_of(lengths, f):
+def codes_of(lengths, f, codec):
     """The canonical code: a dictionary from (length, code) to position."""
     used = sorted((length, position) for position, length in enumerate(lengths) if length)
+    require(codec == "xor" or not used, "code")
     require(all(length <= 11 and position < f for length, position in used), "code")
     complete = sum(2**(11 - length) for length, _ in used) == 2**11
     require(complete or not used or len(used) == 1 and used[0][0] == 1, "code")
@@ -235,11 +256,8 @@ def codes_of(lengths, f):
 def most_in_block(block_size):
     return 8 * (block_size - BLOCK_HEADER) + 1
 
-def read_differences(stream, end, count, f, codec, codes):
-    """The differences of a block as numbers of f bits, and the bits left over: the padding.
-
-    Both codecs have their room between bit 80 and end. The tails of delta are taken from the end of that room.
-    """
+def read_xor(stream, end, count, f, codes):
+    """The differences of a block, each from the one before, as numbers of f bits, and the bits left over: padding."""
     differences, start, longest = [], 80, max((length for length, _ in codes), default=0)
     for _ in range(count):
         length = code = 0
@@ -249,26 +267,41 @@ def read_differences(stream, end, count, f, codec, codes):
             require(length < longest or (length, code) in codes, "code")
         t = f - 1 - codes[length, code]
         require(start + t <= end, "overrun")
-        if codec == "xor":
-            tail, start = stream >> start, start + t
-        else:
-            tail, end = stream >> end - t, end - t
-        differences.append(1 << t | tail & 2**t - 1)
+        differences.append(1 << t | stream >> start & 2**t - 1)
+        start += t
     return differences, stream >> start & 2**(end - start) - 1
+
+def read_delta(stream, end, count, w):
+    """The differences of a block, all from its first fingerprint, and the padding."""
+    require(w <= 56, "overrun")
+    require(count * (w + 1) <= end - 80, "overrun")
+    room = end - count * w - 80
+    high = stream >> 80 & 2**room - 1
+    ones = [i for i in range(room) if high >> i & 1]
+    require(len(ones) >= count, "overrun")
+    low = [stream >> end - i * w & 2**w - 1 for i in range(1, count + 1)]
+    differences = [one - i << w | low[i] for i, one in enumerate(ones[:count])]
+    return differences, high >> (ones[count - 1] + 1 if count else 0)
 
 def read_block(block, f, codec, codes, before=()):
     """The fingerprints of a block, permuted and left-aligned, and its padding as a number; before: the last one."""
     n, x = struct.unpack_from("<HQ", block)
-    require(1 <= n <= most_in_block(len(block)), "count")
+    if codec == "delta":
+        n, w = n % 2**10, n >> 10
     require(x % 2**(64 - f) == 0, "bits")
-    differences, padding = read_differences(int.from_bytes(block, "little"), 8 * len(block), n - 1, f, codec, codes)
-    require(all(x > y for y in before), "order")
+    require(n >= 1, "count")
+    stream, end = int.from_bytes(block, "little"), 8 * len(block)
     fingerprints = [x]
-    for difference in differences:
-        difference <<= 64 - f
-        x = x ^ difference if codec == "xor" else x + difference
-        require(fingerprints[-1] < x < 2**64, "order")
-        fingerprints.append(x)
+    if codec == "xor":
+        require(n <= most_in_block(len(block)), "count")
+        differences, padding = read_xor(stream, end, n - 1, f, codes)
+        for difference in differences:
+            fingerprints.append(fingerprints[-1] ^ difference << 64 - f)
+    else:
+        differences, padding = read_delta(stream, end, n - 1, w)
+        fingerprints += [x + (difference << 64 - f) for difference in differences]
+    ordered = [*before, *fingerprints]
+    require(all(x < y for x, y in zip(ordered, ordered[1:])) and ordered[-1] < 2**64, "order")
     return fingerprints, padding
 
 # Chapter 8: the checksums of the document map
@@ -288,7 +321,7 @@ def read_block_text(text):
     runs = [run.partition("*") for run in values["block"].split(" ")]
     block = b"".join(bytes.fromhex(byte) * int(times or 1) for byte, _, times in runs)
     require(len(block) == int(values["block-size"]), "size")
-    fingerprints, padding = read_block(block, f, codec, codes_of(map(int, values["lengths"].split(" ")), f))
+    fingerprints, padding = read_block(block, f, codec, codes_of(map(int, values["lengths"].split(" ")), f, codec))
     require(not padding, "padding")
     return f, fingerprints
 

@@ -5,6 +5,7 @@
 
 #include "format/bytes.h"
 #include "format/checksum.h"
+#include "format/directory.h"
 
 static const char magic[8] = "idxtable";
 
@@ -16,12 +17,16 @@ enum {
     AT_BITS = 40,
     AT_RADIUS = 41,
     AT_CODEC = 42,
-    AT_DIRECTORY_BITS = 43,
+    AT_RESERVED_BYTE = 43,
     AT_BLOCK_SIZE = 44,
     AT_FINGERPRINTS = 48,
     AT_BLOCKS = 56,
     AT_LENGTHS = 64,
-    AT_RESERVED = 128,
+    AT_SET_BITS = 128,
+    AT_COMMON_BITS = 136,
+    AT_LARGEST_GROUP = 144,
+    AT_PAIRS = 152,
+    AT_RESERVED = 160,
     AT_CHECKSUM = 4088,
 };
 
@@ -35,11 +40,14 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
     page[AT_BITS] = header->bits;
     page[AT_RADIUS] = header->radius;
     page[AT_CODEC] = header->codec;
-    page[AT_DIRECTORY_BITS] = header->directory_bits;
     idxf_store32(page + AT_BLOCK_SIZE, header->block_size);
     idxf_store64(page + AT_FINGERPRINTS, header->fingerprints);
     idxf_store64(page + AT_BLOCKS, header->blocks);
     memcpy(page + AT_LENGTHS, header->lengths, IDXF_SYMBOLS);
+    idxf_store64(page + AT_SET_BITS, header->statistics.set_bits);
+    idxf_store64(page + AT_COMMON_BITS, header->statistics.common_bits);
+    idxf_store64(page + AT_LARGEST_GROUP, header->statistics.largest_group);
+    idxf_store64(page + AT_PAIRS, header->statistics.pairs);
     idxf_store64(page + AT_CHECKSUM, idxf_checksum(page, AT_CHECKSUM));
 }
 
@@ -62,9 +70,9 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
         return IDXF_FAULT_BLOCK_SIZE;
     enum idxf_fault fault = check_counts(header);
     if (fault != IDXF_OK) return fault;
-    if (header->directory_bits > IDXF_MAX_DIRECTORY_BITS ||
-        (header->directory_bits > 0 && UINT64_C(1) << header->directory_bits > header->blocks))
-        return IDXF_FAULT_DIRECTORY;
+    for (size_t i = 0; i < IDXF_SYMBOLS && header->codec == IDXF_CODEC_DELTA; i++) {
+        if (header->lengths[i] != 0) return IDXF_FAULT_CODE;
+    }
     return idxf_code_check(header->lengths, header->bits);
 }
 
@@ -76,6 +84,7 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
     if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
     if (size < IDXF_PAGE_SIZE) return IDXF_FAULT_SIZE;
     if (idxf_load64(page + AT_CHECKSUM) != idxf_checksum(page, AT_CHECKSUM)) return IDXF_FAULT_CHECKSUM;
+    if (page[AT_RESERVED_BYTE] != 0) return IDXF_FAULT_RESERVED;
     for (size_t i = AT_RESERVED; i < AT_CHECKSUM; i++) {
         if (page[i] != 0) return IDXF_FAULT_RESERVED;
     }
@@ -85,11 +94,14 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
     header->bits = page[AT_BITS];
     header->radius = page[AT_RADIUS];
     header->codec = page[AT_CODEC];
-    header->directory_bits = page[AT_DIRECTORY_BITS];
     header->block_size = idxf_load32(page + AT_BLOCK_SIZE);
     header->fingerprints = idxf_load64(page + AT_FINGERPRINTS);
     header->blocks = idxf_load64(page + AT_BLOCKS);
     memcpy(header->lengths, page + AT_LENGTHS, IDXF_SYMBOLS);
+    header->statistics.set_bits = idxf_load64(page + AT_SET_BITS);
+    header->statistics.common_bits = idxf_load64(page + AT_COMMON_BITS);
+    header->statistics.largest_group = idxf_load64(page + AT_LARGEST_GROUP);
+    header->statistics.pairs = idxf_load64(page + AT_PAIRS);
     return check_fields(header);
 }
 
@@ -99,14 +111,42 @@ static uint64_t round_to_page(uint64_t offset) {
 
 struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header) {
     struct idxf_table_layout layout;
-    uint64_t entries = header->directory_bits == 0 ? 0 : (UINT64_C(1) << header->directory_bits) + 1;
     layout.blocks = IDXF_PAGE_SIZE;
-    layout.keys = round_to_page(layout.blocks + header->blocks * header->block_size);
-    layout.directory = layout.keys + header->blocks * 8;
-    layout.checksums = round_to_page(layout.directory + entries * 4);
+    layout.directory = round_to_page(layout.blocks + header->blocks * header->block_size);
+    layout.directory_lines = idxf_directory_lines(header->blocks);
+    layout.checksums = round_to_page(layout.directory + layout.directory_lines * IDXF_LINE_BYTES);
     layout.pages = (layout.checksums - layout.blocks) / IDXF_PAGE_SIZE;
     layout.file_size = layout.checksums + layout.pages * 8;
     return layout;
 }
 
-unsigned idxf_directory_bits(uint64_t blocks) { return blocks < 2 ? 0 : 63 - (unsigned)__builtin_clzll(blocks); }
+/* ---- Statistics ---- */
+
+void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix) {
+    *counter = (struct idxf_statistics_counter){.statistics.common_bits = UINT64_MAX, .prefix = prefix};
+}
+
+void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
+    struct idxf_statistics *statistics = &counter->statistics;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t x = fingerprints[i];
+        bool is_new = counter->group == 0 || (x ^ counter->previous) >> (64 - counter->prefix) != 0;
+        statistics->set_bits |= x;
+        statistics->common_bits &= x;
+        counter->group = is_new ? 1 : counter->group + 1;
+        counter->previous = x;
+        /* The group's new member makes a pair with each of the others. */
+        bool is_full = __builtin_add_overflow(statistics->pairs, counter->group - 1, &statistics->pairs);
+        if (is_full) statistics->pairs = UINT64_MAX;
+        if (counter->group > statistics->largest_group) statistics->largest_group = counter->group;
+    }
+}
+
+struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
+                                           const struct idxf_permutation *permutation) {
+    struct idxf_statistics statistics = counter->statistics;
+    if (counter->group == 0) statistics.common_bits = 0;
+    statistics.set_bits = idxf_unpermute(permutation, statistics.set_bits);
+    statistics.common_bits = idxf_unpermute(permutation, statistics.common_bits);
+    return statistics;
+}

@@ -8,8 +8,29 @@
 
 #include "format/block.h"
 #include "format/fault.h"
+#include "format/permute.h"
 
 #define IDXF_UUID_BYTES 16
+
+/* What a header says of its fingerprints, for people and planners. */
+struct idxf_statistics {
+    uint64_t set_bits;      /* of all fingerprints, ORed, not permuted */
+    uint64_t common_bits;   /* the same, ANDed */
+    uint64_t largest_group; /* fingerprints that share a prefix, at most */
+    uint64_t pairs;         /* of fingerprints that share a prefix; UINT64_MAX where they are more */
+};
+
+/* Counts the statistics of a table's fingerprints as they come, in the table's order, permuted and left-aligned. */
+struct idxf_statistics_counter {
+    struct idxf_statistics statistics; /* bits permuted and left-aligned */
+    unsigned prefix;
+    uint64_t group, previous;
+};
+
+void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix);
+void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count);
+struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
+                                           const struct idxf_permutation *permutation);
 
 struct idxf_table_header {
     uint8_t uuid[IDXF_UUID_BYTES]; /* of the segment */
@@ -21,16 +42,16 @@ struct idxf_table_header {
     uint8_t bits;
     uint8_t radius;
     uint8_t codec;
-    uint8_t directory_bits; /* 0: no directory */
     uint8_t lengths[IDXF_SYMBOLS];
+    struct idxf_statistics statistics;
 };
 
-/* Byte offsets of the sections in the file, all multiples of 8; those of blocks, keys and checksums of the page size.
- * The sections from `blocks` to `checksums` are `pages` pages of IDXF_PAGE_SIZE bytes. */
+/* Byte offsets of the sections in the file, all multiples of 8; those of blocks, directory and checksums of the page
+ * size. The sections from `blocks` to `checksums` are `pages` pages of IDXF_PAGE_SIZE bytes. */
 struct idxf_table_layout {
     uint64_t blocks;
-    uint64_t keys;
     uint64_t directory;
+    uint64_t directory_lines;
     uint64_t checksums;
     uint64_t pages;
     uint64_t file_size;
@@ -45,8 +66,5 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
 
 /* The layout of a table with a valid header. */
 struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header);
-
-/* The directory's width for this many blocks: the largest number of bits whose entries are no more than the blocks. */
-unsigned idxf_directory_bits(uint64_t blocks);
 
 #endif

@@ -16,11 +16,12 @@
 #include "libidx/error.h"
 #include "libidx/file.h"
 #include "libidx/index.h"
+#include "libidx/plan.h"
 #include "libidx/publish.h"
+#include "libidx/sample.h"
+#include "libidx/scheme.h"
 #include "libidx/sort.h"
 #include "libidx/table_writer.h"
-
-#define MAX_THREADS 256
 
 struct idx_builder {
     struct idx_build_options options;
@@ -54,7 +55,9 @@ static enum idx_status check_recipe(const char *recipe, struct idx_error *error)
 static enum idx_status check_options(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_scheme scheme;
     uint32_t size = options->block_size;
-    IDXI_TRY(idx_scheme_parse(&scheme, options->scheme, options->bits, options->k, 0, error));
+    bool settled_later = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
+    IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
+    if (!settled_later) IDXI_TRY(idx_scheme_parse(&scheme, options->scheme, options->bits, options->k, 0, error));
     if (size < IDX_MIN_BLOCK_SIZE || size > IDX_MAX_BLOCK_SIZE || (size & (size - 1)) != 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d",
                          size, IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
@@ -62,9 +65,9 @@ static enum idx_status check_options(const struct idx_build_options *options, st
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no codec %d", (int)options->codec);
     if ((unsigned)options->id_type >= IDXF_ID_TYPE_COUNT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no ID type %d", (int)options->id_type);
-    if (options->threads < 1 || options->threads > MAX_THREADS)
+    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
-                         MAX_THREADS);
+                         IDX_MAX_THREADS);
     return options->recipe == NULL ? IDX_OK : check_recipe(options->recipe, error);
 }
 
@@ -288,7 +291,7 @@ static void *run_thread(void *context) {
 /* The calling thread takes part; others help where they can be started. */
 static enum idx_status write_tables(struct idx_builder *builder, uint64_t *bytes, struct idx_error *error) {
     struct work work = {.builder = builder, .mutex = PTHREAD_MUTEX_INITIALIZER};
-    pthread_t threads[MAX_THREADS];
+    pthread_t threads[IDX_MAX_THREADS];
     unsigned started = 0, wanted = builder->options.threads;
     if (wanted > builder->scheme.table_count) wanted = (unsigned)builder->scheme.table_count;
     while (started + 1 < wanted && pthread_create(&threads[started], NULL, run_thread, &work) == 0) started++;
@@ -345,14 +348,38 @@ static enum idx_status write_manifest(const struct idx_builder *builder, struct 
     return status;
 }
 
+/* The scheme that `auto` takes for these fingerprints. */
+static enum idx_status plan_scheme(struct idx_builder *builder, struct idx_error *error) {
+    size_t count = (size_t)builder->segment.fingerprints;
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct idxi_sample sample;
+    options.count = count;
+    options.bits = builder->options.bits;
+    options.k = builder->options.k;
+    options.block_size = builder->options.block_size;
+    options.max_bytes_per_fingerprint = builder->options.max_bytes_per_fingerprint;
+    enum idx_status status = idxi_sample_take(&sample, builder->fingerprints, count, options.bits, error);
+    options.dead_bits = sample.dead_bits;
+    options.expected_group = idxi_sample_group;
+    options.context = &sample;
+    if (status == IDX_OK) status = idxi_plan_auto(&options, &builder->scheme, error);
+    idxi_sample_free(&sample);
+    return status;
+}
+
+static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_error *error) {
+    if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return plan_scheme(builder, error);
+    return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
+                            builder->segment.fingerprints, error);
+}
+
 static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(sort_documents(builder, error));
     IDXI_TRY(write_documents(builder, error));
     IDXI_TRY(idxi_map_writer_finish(&builder->map, builder->segment_folder, &builder->segment,
                                     &summary->documents_bytes, error));
-    IDXI_TRY(idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
-                              builder->segment.fingerprints, error));
+    IDXI_TRY(settle_scheme(builder, error));
     IDXI_TRY(write_tables(builder, &summary->table_bytes, error));
     IDXI_TRY(idxi_sync_folder(builder->segment_folder, builder->segment_path, error));
     IDXI_TRY(write_manifest(builder, error));

@@ -1,11 +1,14 @@
 /* index.c: opens and closes an index, and tells what it is. */
 #include "libidx/index.h"
+#include "libidx/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -147,12 +150,35 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_nu
                          (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks, error);
 }
 
+/* Sections of this size and more are worth huge pages. */
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
+    size_t bytes = 0, at = 0;
+    for (size_t i = 0; i < segment->open_tables; i++)
+        bytes += idxi_table_load_bytes(&segment->tables[i], index->options.residence);
+    size_t alignment = bytes < HUGE_PAGE_BYTES ? IDXF_PAGE_SIZE : HUGE_PAGE_BYTES;
+    if (bytes > 0) segment->loaded = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (bytes > 0 && segment->loaded == NULL) return idxi_fail_memory(error);
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_PAGE_BYTES) madvise(segment->loaded, bytes, MADV_HUGEPAGE);
+#endif
+    segment->loaded_bytes = bytes;
+    for (size_t i = 0; i < segment->open_tables; i++) {
+        struct idxi_table *table = &segment->tables[i];
+        IDXI_TRY(idxi_table_load(table, &index->options, bytes > 0 ? segment->loaded + at : NULL, error));
+        at += idxi_table_load_bytes(table, index->options.residence);
+    }
+    return IDX_OK;
+}
+
 static enum idx_status open_segment(struct idx_index *index, size_t segment, struct idx_error *error) {
     int folder;
     IDXI_TRY(idxi_segment_open_folder(index, segment, &folder, error));
     enum idx_status status = IDX_OK;
     for (size_t table = 0; table < index->scheme.table_count && status == IDX_OK; table++)
         status = idxi_segment_open_table(index, segment, table, folder, error);
+    if (status == IDX_OK) status = load_tables(index, &index->segments[segment], error);
     if (status == IDX_OK) status = idxi_segment_open_map(index, segment, folder, error);
     close(folder);
     return status;
@@ -163,6 +189,7 @@ static enum idx_status open_segment(struct idx_index *index, size_t segment, str
 static enum idx_status open_once(struct idx_index *index, const char *path, struct idx_error *error) {
     IDXI_TRY(idxi_index_open_folder(index, path, error));
     IDXI_TRY(idxi_index_read_manifest(index, error));
+    IDXI_TRY(idxi_probings_make(&index->probings, &index->scheme, index->manifest->k, error));
     index->segments = calloc(index->manifest->segment_count, sizeof *index->segments);
     if (index->segments == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
@@ -179,14 +206,13 @@ static struct idx_index *new_index(const struct idx_open_options *options) {
     index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
     if (options != NULL)
         memcpy(&index->options, options, options->size < sizeof *options ? options->size : sizeof *options);
-    index->compare = idxi_choose_compare();
     return index;
 }
 
 enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                          struct idx_error *error) {
-    if (options != NULL && (unsigned)options->keys > IDX_KEYS_BLOCKS_MEMORY)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no way %d to hold keys", (int)options->keys);
+    if (options != NULL && (unsigned)options->residence > IDX_RESIDENCE_DISK)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)options->residence);
     for (int attempt = 1;; attempt++) {
         bool replaced = false;
         struct idx_index *index = new_index(options);
@@ -210,9 +236,11 @@ void idx_close(struct idx_index *index) {
         for (size_t table = 0; table < segment->open_tables; table++) idxi_table_close(&segment->tables[table]);
         if (segment->map_open) idxi_map_close(&segment->map);
         free(segment->tables);
+        free(segment->loaded);
         free(segment->path);
     }
     free(index->segments);
+    idxi_probings_free(index->probings);
     free(index->manifest);
     if (index->folder >= 0) close(index->folder);
     free(index->path);
@@ -284,7 +312,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
         properties->fingerprints += segment->entry->fingerprints;
         properties->documents += segment->entry->documents;
         properties->documents_bytes += segment->map.bytes;
-        properties->resident_bytes += sizeof *segment + segment->map.pages.allocated_bytes;
+        properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes;
         for (size_t table = 0; table < index->scheme.table_count; table++) {
             properties->table_bytes += segment->tables[table].layout.file_size;
             properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];
@@ -292,29 +320,15 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     }
 }
 
-/* Runs of keys with one prefix are what a probe for that prefix decodes, and one block beyond, unless the table ends.
- */
-static enum idx_status measure_skew(const struct idxi_table *table, struct idx_table_properties *properties,
-                                    struct idx_error *error) {
-    uint64_t run = 0, previous = 0, blocks = table->header.blocks;
-    double sum = 0;
-    for (uint64_t block = 0; block <= blocks; block++) {
-        uint64_t key = 0;
-        if (block < blocks) {
-            IDXI_TRY(idxi_table_get_key(table, block, &key, error));
-            key >>= 64 - properties->prefix;
-        }
-        if (block > 0 && (block == blocks || key != previous)) {
-            uint64_t decoded = run + (block < blocks);
-            sum += (double)run * (double)decoded;
-            if (decoded > properties->largest_blocks_per_probe) properties->largest_blocks_per_probe = decoded;
-            run = 0;
-        }
-        previous = key;
-        run++;
-    }
-    if (blocks > 0) properties->mean_blocks_per_probe = sum / (double)blocks;
-    return IDX_OK;
+/* Every fingerprint is the random one as likely, so groups count by their squares. */
+static void measure_skew(const struct idxi_table *table, struct idx_table_properties *properties) {
+    const struct idxf_statistics *statistics = &table->header.statistics;
+    double count = (double)table->header.fingerprints, blocks = (double)table->header.blocks;
+    properties->dead_bits = ~(statistics->set_bits ^ statistics->common_bits) & idxf_low_bits(table->header.bits);
+    properties->largest_group = statistics->largest_group;
+    if (count == 0) return;
+    properties->mean_group = 1 + 2 * (double)statistics->pairs / count;
+    properties->expected_blocks = fmin(idxi_expected_blocks(properties->mean_group, count / blocks), blocks);
 }
 
 enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
@@ -331,7 +345,8 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
         .fingerprints = reader->header.fingerprints,
         .blocks = reader->header.blocks,
         .file_bytes = reader->layout.file_size,
-        .directory_bits = reader->header.directory_bits,
+        .directory_bytes = reader->layout.directory_lines * IDXF_LINE_BYTES,
     };
-    return measure_skew(reader, properties, error);
+    measure_skew(reader, properties);
+    return IDX_OK;
 }

@@ -6,8 +6,8 @@
 #include <idx.h>
 
 #include "format/manifest.h"
-#include "libidx/compare.h"
 #include "libidx/document_map.h"
+#include "libidx/probing.h"
 #include "libidx/table_reader.h"
 
 #define IDXI_MANIFEST_NAME "manifest"
@@ -20,6 +20,8 @@ struct idxi_segment {
     char *path;
     struct idxi_table *tables; /* as many as the scheme has */
     size_t open_tables;
+    uint8_t *loaded; /* what is loaded of all tables, together in huge pages; or NULL */
+    size_t loaded_bytes;
     struct idxi_map map;
     bool map_open;
 };
@@ -30,9 +32,9 @@ struct idx_index {
     struct idx_open_options options;
     struct idxf_manifest *manifest;
     struct idx_scheme scheme;
+    struct idxi_probing *probings; /* of the distances 0 to k */
     struct idxi_segment *segments;
     size_t open_segments;
-    idxi_compare compare;
 };
 
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
@@ -57,5 +59,9 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, i
 /* Whether the segment holds a fingerprint. */
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error);
+
+/* How many blocks a look-up searches. */
+enum idx_status idxi_count_blocks(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                  uint64_t *blocks, struct idx_error *error);
 
 #endif

@@ -1,62 +1,73 @@
-/* lookup.c: finds the fingerprints within a distance (SPEC.md, chapter 10). The probes of a query go through their
- * stages together, so that one's wait for memory overlaps the others'. A match that several tables find belongs to the
- * first of them: nothing is remembered, allocated or locked. */
+/* lookup.c: finds the fingerprints within a distance (SPEC.md, chapter 10). The probes of a query, and of the queries
+ * after it, go through three stages: the directory's line is asked for, the block is found and asked for, the block is
+ * searched; so that the waits for memory, or for a disk, overlap. A match that several tables find
+ * belongs to the first of them: nothing is remembered, allocated or locked. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "libidx/error.h"
 #include "libidx/index.h"
+#include "libidx/probing.h"
 
-/* Probes that are staged together. */
-#define STAGED_PROBES 64
-/* Lines of a block that are asked for ahead; the processor's own prefetcher follows with the rest. */
-#define PREFETCHED_LINES 6
+/* Probes go through a stage in groups: short loops, in which many of them wait for memory at the same time. Two groups
+ * are under way, and what they ask for must stay in the first cache. What comes from a disk takes so much longer that
+ * many queries make one. */
+#define MEMORY_GROUP 32
+#define MEMORY_GROUP_BYTES 8192
+#define DISK_GROUP 512
 #define LINE_BYTES 64
 
-/* One prefix looked for in one table: the permuted fingerprints from low to high. */
+/* One range of permuted fingerprints, from low to high, looked for in one table. */
 struct probe {
-    uint32_t table;
-    uint64_t query; /* permuted */
+    const struct idxi_table *table;
+    size_t query;
+    size_t turn;       /* the table's in the tables that are probed */
+    uint64_t permuted; /* the query */
     uint64_t low, high;
-    uint64_t first, last; /* blocks; first alone once it is found */
+    uint64_t block; /* to begin with */
 };
+
+/* Called for a match of query number `query`. False stops the search. */
+typedef bool (*match_taker)(void *context, size_t query, const struct idx_match *match);
 
 struct search {
     const struct idx_index *index;
-    size_t segment;
-    uint64_t query;
+    const struct idxi_probing *probing; /* the tables to probe for the distance */
     unsigned distance;
-    idx_match_visitor visit;
+    const uint64_t *queries;
+    match_taker take;
     void *context;
     struct idx_error *error;
+    size_t segment;
     bool stopped;
+    uint64_t blocks_searched;
 
-    struct probe probes[STAGED_PROBES];
-    size_t probe_count;
-    /* The blocks of `current_table` below `next_block` were decoded. */
-    size_t current_table;
-    uint64_t next_block;
+    size_t group, group_bytes;         /* the most of a group */
+    size_t begun;                      /* probes of the group that is being begun */
+    size_t begun_bytes;                /* that will be asked for ahead, for these */
+    struct probe *beginning, *waiting; /* that group, and the one before it, whose blocks were asked for */
+    size_t waiting_count;
+    struct probe probes[2][DISK_GROUP];
 };
-
-static const struct idxi_table *get_table(const struct search *search, size_t table) {
-    return &search->index->segments[search->segment].tables[table];
-}
 
 /* ---- Matches ---- */
 
-/* Whether the table lets the error pattern through. Few bits are cleared faster than counted. */
-static inline bool lets_through(const struct idx_table *table, uint64_t errors) {
+/* Whether a table lets the error pattern through. Few bits are cleared faster than counted. */
+static inline bool lets_through(const struct idxi_probed *table, uint64_t errors) {
     errors &= table->mask;
     for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;
     return errors == 0;
 }
 
 /* Whether the table is the first that lets the error pattern through, and so the one to report the match. */
-static bool owns(const struct search *search, size_t table, uint64_t errors) {
-    const struct idx_table *tables = search->index->scheme.tables;
-    for (size_t i = 0; i < table; i++) {
+static bool owns(const struct search *search, size_t turn, uint64_t errors) {
+    const struct idxi_probed *tables = search->probing->tables;
+    for (size_t i = 0; i < turn; i++) {
         if (lets_through(&tables[i], errors)) return false;
     }
-    return lets_through(&tables[table], errors);
+    return lets_through(&tables[turn], errors);
 }
 
 static enum idx_status has_earlier_segment(const struct search *search, uint64_t fingerprint, bool *earlier) {
@@ -66,157 +77,222 @@ static enum idx_status has_earlier_segment(const struct search *search, uint64_t
     return IDX_OK;
 }
 
-static enum idx_status report(struct search *search, size_t table, uint64_t permuted) {
-    uint64_t fingerprint = idxf_unpermute(&get_table(search, table)->permutation, permuted);
-    uint64_t errors = fingerprint ^ search->query;
+static enum idx_status report(struct search *search, const struct probe *probe, uint64_t permuted) {
+    uint64_t fingerprint = idxf_unpermute(&probe->table->permutation, permuted);
+    uint64_t errors = fingerprint ^ search->queries[probe->query];
     bool earlier;
-    if (!owns(search, table, errors)) return IDX_OK;
+    if (search->stopped || !owns(search, probe->turn, errors)) return IDX_OK;
     IDXI_TRY(has_earlier_segment(search, fingerprint, &earlier));
     if (earlier) return IDX_OK;
     struct idx_match match = {fingerprint, (unsigned)__builtin_popcountll(errors)};
-    search->stopped = !search->visit(search->context, &match);
+    search->stopped = !search->take(search->context, probe->query, &match);
     return IDX_OK;
-}
-
-/* Compares a block's fingerprints from `low` to `high` with the permuted query. */
-static enum idx_status scan_block(struct search *search, size_t table_number, uint64_t block, uint64_t query,
-                                  uint64_t low, uint64_t high) {
-    const struct idxi_table *table = get_table(search, table_number);
-    struct idxf_block_cursor cursor;
-    uint64_t fingerprints[IDXF_CHUNK];
-    uint8_t near[IDXF_CHUNK];
-    size_t count;
-    IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, block), search->error));
-    idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
-    cursor.high = high;
-    while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
-        size_t first = count;
-        while (first > 0 && fingerprints[first - 1] >= low) first--;
-        size_t found = search->index->compare(fingerprints + first, count - first, query, search->distance, near);
-        for (size_t i = 0; i < found && !search->stopped; i++)
-            IDXI_TRY(report(search, table_number, fingerprints[first + near[i]]));
-        if (search->stopped) return IDX_OK;
-    }
-    if (cursor.fault == IDXF_OK) return IDX_OK;
-    return idxi_fail_fault(search->error, cursor.fault, table->path, idxi_table_block_offset(table, block));
 }
 
 /* ---- Stages ---- */
 
 static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
 
-static void prefetch_directory(const struct search *search, const struct probe *probe) {
-    const struct idxi_table *table = get_table(search, probe->table);
-    unsigned bits = table->header.directory_bits;
-    if (bits > 0) prefetch(table->directory + (probe->low >> (64 - bits)) * 4);
-}
-
-static enum idx_status find_range(const struct search *search, struct probe *probe) {
-    const struct idxi_table *table = get_table(search, probe->table);
-    IDXI_TRY(idxi_table_get_range(table, probe->low, &probe->first, &probe->last, search->error));
-    prefetch(table->keys + probe->first * 8);
+/* Asks the disk for the pages of all blocks that the probe may search. */
+static enum idx_status read_ahead(const struct search *search, const struct probe *probe) {
+    const struct idxi_table *table = probe->table;
+    uint64_t last;
+    IDXI_TRY(idxi_table_find_block(table, probe->high, &last, search->error));
+    if (last == table->header.blocks) last--;
+    uint64_t begin = idxi_table_block_offset(table, probe->block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    uint64_t end = idxi_table_block_offset(table, last + 1);
+    madvise((void *)(uintptr_t)(table->map + begin), (size_t)(end - begin), MADV_WILLNEED);
     return IDX_OK;
 }
 
-static enum idx_status find_block(const struct search *search, struct probe *probe) {
-    const struct idxi_table *table = get_table(search, probe->table);
-    IDXI_TRY(idxi_table_find_block(table, probe->low, probe->first, probe->last, &probe->first, search->error));
-    if (probe->first == table->header.blocks) return IDX_OK;
-    const uint8_t *block = idxi_table_block(table, probe->first);
-    for (size_t line = 0; line < PREFETCHED_LINES && line * LINE_BYTES < table->header.block_size; line++)
-        prefetch(block + line * LINE_BYTES);
+static enum idx_status ask_for_block(const struct search *search, const struct probe *probe) {
+    const struct idxi_table *table = probe->table;
+    if (probe->block == table->header.blocks) return IDX_OK;
+    if (table->on_disk) return read_ahead(search, probe);
+    const uint8_t *block = idxi_table_block(table, probe->block);
+    for (size_t at = 0; at < table->prefetched_bytes; at += LINE_BYTES) prefetch(block + at);
     return IDX_OK;
 }
 
-/* Scans the probe's blocks that were not scanned for the one before it in the same table. */
-static enum idx_status scan_blocks(struct search *search, const struct probe *probe) {
-    const struct idxi_table *table = get_table(search, probe->table);
-    /* A block that other probes of the same table fall into is scanned for all of them. */
-    bool is_shared = search->index->scheme.tables[probe->table].radius > 0;
-    uint64_t low = is_shared ? 0 : probe->low, high = is_shared ? UINT64_MAX : probe->high;
-    uint64_t block = probe->first;
-    if (search->current_table != probe->table) {
-        search->current_table = probe->table;
-        search->next_block = 0;
-    }
-    for (; block < table->header.blocks && !search->stopped; block++) {
-        uint64_t key;
-        if (block >= search->next_block) {
-            IDXI_TRY(scan_block(search, probe->table, block, probe->query, low, high));
-            search->next_block = block + 1;
+/* Searches the probe's block, and those after it until one has a fingerprint beyond the range. */
+static enum idx_status search_blocks(struct search *search, const struct probe *probe) {
+    const struct idxi_table *table = probe->table;
+    for (uint64_t block = probe->block; block < table->header.blocks && !search->stopped; block++) {
+        struct idxf_block_cursor cursor;
+        uint64_t found[IDXF_CHUNK];
+        size_t count;
+        uint64_t offset = idxi_table_block_offset(table, block);
+        IDXI_TRY(idxi_table_check(table, offset, search->error));
+        idxf_block_seek(&cursor, table->decoder, idxi_table_block(table, block), probe->low, probe->high);
+        search->blocks_searched++;
+        while ((count = idxf_block_find(&cursor, probe->permuted, search->distance, found)) > 0) {
+            for (size_t i = 0; i < count; i++) IDXI_TRY(report(search, probe, found[i]));
         }
-        IDXI_TRY(idxi_table_get_key(table, block, &key, search->error));
-        if (key >= probe->high) break;
+        if (cursor.fault != IDXF_OK) return idxi_fail_fault(search->error, cursor.fault, table->path, offset);
+        if (cursor.past) break;
     }
     return IDX_OK;
 }
 
-static enum idx_status run_probes(struct search *search) {
-    size_t count = search->probe_count;
-    search->probe_count = 0;
-    for (size_t i = 0; i < count; i++) IDXI_TRY(find_range(search, &search->probes[i]));
-    for (size_t i = 0; i < count; i++) IDXI_TRY(find_block(search, &search->probes[i]));
-    for (size_t i = 0; i < count && !search->stopped; i++) IDXI_TRY(scan_blocks(search, &search->probes[i]));
+static enum idx_status search_waiting(struct search *search) {
+    size_t count = search->waiting_count;
+    search->waiting_count = 0;
+    for (size_t i = 0; i < count && !search->stopped; i++) IDXI_TRY(search_blocks(search, &search->waiting[i]));
     return IDX_OK;
 }
 
-static enum idx_status add_probe(struct search *search, size_t table, uint64_t query, uint64_t low, unsigned prefix) {
-    struct probe *probe = &search->probes[search->probe_count++];
-    *probe = (struct probe){(uint32_t)table, query, low, low | idxf_low_bits(64 - prefix), 0, 0};
-    prefetch_directory(search, probe);
-    return search->probe_count == STAGED_PROBES ? run_probes(search) : IDX_OK;
+/* Finds the blocks of the group that was begun, and asks for them; meanwhile the group before it is searched. */
+static enum idx_status end_group(struct search *search) {
+    struct probe *group = search->beginning;
+    size_t count = search->begun;
+    for (size_t i = 0; i < count; i++)
+        IDXI_TRY(idxi_table_find_block(group[i].table, group[i].low, &group[i].block, search->error));
+    for (size_t i = 0; i < count; i++) IDXI_TRY(ask_for_block(search, &group[i]));
+    IDXI_TRY(search_waiting(search));
+    search->beginning = search->waiting;
+    search->begun = 0;
+    search->begun_bytes = 0;
+    search->waiting = group;
+    search->waiting_count = count;
+    return IDX_OK;
 }
 
-/* Adds a probe for each prefix within `radius` of the query's, ascending: the `prefix` bits of `low` are settled down
- * to bit `bit`; of the bits below, the query's are taken, each or its opposite, 0 before 1. */
-static enum idx_status add_probes(struct search *search, size_t table, unsigned prefix, uint64_t query, uint64_t low,
-                                  unsigned bit, unsigned radius) {
-    unsigned end = 64 - prefix;
-    if (radius == 0 || bit == end)
-        return add_probe(search, table, query, low | (query & idxf_low_bits(bit) & ~idxf_low_bits(end)), prefix);
-    bit--;
-    uint64_t one = UINT64_C(1) << bit;
-    bool is_one = (query & one) != 0;
-    IDXI_TRY(add_probes(search, table, prefix, query, low, bit, is_one ? radius - 1 : radius));
-    return add_probes(search, table, prefix, query, low | one, bit, is_one ? radius : radius - 1);
+static enum idx_status end_probes(struct search *search) {
+    IDXI_TRY(end_group(search));
+    return search_waiting(search);
 }
 
-static enum idx_status search_segment(struct search *search) {
-    const struct idx_scheme *scheme = &search->index->scheme;
-    search->current_table = SIZE_MAX;
-    for (size_t table = 0; table < scheme->table_count && !search->stopped; table++) {
-        const struct idxi_table *reader = get_table(search, table);
-        unsigned radius = scheme->tables[table].radius;
-        if (reader->header.blocks == 0) continue;
-        IDXI_TRY(add_probes(search, table, reader->prefix, idxf_permute(&reader->permutation, search->query), 0, 64,
-                            radius < search->distance ? radius : search->distance));
+/* What the probes of a query have in common that are for one table. */
+struct turn {
+    const struct idxi_table *table;
+    size_t query, number;
+    uint64_t permuted;
+};
+
+/* Begins a probe for the first `prefix` bits of `value`. */
+static inline enum idx_status begin_probe(struct search *search, const struct turn *turn, uint64_t value,
+                                          unsigned prefix) {
+    struct probe *probe = &search->beginning[search->begun];
+    uint64_t rest = idxf_low_bits(64 - prefix);
+    probe->table = turn->table;
+    probe->query = turn->query;
+    probe->turn = turn->number;
+    probe->permuted = turn->permuted;
+    probe->low = value & ~rest;
+    probe->high = value | rest;
+    prefetch(idxi_table_line(turn->table, probe->low));
+    search->begun++;
+    search->begun_bytes += turn->table->prefetched_bytes;
+    bool is_full = search->begun == search->group || search->begun_bytes >= search->group_bytes;
+    return is_full ? end_group(search) : IDX_OK;
+}
+
+/* Begins a probe for each pattern of at most `radius` flipped bits of the prefix of `value`. Its last bits, the spared
+ * ones, are not flipped: so few fingerprints have the bits before them that they are searched for all of their values
+ * at once. Bits from bit `bit` on were flipped, or not, before. */
+static enum idx_status begin_probes(struct search *search, const struct turn *turn, uint64_t value, unsigned bit,
+                                    unsigned radius) {
+    unsigned prefix = turn->table->prefix, flipped = prefix - turn->table->spared_bits;
+    if (radius == 0) return begin_probe(search, turn, value, prefix);
+    IDXI_TRY(begin_probe(search, turn, value, flipped));
+    while (bit > 64 - flipped && !search->stopped) {
+        bit--;
+        IDXI_TRY(begin_probes(search, turn, value ^ UINT64_C(1) << bit, bit, radius - 1));
     }
-    return search->stopped ? IDX_OK : run_probes(search);
+    return IDX_OK;
 }
 
-/* ---- Public ---- */
+static enum idx_status search_query(struct search *search, size_t query) {
+    const struct idxi_table *tables = search->index->segments[search->segment].tables;
+    for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
+        const struct idxi_probed *probed = &search->probing->tables[i];
+        const struct idxi_table *table = &tables[probed->table];
+        if (table->header.blocks == 0) continue;
+        struct turn turn = {table, query, i, idxf_permute(&table->permutation, search->queries[query])};
+        IDXI_TRY(begin_probes(search, &turn, turn.permuted, 64, probed->radius));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status check_query(const struct search *search, uint64_t fingerprint) {
+    unsigned bits = search->index->manifest->bits;
+    if ((fingerprint & ~idxf_low_bits(bits)) == 0) return IDX_OK;
+    return idxi_fail(search->error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than the index's %u bits",
+                     (unsigned long long)fingerprint, bits);
+}
+
+static enum idx_status check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
+    if (distance <= index->manifest->k) return IDX_OK;
+    return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
+                     "answers distances up to %u, not %u: ask for less, or build an index with -k %u",
+                     index->manifest->k, distance, distance);
+}
+
+/* Searches for queries `begin` to `end`, the distance checked. */
+static enum idx_status search_queries(struct search *search, size_t begin, size_t end) {
+    const struct idx_index *index = search->index;
+    search->probing = &index->probings[search->distance];
+    bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
+    search->group = on_disk ? DISK_GROUP : MEMORY_GROUP;
+    search->group_bytes = on_disk ? SIZE_MAX : MEMORY_GROUP_BYTES;
+    search->begun_bytes = 0;
+    search->beginning = search->probes[0];
+    search->waiting = search->probes[1];
+    search->waiting_count = 0;
+    search->stopped = false;
+    search->begun = 0;
+    search->blocks_searched = 0;
+    for (size_t query = begin; query < end; query++) IDXI_TRY(check_query(search, search->queries[query]));
+    for (search->segment = 0; search->segment < index->manifest->segment_count && !search->stopped; search->segment++) {
+        for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
+        IDXI_TRY(end_probes(search));
+    }
+    return IDX_OK;
+}
+
+/* ---- One query ---- */
+
+struct visitor {
+    idx_match_visitor visit;
+    void *context;
+};
+
+static bool visit_match(void *context, size_t query, const struct idx_match *match) {
+    const struct visitor *visitor = context;
+    (void)query;
+    return visitor->visit(visitor->context, match);
+}
+
+static enum idx_status visit_counting(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                      struct visitor visitor, uint64_t *blocks, struct idx_error *error) {
+    struct search search;
+    IDXI_TRY(check_distance(index, distance, error));
+    search.index = index;
+    search.distance = distance;
+    search.queries = &fingerprint;
+    search.take = visit_match;
+    search.context = &visitor;
+    search.error = error;
+    IDXI_TRY(search_queries(&search, 0, 1));
+    *blocks = search.blocks_searched;
+    return IDX_OK;
+}
 
 enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
                                   idx_match_visitor visit, void *context, struct idx_error *error) {
-    struct search search;
-    if ((fingerprint & ~idxf_low_bits(index->manifest->bits)) != 0)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than the index's %u bits",
-                         (unsigned long long)fingerprint, index->manifest->bits);
-    if (distance > index->manifest->k)
-        return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
-                         "answers distances up to %u, not %u: ask for less, or build an index with -k %u",
-                         index->manifest->k, distance, distance);
-    search.index = index;
-    search.query = fingerprint;
-    search.distance = distance;
-    search.visit = visit;
-    search.context = context;
-    search.error = error;
-    search.stopped = false;
-    search.probe_count = 0;
-    for (search.segment = 0; search.segment < index->manifest->segment_count && !search.stopped; search.segment++)
-        IDXI_TRY(search_segment(&search));
-    return IDX_OK;
+    uint64_t blocks;
+    return visit_counting(index, fingerprint, distance, (struct visitor){visit, context}, &blocks, error);
+}
+
+static bool go_on(void *context, const struct idx_match *match) {
+    (void)context;
+    (void)match;
+    return true;
+}
+
+enum idx_status idxi_count_blocks(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                  uint64_t *blocks, struct idx_error *error) {
+    return visit_counting(index, fingerprint, distance, (struct visitor){go_on, NULL}, blocks, error);
 }
 
 static bool stop_at_first(void *context, const struct idx_match *match) {
@@ -236,30 +312,30 @@ enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, 
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error) {
     const struct idxi_table *table = &index->segments[segment].tables[0];
-    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), first, last, block;
-    uint64_t fingerprints[IDXF_CHUNK];
-    struct idxf_block_cursor cursor;
-    size_t count;
+    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), block;
     *contains = false;
-    IDXI_TRY(idxi_table_get_range(table, permuted, &first, &last, error));
-    IDXI_TRY(idxi_table_find_block(table, permuted, first, last, &block, error));
-    if (block == table->header.blocks) return IDX_OK;
-    IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, block), error));
-    idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
-    while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
-        for (size_t i = 0; i < count; i++) *contains |= fingerprints[i] == permuted;
+    if (table->header.blocks == 0) return IDX_OK;
+    IDXI_TRY(idxi_table_find_block(table, permuted, &block, error));
+    for (; block < table->header.blocks; block++) {
+        struct idxf_block_cursor cursor;
+        uint64_t found[IDXF_CHUNK];
+        uint64_t offset = idxi_table_block_offset(table, block);
+        IDXI_TRY(idxi_table_check(table, offset, error));
+        idxf_block_seek(&cursor, table->decoder, idxi_table_block(table, block), permuted, permuted);
+        *contains = idxf_block_find(&cursor, permuted, 0, found) > 0;
+        if (cursor.fault != IDXF_OK) return idxi_fail_fault(error, cursor.fault, table->path, offset);
+        if (*contains || cursor.past) break;
     }
-    if (cursor.fault == IDXF_OK) return IDX_OK;
-    return idxi_fail_fault(error, cursor.fault, table->path, idxi_table_block_offset(table, block));
+    return IDX_OK;
 }
 
 /* ---- The nearest matches ---- */
 
-/* A heap of the nearest matches so far, the farthest of them on top. */
+/* The nearest matches of queries so far, `capacity` for each: heaps, the farthest on top. */
 struct nearest {
     struct idx_match *matches;
     size_t capacity;
-    size_t count; /* found, in the heap or not */
+    size_t *counts; /* found, in the heap or not */
 };
 
 static bool is_farther(const struct idx_match *a, const struct idx_match *b) {
@@ -283,36 +359,117 @@ static void sift_down(struct idx_match *matches, size_t count, size_t at) {
     }
 }
 
-static bool keep_nearest(void *context, const struct idx_match *match) {
+static bool keep_nearest(void *context, size_t query, const struct idx_match *match) {
     struct nearest *nearest = context;
-    size_t at = nearest->count++;
+    struct idx_match *matches = nearest->matches + query * nearest->capacity;
+    size_t at = nearest->counts[query]++;
     if (at < nearest->capacity) {
-        nearest->matches[at] = *match;
-        for (; at > 0 && is_farther(&nearest->matches[at], &nearest->matches[(at - 1) / 2]); at = (at - 1) / 2)
-            swap(&nearest->matches[at], &nearest->matches[(at - 1) / 2]);
-    } else if (nearest->capacity > 0 && is_farther(&nearest->matches[0], match)) {
-        nearest->matches[0] = *match;
-        sift_down(nearest->matches, nearest->capacity, 0);
+        matches[at] = *match;
+        for (; at > 0 && is_farther(&matches[at], &matches[(at - 1) / 2]); at = (at - 1) / 2)
+            swap(&matches[at], &matches[(at - 1) / 2]);
+    } else if (nearest->capacity > 0 && is_farther(&matches[0], match)) {
+        matches[0] = *match;
+        sift_down(matches, nearest->capacity, 0);
     }
     return true;
 }
 
-enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
-                           struct idx_match *matches, size_t capacity, size_t *match_count, struct idx_error *error) {
-    struct nearest nearest = {matches, capacity, 0};
-    IDXI_TRY(idx_visit_matches(index, fingerprint, distance, keep_nearest, &nearest, error));
-    for (size_t left = nearest.count < capacity ? nearest.count : capacity; left > 1; left--) {
+static void sort_nearest(const struct nearest *nearest, size_t query) {
+    struct idx_match *matches = nearest->matches + query * nearest->capacity;
+    size_t count = nearest->counts[query];
+    for (size_t left = count < nearest->capacity ? count : nearest->capacity; left > 1; left--) {
         swap(&matches[0], &matches[left - 1]);
         sift_down(matches, left - 1, 0);
     }
-    *match_count = nearest.count;
+}
+
+/* Queries to be answered, by one thread or several, each of which takes the next few until none is left. */
+struct batch {
+    const struct idx_index *index;
+    const uint64_t *queries;
+    size_t count;
+    unsigned distance;
+    struct nearest nearest;
+    atomic_size_t taken;
+    pthread_mutex_t failing;
+    enum idx_status status; /* of the first failure */
+    struct idx_error *error;
+};
+
+/* Queries that a thread takes at a time. */
+#define TAKEN 256
+
+static enum idx_status answer(struct batch *batch, size_t begin, size_t end, struct idx_error *error) {
+    struct search search;
+    search.index = batch->index;
+    search.distance = batch->distance;
+    search.queries = batch->queries;
+    search.take = keep_nearest;
+    search.context = &batch->nearest;
+    search.error = error;
+    for (size_t query = begin; query < end; query++) batch->nearest.counts[query] = 0;
+    IDXI_TRY(search_queries(&search, begin, end));
+    for (size_t query = begin; query < end; query++) sort_nearest(&batch->nearest, query);
+    return IDX_OK;
+}
+
+static void *work(void *context) {
+    struct batch *batch = context;
+    for (;;) {
+        struct idx_error error;
+        size_t begin = atomic_fetch_add(&batch->taken, TAKEN);
+        if (begin >= batch->count) return NULL;
+        size_t end = batch->count - begin < TAKEN ? batch->count : begin + TAKEN;
+        enum idx_status status = answer(batch, begin, end, &error);
+        if (status == IDX_OK) continue;
+        pthread_mutex_lock(&batch->failing);
+        if (batch->status == IDX_OK && batch->error != NULL) *batch->error = error;
+        if (batch->status == IDX_OK) batch->status = status;
+        pthread_mutex_unlock(&batch->failing);
+        atomic_store(&batch->taken, batch->count);
+    }
+}
+
+/* Starts further threads as far as the system lets it: the caller's does the rest. */
+static void work_together(struct batch *batch, unsigned threads) {
+    pthread_t others[IDX_MAX_THREADS];
+    unsigned started = 0;
+    while (started + 1 < threads && pthread_create(&others[started], NULL, work, batch) == 0) started++;
+    work(batch);
+    while (started > 0) pthread_join(others[--started], NULL);
+}
+
+enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
+                                size_t *match_counts, struct idx_error *error) {
+    struct batch batch = {.index = index, .queries = fingerprints, .count = count, .distance = distance};
+    if (threads < 1 || threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", threads,
+                         IDX_MAX_THREADS);
+    IDXI_TRY(check_distance(index, distance, error));
+    batch.nearest = (struct nearest){matches, capacity, match_counts};
+    batch.error = error;
+    pthread_mutex_init(&batch.failing, NULL);
+    work_together(&batch, threads);
+    pthread_mutex_destroy(&batch.failing);
+    return batch.status;
+}
+
+enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                           struct idx_match *matches, size_t capacity, size_t *match_count, struct idx_error *error) {
+    struct batch batch = {.index = index, .queries = &fingerprint, .count = 1, .distance = distance};
+    size_t count;
+    IDXI_TRY(check_distance(index, distance, error));
+    batch.nearest = (struct nearest){matches, capacity, &count};
+    IDXI_TRY(answer(&batch, 0, 1, error));
+    *match_count = count;
     return IDX_OK;
 }
 
 /* ---- All fingerprints ---- */
 
-static enum idx_status visit_block(struct search *search, uint64_t block) {
-    const struct idxi_table *table = get_table(search, 0);
+static enum idx_status visit_block(struct search *search, const struct visitor *visitor, const struct idxi_table *table,
+                                   uint64_t block) {
     struct idxf_block_cursor cursor;
     uint64_t fingerprints[IDXF_CHUNK];
     size_t count;
@@ -323,7 +480,7 @@ static enum idx_status visit_block(struct search *search, uint64_t block) {
             struct idx_match match = {idxf_unpermute(&table->permutation, fingerprints[i]), 0};
             bool earlier;
             IDXI_TRY(has_earlier_segment(search, match.fingerprint, &earlier));
-            if (!earlier) search->stopped = !search->visit(search->context, &match);
+            if (!earlier) search->stopped = !visitor->visit(visitor->context, &match);
         }
     }
     if (cursor.fault == IDXF_OK) return IDX_OK;
@@ -332,10 +489,15 @@ static enum idx_status visit_block(struct search *search, uint64_t block) {
 
 enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
                               struct idx_error *error) {
-    struct search search = {.index = index, .visit = visit, .context = context, .error = error};
+    struct search search;
+    struct visitor visitor = {visit, context};
+    search.index = index;
+    search.error = error;
+    search.stopped = false;
     for (search.segment = 0; search.segment < index->manifest->segment_count; search.segment++) {
-        uint64_t blocks = get_table(&search, 0)->header.blocks;
-        for (uint64_t block = 0; block < blocks && !search.stopped; block++) IDXI_TRY(visit_block(&search, block));
+        const struct idxi_table *table = &index->segments[search.segment].tables[0];
+        for (uint64_t block = 0; block < table->header.blocks && !search.stopped; block++)
+            IDXI_TRY(visit_block(&search, &visitor, table, block));
     }
     return IDX_OK;
 }

@@ -1,18 +1,49 @@
-/* plan.c: which schemes fit a number of fingerprints and a k, and what they cost on uniform fingerprints. */
+/* plan.c: what a scheme costs, which ones are worth having, and which one `auto` takes. */
+#include "libidx/plan.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/bytes.h"
+#include "format/directory.h"
 #include "format/limits.h"
-#include "format/table.h"
 #include "libidx/error.h"
+#include "libidx/parts.h"
 #include "libidx/scheme.h"
+#include "libidx/table_reader.h"
+
+/* What probing takes on a core of a typical server, in nanoseconds. */
+#define PROBE_TIME 35.0    /* a probe: a line of the directory, and a block of up to 128 bytes */
+#define BYTE_TIME 0.08     /* a probe, for each byte of a block beyond those */
+#define BLOCK_TIME 8.0     /* each block after the first */
+#define CANDIDATE_TIME 0.7 /* each fingerprint with the prefix */
+
+/* Searching this many fingerprints takes about as long as a probe more. */
+#define SPARED_GROUP 16
+
+/* A plan is worth listing where it is this much faster than all smaller ones. */
+#define WORTHWHILE 0.95
+
+/* Masks are worth writing out where they are this much faster than a scheme with a name, of as many tables. */
+#define WORTH_MASKS 0.98
+
+#define MAX_BLOCKS 10
+#define MAX_LEVEL_BLOCKS 6
+
+/* What tables may take where nothing is said: eight times the plain fingerprints, 64 bytes for 64 bits. At k = 3 the
+ * fastest schemes for 1e6 to 1e9 fingerprints take 31, 34, 42 and 48 bytes; at k = 4 to 6 those for 1e7 take
+ * up to 2.5 times as long as with any number of tables. The first MiB is not worth saving. */
+#define DEFAULT_BYTES(bits, count) ((double)(bits) * (double)(count) + (1 << 20))
+
+/* Of the proof of one plan; a tenth of a second. */
+#define MAX_STEPS 1000000
 
 static double choose(unsigned n, unsigned r) {
     double product = 1;
     for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);
-    return product;
+    return r > n ? 0 : product;
 }
 
 static double ball(unsigned bits, unsigned radius) {
@@ -29,103 +60,326 @@ double idx_information_limit(uint64_t count, unsigned bits) {
     return count == 0 ? 0 : bits - log2((double)count) + 1.4427;
 }
 
-/* ---- auto ---- */
+/* ---- Bytes ---- */
 
-/* Tables cost bytes, candidates cost time: the fewest tables whose probes find up to this many fingerprints, a few
- * blocks of them, but never more tables than that. */
-#define AUTO_MAX_CANDIDATES 128
-#define AUTO_MAX_TABLES 64
+/* Fingerprints that a delta block with low parts of `width` bits holds on average: one, and as many differences as fit.
+ * The high part of the i-th of them is, but for rounding, Gamma distributed, with i for shape: below the bits left for
+ * it with the probability that is taken by Wilson and Hilferty (PNAS 1931). */
+static double fill_block(double gap, unsigned width, double bits) {
+    double held = 1;
+    for (unsigned i = 1; i < IDXF_MAX_DELTA_FINGERPRINTS; i++) {
+        double left = ldexp(bits + 1 - i * (width + 1.0), (int)width) / gap;
+        if (left <= 0) break;
+        held += 0.5 * erfc((1 - 1 / (9.0 * i) - cbrt(left / i)) * sqrt(4.5 * i));
+    }
+    return held;
+}
 
-void idxi_scheme_auto(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count) {
-    idxi_scheme_choose(scheme, bits, k + 1, 1, 0);
-    for (unsigned front = 2; k + front <= bits; front++) {
-        struct idx_scheme next;
-        unsigned prefix = bits / (k + front - 1) * (front - 1);
-        if (ldexp((double)count, -(int)prefix) <= AUTO_MAX_CANDIDATES) return;
-        if (!idxi_scheme_choose(&next, bits, k + front, front, 0) || next.table_count > AUTO_MAX_TABLES) return;
-        *scheme = next;
+/* The same with the best width, which is about log2(gap). */
+static double fill_best_block(double count, unsigned bits, uint32_t block_size) {
+    double gap = ldexp(1 / count, (int)bits), best = 1;
+    int middle = (int)log2(gap);
+    for (int width = middle - 2; width <= middle + 1; width++) {
+        if (width < 0 || width > IDXF_MAX_LOW_BITS) continue;
+        best = fmax(best, fill_block(gap, (unsigned)width, (block_size - IDXF_BLOCK_HEADER_BYTES) * 8.0));
+    }
+    return best;
+}
+
+/* What is the same for all tables of an index. */
+struct table_model {
+    double block_fingerprints, blocks;
+    double file_bytes, resident_bytes;
+};
+
+static struct table_model model_table(const struct idx_plan_options *options) {
+    double count = fmax(fmin((double)options->count, ldexp(1, (int)options->bits)), 1);
+    double held = fmin(fill_best_block(count, options->bits, options->block_size), count);
+    double blocks = ceil(count / held);
+    double lines = ceil(blocks / IDXF_LINE_BLOCKS);
+    double directory_pages = ceil(lines * IDXF_LINE_BYTES / IDXF_PAGE_SIZE);
+    double pages = ceil(blocks * options->block_size / IDXF_PAGE_SIZE) + directory_pages;
+    double bitmap = ceil(pages / 64) * 8;
+    return (struct table_model){
+        .block_fingerprints = held,
+        .blocks = blocks,
+        .file_bytes = IDXF_PAGE_SIZE + pages * (IDXF_PAGE_SIZE + 8),
+        .resident_bytes =
+            directory_pages * IDXF_PAGE_SIZE + bitmap + sizeof(struct idxi_table) + sizeof(struct idxf_decoder),
+    };
+}
+
+/* ---- Time ---- */
+
+double idxi_expected_blocks(double group, double block_fingerprints) {
+    double cells = (double)IDXF_LINE_CELLS / IDXF_LINE_BLOCKS;
+    return 1 + 0.5 / cells + group / block_fingerprints;
+}
+
+unsigned idxi_spared_bits(uint64_t count, unsigned prefix) {
+    unsigned flipped = prefix < 63 ? prefix : 63;
+    while (flipped > 0 && count >> flipped < SPARED_GROUP) flipped--;
+    return prefix - flipped;
+}
+
+static double expected_group(const struct idx_plan_options *options, uint64_t mask) {
+    if (options->expected_group != NULL) return options->expected_group(options->context, mask);
+    return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
+}
+
+static double time_of(const struct idx_plan_options *options, const struct idx_plan *plan) {
+    double probe = PROBE_TIME + (options->block_size > 128 ? (options->block_size - 128) * BYTE_TIME : 0);
+    return plan->probes * probe + fmax(plan->blocks - plan->probes, 0) * BLOCK_TIME + plan->candidates * CANDIDATE_TIME;
+}
+
+static void add_probes(const struct idx_plan_options *options, const struct table_model *model, uint64_t mask,
+                       double probes, struct idx_plan *plan) {
+    double group = expected_group(options, mask);
+    plan->probes += probes;
+    plan->candidates += probes * group;
+    plan->blocks += probes * fmin(idxi_expected_blocks(group, model->block_fingerprints), model->blocks);
+}
+
+/* All patterns of fewer flipped bits than the radius are probed for all values of the spared bits; see lookup.c. */
+static void add_table(const struct idx_plan_options *options, const struct table_model *model, uint64_t mask,
+                      unsigned radius, struct idx_plan *plan) {
+    unsigned prefix = (unsigned)__builtin_popcountll(mask), spared = idxi_spared_bits(options->count, prefix);
+    uint64_t flipped = mask;
+    if (prefix < plan->min_prefix) plan->min_prefix = prefix;
+    if (prefix > plan->max_prefix) plan->max_prefix = prefix;
+    if (radius == 0) {
+        add_probes(options, model, mask, 1, plan);
+        return;
+    }
+    for (unsigned i = 0; i < spared; i++) flipped &= flipped - 1;
+    add_probes(options, model, flipped, ball(prefix - spared, radius - 1), plan);
+    add_probes(options, model, mask, choose(prefix - spared, radius), plan);
+}
+
+static void write_masks(const struct idx_scheme *scheme, char *text, size_t size) {
+    int digits = (int)(scheme->bits + 3) / 4;
+    size_t used = 0;
+    for (size_t i = 0; i < scheme->table_count && used < size; i++) {
+        const struct idx_table *table = &scheme->tables[i];
+        used += (size_t)snprintf(text + used, size - used, "%s@%0*llx", i > 0 ? "," : "", digits,
+                                 (unsigned long long)table->mask);
+        if (table->radius > 0 && used < size) used += (size_t)snprintf(text + used, size - used, ":%u", table->radius);
+    }
+}
+
+static void price(const struct idx_plan_options *options, const struct table_model *model,
+                  const struct idx_scheme *scheme, struct idx_plan *plan) {
+    *plan = (struct idx_plan){.tables = scheme->table_count, .min_prefix = IDX_MAX_BITS};
+    if (strcmp(scheme->name, "masks") == 0)
+        write_masks(scheme, plan->scheme, sizeof plan->scheme);
+    else
+        strcpy(plan->scheme, scheme->name);
+    for (size_t i = 0; i < scheme->table_count; i++) {
+        const struct idx_table *table = &scheme->tables[i];
+        add_table(options, model, table->mask, table->radius < options->k ? table->radius : options->k, plan);
+    }
+    plan->nanoseconds = time_of(options, plan);
+    plan->table_bytes = model->file_bytes * (double)plan->tables;
+    plan->resident_bytes = model->resident_bytes * (double)plan->tables;
+}
+
+void idxi_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan) {
+    struct table_model model = model_table(options);
+    price(options, &model, scheme, plan);
+}
+
+static void fill_times(const struct idx_plan_options *options, const struct table_model *model,
+                       struct idxi_times *times) {
+    struct idx_plan_options uniform = *options;
+    uniform.dead_bits = 0;
+    uniform.expected_group = NULL;
+    for (unsigned radius = 0; radius <= IDX_MAX_RADIUS; radius++) {
+        for (unsigned prefix = 1; prefix <= IDX_MAX_BITS; prefix++) {
+            struct idx_plan plan = {0};
+            add_table(&uniform, model, idxf_low_bits(prefix), radius, &plan);
+            times->of[radius][prefix] = time_of(options, &plan);
+        }
     }
 }
 
 /* ---- Plans ---- */
 
-/* Bytes a fingerprint of one table's file, and of its keys and directory, with the delta codec. */
-static void table_cost(uint64_t count, unsigned bits, uint32_t block_size, double *file, double *resident) {
-    double each = fmax(idx_information_limit(count, bits) + 0.1, 1.0);
-    double in_block = (block_size - IDXF_BLOCK_HEADER_BYTES) * 8.0 / each - 0.5 + 1;
-    double blocks = ceil(fmax((double)count, 1) / in_block);
-    unsigned directory_bits = idxf_directory_bits((uint64_t)blocks);
-    double directory = directory_bits > 0 ? ldexp(4, (int)directory_bits) + 4 : 0;
-    double held = blocks * 8 + directory;
-    double pages = ceil(blocks * block_size / IDXF_PAGE_SIZE) + ceil(held / IDXF_PAGE_SIZE);
-    *file = (IDXF_PAGE_SIZE + pages * (IDXF_PAGE_SIZE + 8)) / fmax((double)count, 1);
-    *resident = held / fmax((double)count, 1);
+struct candidate {
+    struct idx_scheme scheme; /* without tables: there is none */
+    struct idx_plan plan;
+};
+
+/* Tables of an index are of one size, whatever their masks: so the fastest of each number of tables is kept. */
+struct planner {
+    struct idx_plan_options options;
+    struct table_model model;
+    struct candidate best[IDX_MAX_TABLES + 1];
+};
+
+/* Takes a scheme where it is faster than the one of as many tables. */
+static void take(struct planner *planner, const struct idx_scheme *scheme, double worth) {
+    struct candidate *best = &planner->best[scheme->table_count];
+    struct idx_plan plan;
+    price(&planner->options, &planner->model, scheme, &plan);
+    if (best->plan.tables > 0 && plan.nanoseconds >= best->plan.nanoseconds * worth) return;
+    best->scheme = *scheme;
+    best->plan = plan;
 }
 
-static void plan_scheme(const struct idx_scheme *scheme, uint64_t count, uint32_t block_size, struct idx_plan *plan) {
-    double file, resident;
-    memset(plan, 0, sizeof *plan);
-    snprintf(plan->scheme, sizeof plan->scheme, "%.31s", scheme->name);
-    plan->tables = scheme->table_count;
-    plan->min_prefix = scheme->bits;
-    for (size_t i = 0; i < scheme->table_count; i++) {
-        unsigned prefix = (unsigned)__builtin_popcountll(scheme->tables[i].mask);
-        double probes = ball(prefix, scheme->tables[i].radius);
-        if (prefix < plan->min_prefix) plan->min_prefix = prefix;
-        if (prefix > plan->max_prefix) plan->max_prefix = prefix;
-        plan->probes += probes;
-        plan->candidates += ldexp((double)count * probes, -(int)prefix);
-    }
-    plan->max_candidates = ldexp((double)count, -(int)plan->min_prefix);
-    plan->min_candidates = ldexp((double)count, -(int)plan->max_prefix);
-    table_cost(count, scheme->bits, block_size, &file, &resident);
-    plan->table_bytes = file * (double)scheme->table_count;
-    plan->resident_bytes = resident * (double)scheme->table_count;
-}
+static void take_masks(void *context, const struct idx_scheme *scheme) { take(context, scheme, WORTH_MASKS); }
 
-/* The texts of the schemes worth listing for k: the paper's kinds, and fewer blocks with flipped bits. */
-#define MAX_TEXTS 32
-
-static size_t list_schemes(unsigned k, char texts[MAX_TEXTS][32]) {
-    size_t made = 0;
-    for (unsigned front = 1; front <= 4; front++) snprintf(texts[made++], 32, "%u:%u", k + front, front);
-    snprintf(texts[made++], 32, "%u:1/%u:1", k + 1, k + 1);
-    for (unsigned radius = 1; radius <= IDX_MAX_RADIUS; radius++) {
-        unsigned blocks = k / (radius + 1) + 1;
-        bool needs_radius = blocks > 1 && blocks * radius <= k;
-        if (needs_radius) snprintf(texts[made++], 32, "%u:1:%u", blocks, radius);
-    }
-    return made;
-}
-
-static bool is_listed(const struct idx_plan *plans, size_t count, const struct idx_plan *plan) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(plans[i].scheme, plan->scheme) == 0) return true;
-    }
-    return false;
-}
-
-enum idx_status idx_plan(uint64_t count, unsigned bits, unsigned k, uint32_t block_size, struct idx_plan *plans,
-                         size_t capacity, size_t *plan_count, struct idx_error *error) {
-    char texts[MAX_TEXTS][32];
-    struct idx_plan made[MAX_TEXTS];
+static void take_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
-    size_t made_count = 0;
-    if (block_size < IDX_MIN_BLOCK_SIZE || block_size > IDX_MAX_BLOCK_SIZE || (block_size & (block_size - 1)) != 0)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d",
-                         block_size, IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
-    IDXI_TRY(idx_scheme_parse(&scheme, "auto", bits, k, count, error));
-    size_t text_count = list_schemes(k, texts);
-    for (size_t i = 0; i < text_count; i++) {
-        struct idx_plan plan;
-        if (idx_scheme_parse(&scheme, texts[i], bits, k, count, NULL) != IDX_OK) continue;
-        plan_scheme(&scheme, count, block_size, &plan);
-        if (is_listed(made, made_count, &plan)) continue;
-        size_t at = made_count++;
-        for (; at > 0 && made[at - 1].tables > plan.tables; at--) made[at] = made[at - 1];
-        made[at] = plan;
+    if (idxi_scheme_read(&scheme, text, planner->options.bits)) take(planner, &scheme, 1);
+}
+
+/* B:C and B:C:R of up to 10 blocks, and k + 1 blocks. */
+static void take_one_level(struct planner *planner) {
+    unsigned k = planner->options.k;
+    char text[sizeof planner->best->scheme.name];
+    for (unsigned blocks = 1; blocks <= IDX_MAX_K + 1; blocks++) {
+        for (unsigned front = 1; front <= blocks && (front == 1 || blocks <= MAX_BLOCKS); front++) {
+            for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius <= k; radius++) {
+                if (idxi_parts_cover(blocks, front, radius) < k) continue;
+                snprintf(text, sizeof text, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
+                take_text(planner, text);
+            }
+        }
     }
-    for (size_t i = 0; i < made_count && i < capacity; i++) plans[i] = made[i];
-    *plan_count = made_count;
+}
+
+/* B:C/b:c, both levels of which cover k and no more. */
+static void take_two_levels(struct planner *planner) {
+    unsigned k = planner->options.k;
+    char text[sizeof planner->best->scheme.name];
+    for (unsigned first = 1; k > 0 && k + first <= MAX_LEVEL_BLOCKS; first++) {
+        for (unsigned second = 1; k + second <= MAX_LEVEL_BLOCKS; second++) {
+            snprintf(text, sizeof text, "%u:%u/%u:%u", k + first, first, k + second, second);
+            take_text(planner, text);
+        }
+    }
+}
+
+static enum idx_status take_all(struct planner *planner, struct idx_error *error) {
+    struct idxi_times times;
+    uint64_t all = idxf_low_bits(planner->options.bits), live = all & ~planner->options.dead_bits;
+    double (*measured)(void *, uint64_t) = planner->options.expected_group;
+    planner->options.expected_group = NULL; /* it takes long */
+    take_one_level(planner);
+    take_two_levels(planner);
+    fill_times(&planner->options, &planner->model, &times);
+    enum idx_status status = idxi_parts_find(planner->options.bits, live != 0 ? live : all, planner->options.k, &times,
+                                             take_masks, planner, error);
+    planner->options.expected_group = measured;
+    return status;
+}
+
+/* Drops what is not worth listing. */
+static void keep_worthwhile(struct planner *planner) {
+    double least = INFINITY;
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        struct idx_plan *plan = &planner->best[i].plan;
+        if (plan->tables == 0) continue;
+        if (plan->nanoseconds <= least * WORTHWHILE)
+            least = plan->nanoseconds;
+        else
+            plan->tables = 0;
+    }
+}
+
+static void prove(struct planner *planner) {
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        struct candidate *best = &planner->best[i];
+        uint64_t steps = MAX_STEPS;
+        if (best->plan.tables > 0 && !idxi_scheme_covers_within(&best->scheme, planner->options.k, &steps))
+            best->plan.tables = 0;
+    }
+}
+
+static bool fits(const struct planner *planner, const struct idx_plan *plan) {
+    const struct idx_plan_options *options = &planner->options;
+    double most = options->max_bytes_per_fingerprint > 0
+                      ? (double)options->max_bytes_per_fingerprint * (double)options->count
+                      : DEFAULT_BYTES(options->bits, options->count);
+    return plan->table_bytes + plan->resident_bytes <= most;
+}
+
+/* The fastest that fits, or else the first. */
+static void choose_plan(struct planner *planner) {
+    struct idx_plan *chosen = NULL;
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        struct idx_plan *plan = &planner->best[i].plan;
+        if (plan->tables > 0 && (chosen == NULL || fits(planner, plan))) chosen = plan;
+    }
+    if (chosen != NULL) chosen->chosen = true;
+}
+
+static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
+    IDXI_TRY(take_all(planner, error));
+    keep_worthwhile(planner);
+    if (planner->options.expected_group != NULL) {
+        for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+            struct candidate *best = &planner->best[i];
+            if (best->plan.tables > 0) price(&planner->options, &planner->model, &best->scheme, &best->plan);
+        }
+        keep_worthwhile(planner);
+    }
+    prove(planner);
+    choose_plan(planner);
+    return IDX_OK;
+}
+
+static enum idx_status planner_open(struct planner **planner, const struct idx_plan_options *options,
+                                    struct idx_error *error) {
+    *planner = calloc(1, sizeof **planner);
+    if (*planner == NULL) return idxi_fail_memory(error);
+    (*planner)->options = *options;
+    (*planner)->model = model_table(options);
+    enum idx_status status = make_plans(*planner, error);
+    if (status != IDX_OK) free(*planner);
+    return status;
+}
+
+enum idx_status idxi_plan_auto(const struct idx_plan_options *options, struct idx_scheme *scheme,
+                               struct idx_error *error) {
+    struct planner *planner;
+    IDXI_TRY(planner_open(&planner, options, error));
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        if (planner->best[i].plan.chosen) *scheme = planner->best[i].scheme;
+    }
+    free(planner);
+    return IDX_OK;
+}
+
+static enum idx_status check(const struct idx_plan_options *options, struct idx_error *error) {
+    uint32_t size = options->block_size;
+    IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
+    if (size < IDX_MIN_BLOCK_SIZE || size > IDX_MAX_BLOCK_SIZE || (size & (size - 1)) != 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d",
+                         size, IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
+    if (model_table(options).blocks > (double)IDXF_MAX_BLOCKS)
+        return idxi_fail(error, IDX_LIMIT, NULL,
+                         "%llu fingerprints take more blocks of %u bytes than the %lld that a table can hold: choose "
+                         "larger blocks, or several indexes",
+                         (unsigned long long)options->count, size, (long long)IDXF_MAX_BLOCKS);
+    return IDX_OK;
+}
+
+enum idx_status idx_plan(const struct idx_plan_options *given, struct idx_plan *plans, size_t capacity,
+                         size_t *plan_count, struct idx_error *error) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct planner *planner;
+    size_t count = 0;
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    IDXI_TRY(check(&options, error));
+    IDXI_TRY(planner_open(&planner, &options, error));
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        const struct idx_plan *plan = &planner->best[i].plan;
+        if (plan->tables == 0) continue;
+        if (count < capacity) plans[count] = *plan;
+        count++;
+    }
+    free(planner);
+    *plan_count = count;
     return IDX_OK;
 }

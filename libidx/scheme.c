@@ -7,6 +7,7 @@
 
 #include "format/bytes.h"
 #include "libidx/error.h"
+#include "libidx/plan.h"
 
 /* ---- Making ---- */
 
@@ -43,9 +44,8 @@ static bool next_choice(unsigned *choice, unsigned blocks, unsigned front) {
     return true;
 }
 
-/* Adds a table for each choice of `front` of the `blocks` parts of `bits`, beside the bits of `fixed`. */
-static bool add_choices(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
-                        unsigned radius) {
+bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
+                     unsigned radius) {
     uint64_t parts[64];
     unsigned choice[64];
     if (blocks > (unsigned)__builtin_popcountll(bits) || front < 1 || front > blocks || radius > IDX_MAX_RADIUS)
@@ -60,20 +60,21 @@ static bool add_choices(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed
     return true;
 }
 
-static void scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits) {
+void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits) {
     memset(scheme, 0, sizeof *scheme);
     snprintf(scheme->name, sizeof scheme->name, "%s", name);
     scheme->bits = bits;
 }
 
-bool idxi_scheme_choose(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
+/* One level: each choice of `front` of the `blocks` parts of the fingerprint. */
+static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
     char name[sizeof scheme->name];
     if (radius > 0)
         snprintf(name, sizeof name, "%u:%u:%u", blocks, front, radius);
     else
         snprintf(name, sizeof name, "%u:%u", blocks, front);
-    scheme_init(scheme, name, bits);
-    return add_choices(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
+    idxi_scheme_init(scheme, name, bits);
+    return idxi_scheme_add(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
 }
 
 /* Two levels: each choice of the first, and each choice of the parts that the bits left over are cut into. */
@@ -81,11 +82,11 @@ static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigne
     struct idx_scheme level;
     char name[sizeof scheme->name];
     snprintf(name, sizeof name, "%u:%u/%u:%u", first[0], first[1], second[0], second[1]);
-    scheme_init(scheme, name, bits);
-    if (!idxi_scheme_choose(&level, bits, first[0], first[1], 0)) return false;
+    idxi_scheme_init(scheme, name, bits);
+    if (!choose_once(&level, bits, first[0], first[1], 0)) return false;
     for (size_t i = 0; i < level.table_count; i++) {
         uint64_t fixed = level.tables[i].mask;
-        if (!add_choices(scheme, idxf_low_bits(bits) & ~fixed, fixed, second[0], second[1], 0)) return false;
+        if (!idxi_scheme_add(scheme, idxf_low_bits(bits) & ~fixed, fixed, second[0], second[1], 0)) return false;
     }
     return true;
 }
@@ -118,7 +119,7 @@ static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned b
         text++;
         if (!parse_small(&text, &radius)) return false;
     }
-    return *text == '\0' && idxi_scheme_choose(scheme, bits, first[0], first[1], radius);
+    return *text == '\0' && choose_once(scheme, bits, first[0], first[1], radius);
 }
 
 /* One mask, `@hex[:R]`. */
@@ -137,7 +138,7 @@ static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bi
 }
 
 static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bits) {
-    scheme_init(scheme, "masks", bits);
+    idxi_scheme_init(scheme, "masks", bits);
     for (;;) {
         if (!parse_mask(scheme, &text, bits)) return false;
         if (*text == '\0') return true;
@@ -145,12 +146,8 @@ static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bi
     }
 }
 
-static bool parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k, uint64_t count) {
+bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits) {
     static const char *const paper[][2] = {{"4", "4:1"}, {"10", "5:2"}, {"16", "4:1/4:1"}, {"20", "6:3"}};
-    if (strcmp(text, "auto") == 0) {
-        idxi_scheme_auto(scheme, bits, k, count);
-        return true;
-    }
     if (text[0] == '@') return parse_masks(scheme, text, bits);
     for (size_t i = 0; i < sizeof paper / sizeof paper[0]; i++) {
         if (strcmp(text, paper[i][0]) == 0) text = paper[i][1];
@@ -158,8 +155,7 @@ static bool parse(struct idx_scheme *scheme, const char *text, unsigned bits, un
     return parse_blocks(scheme, text, bits);
 }
 
-enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k, uint64_t count,
-                                 struct idx_error *error) {
+enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error) {
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits a fingerprint: it must be 1 to %d", bits,
                          IDX_MAX_BITS);
@@ -167,8 +163,25 @@ enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, un
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "k = %u with fingerprints of %u bits: k must be 0 to %d, and less than the bits", k, bits,
                          IDX_MAX_K);
+    return IDX_OK;
+}
+
+/* What `auto` stands for where only the number of fingerprints is known. */
+static enum idx_status settle_auto(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count,
+                                   struct idx_error *error) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    options.count = count;
+    options.bits = bits;
+    options.k = k;
+    return idxi_plan_auto(&options, scheme, error);
+}
+
+enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k, uint64_t count,
+                                 struct idx_error *error) {
+    IDXI_TRY(idxi_scheme_check(bits, k, error));
     if (text == NULL) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no scheme is given: use auto");
-    if (!parse(scheme, text, bits, k, count))
+    if (strcmp(text, IDXI_AUTO) == 0) return settle_auto(scheme, bits, k, count, error);
+    if (!idxi_scheme_read(scheme, text, bits))
         return idxi_fail(error, IDX_BAD_SCHEME, NULL,
                          "scheme '%.200s' is none for fingerprints of %u bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "
                          "B:C/b:c or masks @hex[:R],…, with at most %d tables and a radius of at most %d",
@@ -193,10 +206,10 @@ struct proof {
     uint64_t atoms[IDX_MAX_BITS];
     unsigned room[IDX_MAX_BITS];     /* errors that an atom can still take; 0 when closed */
     unsigned errors[IDX_MAX_TABLES]; /* in each table's prefix */
-    uint64_t steps;
+    uint64_t *steps;                 /* that may still be taken; when they are used up, the answer is no */
 };
 
-/* Beyond this, the answer is no. About three seconds. */
+/* About three seconds. */
 #define MAX_PROOF_STEPS 20000000
 
 static void find_atoms(struct proof *proof) {
@@ -226,7 +239,8 @@ static void count_error(struct proof *proof, unsigned atom, int change) {
 static bool escapes(struct proof *proof, unsigned left) {
     const struct idx_scheme *scheme = proof->scheme;
     size_t open = scheme->table_count;
-    if (++proof->steps > MAX_PROOF_STEPS) return true;
+    if (*proof->steps == 0) return true;
+    --*proof->steps;
     for (size_t table = scheme->table_count; table-- > 0;) {
         if (proof->errors[table] > scheme->tables[table].radius) continue;
         open = table;
@@ -249,9 +263,15 @@ static bool escapes(struct proof *proof, unsigned left) {
     return found;
 }
 
-bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k) {
-    struct proof proof = {.scheme = scheme};
+bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps) {
+    struct proof proof = {.scheme = scheme, .steps = steps};
     if (scheme->bits < 1 || scheme->bits > IDX_MAX_BITS || scheme->table_count > IDX_MAX_TABLES) return false;
     find_atoms(&proof);
+    *steps -= *steps < proof.atom_count ? *steps : proof.atom_count; /* finding an atom takes about a step */
     return !escapes(&proof, k);
+}
+
+bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k) {
+    uint64_t steps = MAX_PROOF_STEPS;
+    return idxi_scheme_covers_within(scheme, k, &steps);
 }

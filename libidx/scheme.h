@@ -4,11 +4,25 @@
 
 #include <idx.h>
 
-/* Makes the scheme of one level: `blocks` blocks as even as they come, wider ones first, each choice of `front` of them
- * a table. False where that is not possible. */
-bool idxi_scheme_choose(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius);
+/* The text that leaves the choice to the planner. */
+#define IDXI_AUTO "auto"
 
-/* The scheme that `auto` stands for. */
-void idxi_scheme_auto(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count);
+/* A scheme without tables. */
+void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits);
+
+/* Cuts the set bits of `bits` into `blocks` blocks, from the most significant, as even as they come, wider ones first,
+ * and adds a table for each choice of `front` of them, beside the bits of `fixed`. False where that is not possible. */
+bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
+                     unsigned radius);
+
+/* Makes the scheme of a text other than `auto`; nothing is proved. False where the text is none of `bits` bits. */
+bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits);
+
+/* Whether there can be fingerprints of so many bits, and such a k. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error);
+
+/* Whether the scheme covers k, by a proof of at most *steps steps, which are counted down; false where they don't
+ * suffice. */
+bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps);
 
 #endif

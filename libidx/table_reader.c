@@ -1,4 +1,4 @@
-/* table_reader.c: opens table files, checks pages, finds blocks by directory and keys. */
+/* table_reader.c: opens table files, checks pages, finds blocks by the directory. */
 #include "libidx/table_reader.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "format/checksum.h"
 #include "libidx/error.h"
 #include "libidx/file.h"
+#include "libidx/plan.h"
 
-/* Held keys of this size and more are worth huge pages. */
-#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+#define MAX_PREFETCHED_BYTES 4096
 
 /* ---- Opening ---- */
 
@@ -43,7 +43,6 @@ static enum idx_status map_file(struct idxi_table *table, int file, struct idx_e
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, table->path, "map");
     table->map = map;
     table->blocks = table->map + table->layout.blocks;
-    table->keys = table->map + table->layout.keys;
     table->directory = table->map + table->layout.directory;
     return IDX_OK;
 }
@@ -67,29 +66,18 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* Copies the sections from `begin` on into memory, checking each page on the way. */
-static enum idx_status hold(struct idxi_table *table, int file, uint64_t begin, bool skip_checks,
-                            struct idx_error *error) {
-    size_t bytes = (size_t)(table->layout.checksums - begin);
-    if (bytes == 0) return IDX_OK;
-    size_t alignment = bytes < HUGE_PAGE_BYTES ? IDXF_PAGE_SIZE : HUGE_PAGE_BYTES;
-    table->held = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    if (table->held == NULL) return idxi_fail_memory(error);
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_PAGE_BYTES) madvise(table->held, bytes, MADV_HUGEPAGE);
-#endif
-    table->allocated_bytes += bytes;
-    IDXI_TRY(idxi_read_at(file, table->held, bytes, begin, table->path, error));
-    for (size_t at = 0; at < bytes && !skip_checks; at += IDXF_PAGE_SIZE) {
-        uint64_t page = (begin + at) / IDXF_PAGE_SIZE - 1;
-        if (idxf_checksum(table->held + at, IDXF_PAGE_SIZE) !=
-            idxf_load64(table->map + table->layout.checksums + page * 8))
-            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, begin + at);
-    }
-    table->keys = table->held + (table->layout.keys - begin);
-    table->directory = table->held + (table->layout.directory - begin);
-    if (begin == table->layout.blocks) table->blocks = table->held;
-    return IDX_OK;
+/* How many fingerprints share their first `bits` bits when they are spread evenly. */
+static uint64_t mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
+
+/* Sets how much of a block, and of those behind it, is worth asking for ahead, and how many bits of the prefix are not
+ * flipped. */
+static void set_reach(struct idxi_table *table) {
+    uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
+    if (blocks == 0) return;
+    double reach = idxi_expected_blocks((double)mean_group(count, table->prefix), (double)count / (double)blocks);
+    double bytes = reach * table->header.block_size;
+    table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
+    table->spared_bits = idxi_spared_bits(count, table->prefix);
 }
 
 static enum idx_status open_file(struct idxi_table *table, int file, const struct idx_open_options *options,
@@ -98,34 +86,71 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     IDXI_TRY(map_file(table, file, error));
     idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
     table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
+    idxf_rank ranks[IDXF_MAX_RANKS];
+    table->rank = ranks[idxf_line_ranks(ranks) - 1];
     IDXI_TRY(make_decoder(table, error));
-    if (options->keys == IDX_KEYS_BLOCKS_MEMORY)
-        return hold(table, file, table->layout.blocks, options->skip_page_checks, error);
-    if (!options->skip_page_checks) IDXI_TRY(make_bitmap(table, error));
-    return options->keys == IDX_KEYS_MAPPED ? IDX_OK
-                                            : hold(table, file, table->layout.keys, options->skip_page_checks, error);
+    set_reach(table);
+    table->on_disk = options->residence == IDX_RESIDENCE_DISK;
+    if (table->on_disk) madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_RANDOM);
+    bool is_checked = options->skip_page_checks || options->residence == IDX_RESIDENCE_ALL;
+    return is_checked ? IDX_OK : make_bitmap(table, error);
 }
 
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error) {
-    *table = (struct idxi_table){.path = idxi_path(folder_path, name)};
+    *table = (struct idxi_table){.path = idxi_path(folder_path, name), .file = -1};
     if (table->path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, IDXI_OPEN_FILE);
     if (file < 0 && errno == ENOENT)
         return idxi_fail(error, IDX_MISSING_FILE, table->path,
                          "is missing: the index is damaged; rebuild it, or restore it from a copy");
     if (file < 0) return idxi_fail_system(error, errno, table->path, "open");
-    enum idx_status status = open_file(table, file, options, error);
-    close(file);
-    return status;
+    table->file = file;
+    return open_file(table, file, options, error);
 }
 
 void idxi_table_close(struct idxi_table *table) {
     if (table->map != NULL) munmap((void *)(uintptr_t)table->map, (size_t)table->layout.file_size);
-    free(table->held);
+    if (table->file >= 0) close(table->file);
     free((void *)(uintptr_t)table->checked);
     free(table->decoder);
     free(table->path);
+}
+
+/* ---- Loading ---- */
+
+static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residence residence) {
+    if (residence == IDX_RESIDENCE_NONE) return table->layout.checksums;
+    return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
+}
+
+size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence) {
+    return (size_t)(table->layout.checksums - get_load_begin(table, residence));
+}
+
+static enum idx_status load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                            struct idx_error *error) {
+    uint64_t begin = get_load_begin(table, options->residence);
+    size_t bytes = idxi_table_load_bytes(table, options->residence);
+    if (bytes == 0) return IDX_OK;
+    IDXI_TRY(idxi_read_at(table->file, memory, bytes, begin, table->path, error));
+    for (size_t at = 0; at < bytes && !options->skip_page_checks; at += IDXF_PAGE_SIZE) {
+        uint64_t page = (begin + at) / IDXF_PAGE_SIZE - 1;
+        if (idxf_checksum(memory + at, IDXF_PAGE_SIZE) != idxf_load64(table->map + table->layout.checksums + page * 8))
+            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, begin + at);
+    }
+    table->directory = memory + (table->layout.directory - begin);
+    table->is_directory_loaded = true;
+    if (options->residence == IDX_RESIDENCE_ALL) table->blocks = memory;
+    return IDX_OK;
+}
+
+enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                                struct idx_error *error) {
+    enum idx_status status = load(table, options, memory, error);
+    close(table->file);
+    table->file = -1;
+    return status;
 }
 
 /* ---- Checking ---- */
@@ -146,23 +171,37 @@ enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint
 
 /* ---- Finding blocks ---- */
 
-static enum idx_status get_entry(const struct idxi_table *table, uint64_t entry, uint64_t *block,
-                                 struct idx_error *error) {
-    IDXI_TRY(idxi_table_check_mapped(table, table->layout.directory + entry * 4, error));
-    *block = idxf_load32(table->directory + entry * 4);
+/* In a crowded line: the last block from `first` to `last` whose first fingerprint is not above `fingerprint`, or
+ * `first`. */
+static enum idx_status search_blocks(const struct idxi_table *table, uint64_t fingerprint, uint64_t first,
+                                     uint64_t last, uint64_t *block, struct idx_error *error) {
+    while (first < last) {
+        uint64_t middle = last - (last - first) / 2;
+        struct idxf_block_header header;
+        uint64_t offset = idxi_table_block_offset(table, middle);
+        IDXI_TRY(idxi_table_check(table, offset, error));
+        enum idxf_fault fault = idxf_block_header_read(&header, table->decoder, idxi_table_block(table, middle));
+        if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, offset);
+        if (header.first <= fingerprint)
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    *block = first;
     return IDX_OK;
 }
 
-enum idx_status idxi_table_get_range(const struct idxi_table *table, uint64_t fingerprint, uint64_t *first,
-                                     uint64_t *last, struct idx_error *error) {
-    unsigned bits = table->header.directory_bits;
-    *first = 0;
-    *last = table->header.blocks;
-    if (bits == 0) return IDX_OK;
-    uint64_t entry = fingerprint >> (64 - bits);
-    IDXI_TRY(get_entry(table, entry, first, error));
-    IDXI_TRY(get_entry(table, entry + 1, last, error));
-    if (*first > *last || *last > table->header.blocks)
-        return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + entry * 4);
-    return IDX_OK;
+enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, uint64_t *block,
+                                      struct idx_error *error) {
+    struct idxf_cell cell = idxf_find_cell(fingerprint, table->layout.directory_lines);
+    uint64_t offset = cell.line * IDXF_LINE_BYTES, blocks = table->header.blocks;
+    const uint8_t *line = table->directory + offset;
+    if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check(table, table->layout.directory + offset, error));
+    uint64_t first = idxf_line_first(line), crowded = idxf_line_crowded(line);
+    *block = first + table->rank(line, cell.cell);
+    if (first > blocks || crowded > blocks - first || *block > blocks)
+        return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + offset);
+    if (crowded == 0) return IDX_OK;
+    uint64_t last = first + crowded < blocks ? first + crowded : blocks - 1;
+    return search_blocks(table, fingerprint, first, last, block, error);
 }

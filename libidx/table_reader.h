@@ -1,12 +1,11 @@
-/* table_reader.h: one table file, open: its keys and directory, and its blocks, each page checked before its first
- * use. */
+/* table_reader.h: one table file, open: its directory and its blocks, each page checked before its first use. */
 #ifndef IDX_LIBIDX_TABLE_READER_H
 #define IDX_LIBIDX_TABLE_READER_H
 
 #include <idx.h>
 #include <stdatomic.h>
 
-#include "format/bytes.h"
+#include "format/directory.h"
 #include "format/permute.h"
 #include "format/table.h"
 #include "libidx/error.h"
@@ -18,11 +17,15 @@ struct idxi_table {
     unsigned prefix;              /* bits */
     struct idxf_decoder *decoder; /* NULL for a table without fingerprints */
     const uint8_t *map;           /* the file */
-    const uint8_t *blocks;        /* in the map, or in `held`, like the next two */
-    const uint8_t *keys;
-    const uint8_t *directory;
-    uint8_t *held;          /* keys and directory in memory, blocks maybe; or NULL */
-    size_t allocated_bytes; /* all that opening allocated */
+    const uint8_t *blocks;        /* in the map, or loaded */
+    const uint8_t *directory;     /* the same */
+    bool is_directory_loaded;
+    int file; /* descriptor, until loading is done; or -1 */
+    idxf_rank rank;
+    size_t prefetched_bytes; /* from a block to begin with on */
+    unsigned spared_bits;    /* the last bits of the prefix, searched for all their values at once instead of flipped */
+    bool on_disk;            /* blocks are asked for by system calls */
+    size_t allocated_bytes;  /* what opening allocated, but for what is loaded */
     /* A bit for each page that was found right; NULL where mapped pages are not checked, or none is used. */
     _Atomic uint64_t *checked;
     char *path;
@@ -31,6 +34,14 @@ struct idxi_table {
 /* Opens `name` in `folder` (whose path is `folder_path`), and checks the header and the size. */
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error);
+
+/* How much memory, in whole pages, holds what is loaded for a residence. */
+size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence);
+
+/* Loads that into `memory`, aligned to a page, which must live as long as the table, and checks each page on the way. A
+ * table that is used as it is mapped needs no loading. */
+enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                                struct idx_error *error);
 
 void idxi_table_close(struct idxi_table *table);
 
@@ -57,44 +68,15 @@ static inline const uint8_t *idxi_table_block(const struct idxi_table *table, ui
     return table->blocks + block * table->header.block_size;
 }
 
-/* Block `block`'s key, unchecked: for keys held in memory, or a page checked before. */
-static inline uint64_t idxi_table_key(const struct idxi_table *table, uint64_t block) {
-    return idxf_load64(table->keys + block * 8);
+/* The directory's line for a permuted fingerprint. */
+static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
+    uint64_t line = idxf_find_cell(fingerprint, table->layout.directory_lines).line;
+    return table->directory + line * IDXF_LINE_BYTES;
 }
 
-/* Before using keys or directory entries at `offset`: held ones were checked when they were loaded. */
-static inline enum idx_status idxi_table_check_mapped(const struct idxi_table *table, uint64_t offset,
-                                                      struct idx_error *error) {
-    return table->held != NULL ? IDX_OK : idxi_table_check(table, offset, error);
-}
-
-/* The same, its page checked where keys are mapped. */
-static inline enum idx_status idxi_table_get_key(const struct idxi_table *table, uint64_t block, uint64_t *key,
-                                                 struct idx_error *error) {
-    IDXI_TRY(idxi_table_check_mapped(table, table->layout.keys + block * 8, error));
-    *key = idxi_table_key(table, block);
-    return IDX_OK;
-}
-
-/* The range of blocks that the directory gives for a permuted fingerprint: the first block whose key is not below it is
- * in *first to *last (inclusive; the number of blocks where there is none). */
-enum idx_status idxi_table_get_range(const struct idxi_table *table, uint64_t fingerprint, uint64_t *first,
-                                     uint64_t *last, struct idx_error *error);
-
-/* The first block whose key is not below a permuted fingerprint, given such a range. */
-static inline enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint,
-                                                    uint64_t first, uint64_t last, uint64_t *block,
-                                                    struct idx_error *error) {
-    while (first < last) {
-        uint64_t middle = first + (last - first) / 2, key;
-        IDXI_TRY(idxi_table_get_key(table, middle, &key, error));
-        if (key < fingerprint)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    *block = first;
-    return IDX_OK;
-}
+/* The block to begin with in the search for a permuted fingerprint and those above: all blocks before have less. The
+ * number of blocks where there is none. */
+enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, uint64_t *block,
+                                      struct idx_error *error);
 
 #endif

@@ -1,9 +1,11 @@
-/* table_writer.c: two passes over a sorted table: count the positions and make the code, then encode the blocks. */
+/* table_writer.c: two passes over a sorted table: count what its header says, then encode the blocks. */
 #include "libidx/table_writer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "format/bytes.h"
+#include "format/directory.h"
+#include "format/table.h"
 #include "libidx/error.h"
 #include "libidx/file.h"
 
@@ -14,9 +16,19 @@ struct keys {
 
 static void make_code(struct idxf_table_header *header, const uint64_t *fingerprints, size_t count) {
     uint64_t counts[IDXF_SYMBOLS] = {0};
-    enum idxf_codec codec = (enum idxf_codec)header->codec;
-    for (size_t i = 1; i < count; i++) counts[idxf_position(codec, fingerprints[i - 1], fingerprints[i])]++;
+    memset(header->lengths, 0, sizeof header->lengths);
+    if (header->codec != IDXF_CODEC_XOR) return;
+    for (size_t i = 1; i < count; i++) counts[idxf_position(fingerprints[i - 1], fingerprints[i])]++;
     idxf_code_lengths(counts, header->lengths);
+}
+
+static void count_statistics(struct idxf_table_header *header, const uint64_t *fingerprints, size_t count) {
+    struct idxf_statistics_counter counter;
+    struct idxf_permutation permutation;
+    idxf_permutation_init(&permutation, header->mask, header->bits);
+    idxf_statistics_begin(&counter, (unsigned)__builtin_popcountll(header->mask));
+    idxf_statistics_add(&counter, fingerprints, count);
+    header->statistics = idxf_statistics_end(&counter, &permutation);
 }
 
 static enum idx_status add_key(struct keys *keys, uint64_t key, struct idx_error *error) {
@@ -48,26 +60,16 @@ static enum idx_status write_blocks(struct idxi_page_writer *writer, const struc
     return idxi_page_writer_pad(writer, error);
 }
 
-static enum idx_status write_keys(struct idxi_page_writer *writer, const struct keys *keys, struct idx_error *error) {
-    for (size_t i = 0; i < keys->count; i++) {
-        uint8_t bytes[8];
-        idxf_store64(bytes, keys->items[i]);
-        IDXI_TRY(idxi_page_writer_write(writer, bytes, sizeof bytes, error));
-    }
-    return IDX_OK;
-}
-
-static enum idx_status write_directory(struct idxi_page_writer *writer, const struct keys *keys, unsigned bits,
+static enum idx_status write_directory(struct idxi_page_writer *writer, const struct keys *keys,
                                        struct idx_error *error) {
-    size_t block = 0;
-    if (bits == 0) return IDX_OK;
-    for (uint64_t entry = 0; entry <= UINT64_C(1) << bits; entry++) {
-        uint8_t bytes[4];
-        while (block < keys->count && keys->items[block] >> (64 - bits) < entry) block++;
-        idxf_store32(bytes, (uint32_t)block);
+    uint64_t lines = idxf_directory_lines(keys->count);
+    size_t first = 0;
+    for (uint64_t line = 0; line < lines; line++) {
+        uint8_t bytes[IDXF_LINE_BYTES];
+        first += idxf_line_write(bytes, line, lines, keys->items, first, keys->count);
         IDXI_TRY(idxi_page_writer_write(writer, bytes, sizeof bytes, error));
     }
-    return IDX_OK;
+    return idxi_page_writer_pad(writer, error);
 }
 
 static enum idx_status write_sections(struct idxi_page_writer *writer, struct idxf_table_header *header,
@@ -75,13 +77,11 @@ static enum idx_status write_sections(struct idxi_page_writer *writer, struct id
                                       struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
     make_code(header, fingerprints, count);
+    count_statistics(header, fingerprints, count);
     IDXI_TRY(write_blocks(writer, header, fingerprints, count, keys, error));
     header->fingerprints = count;
     header->blocks = keys->count;
-    header->directory_bits = (uint8_t)idxf_directory_bits(keys->count);
-    IDXI_TRY(write_keys(writer, keys, error));
-    IDXI_TRY(write_directory(writer, keys, header->directory_bits, error));
-    IDXI_TRY(idxi_page_writer_pad(writer, error));
+    IDXI_TRY(write_directory(writer, keys, error));
     IDXI_TRY(idxi_page_writer_write_checksums(writer, error));
     idxf_table_header_write(header, page);
     return idxi_page_writer_finish(writer, page, sizeof page, error);

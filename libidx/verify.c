@@ -60,9 +60,16 @@ static enum idx_status check_zeros(const struct idxi_table *table, uint64_t begi
     return IDX_OK;
 }
 
-/* Walks a block; *previous is the fingerprint before it, where *any. */
-static enum idxf_fault check_block(const struct idxi_table *table, uint64_t block, bool *any, uint64_t *previous,
-                                   struct set *set) {
+/* The fingerprints of a table, gone through in its order. */
+struct walk {
+    struct set set;
+    bool any;
+    uint64_t previous;
+    struct idxf_statistics_counter counter;
+    uint64_t *keys; /* of the blocks so far */
+};
+
+static enum idxf_fault check_block(const struct idxi_table *table, uint64_t block, struct walk *walk) {
     struct idxf_block_cursor cursor;
     uint64_t fingerprints[IDXF_CHUNK];
     size_t count;
@@ -70,50 +77,71 @@ static enum idxf_fault check_block(const struct idxi_table *table, uint64_t bloc
     idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
     while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
         for (size_t i = 0; i < count; i++) {
-            if (*any && fingerprints[i] <= *previous) ascends = false;
-            *any = true;
-            *previous = fingerprints[i];
-            add_to_set(set, idxf_unpermute(&table->permutation, fingerprints[i]));
+            if (walk->any && fingerprints[i] <= walk->previous) ascends = false;
+            walk->any = true;
+            walk->previous = fingerprints[i];
+            add_to_set(&walk->set, idxf_unpermute(&table->permutation, fingerprints[i]));
         }
+        idxf_statistics_add(&walk->counter, fingerprints, count);
     }
     if (cursor.fault != IDXF_OK) return cursor.fault;
     if (!ascends) return IDXF_FAULT_ORDER;
-    if (*previous != idxi_table_key(table, block)) return IDXF_FAULT_KEY;
-    return idxf_block_check_padding(&cursor);
+    walk->keys[block] = walk->previous;
+    return idxf_block_check_end(&cursor);
 }
 
-static enum idx_status check_blocks(const struct idxi_table *table, struct set *set, struct idx_error *error) {
-    bool any = false;
-    uint64_t previous = 0;
+static enum idx_status check_blocks(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
+    idxf_statistics_begin(&walk->counter, table->prefix);
     for (uint64_t block = 0; block < table->header.blocks; block++) {
-        enum idxf_fault fault = check_block(table, block, &any, &previous, set);
+        enum idxf_fault fault = check_block(table, block, walk);
         if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, block));
     }
-    return set->count == table->header.fingerprints ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    bool agrees = walk->set.count == table->header.fingerprints;
+    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-static enum idx_status check_directory(const struct idxi_table *table, struct idx_error *error) {
-    unsigned bits = table->header.directory_bits;
-    uint64_t block = 0;
-    if (bits == 0) return IDX_OK;
-    for (uint64_t entry = 0; entry <= UINT64_C(1) << bits; entry++) {
-        uint64_t at = entry * 4;
-        while (block < table->header.blocks && idxi_table_key(table, block) >> (64 - bits) < entry) block++;
-        if (idxf_load32(table->directory + at) != block)
+static enum idx_status check_directory(const struct idxi_table *table, const struct walk *walk,
+                                       struct idx_error *error) {
+    uint64_t lines = table->layout.directory_lines;
+    size_t first = 0;
+    for (uint64_t line = 0; line < lines; line++) {
+        uint8_t bytes[IDXF_LINE_BYTES];
+        uint64_t at = line * IDXF_LINE_BYTES;
+        first += idxf_line_write(bytes, line, lines, walk->keys, first, (size_t)table->header.blocks);
+        if (memcmp(table->directory + at, bytes, sizeof bytes) != 0)
             return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + at);
     }
     return IDX_OK;
 }
 
-static enum idx_status check_table(const struct idxi_table *table, struct set *set, struct idx_error *error) {
+static enum idx_status check_statistics(const struct idxi_table *table, const struct walk *walk,
+                                        struct idx_error *error) {
+    struct idxf_statistics counted = idxf_statistics_end(&walk->counter, &table->permutation);
+    const struct idxf_statistics *said = &table->header.statistics;
+    bool agrees = counted.set_bits == said->set_bits && counted.common_bits == said->common_bits &&
+                  counted.largest_group == said->largest_group && counted.pairs == said->pairs;
+    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, table->path, 0);
+}
+
+static enum idx_status check_sections(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     const struct idxf_table_layout *layout = &table->layout;
     uint64_t blocks_end = layout->blocks + table->header.blocks * table->header.block_size;
-    uint64_t entries = table->header.directory_bits == 0 ? 0 : (UINT64_C(1) << table->header.directory_bits) + 1;
+    uint64_t directory_end = layout->directory + layout->directory_lines * IDXF_LINE_BYTES;
     IDXI_TRY(check_pages(table, error));
-    IDXI_TRY(check_zeros(table, blocks_end, layout->keys, error));
-    IDXI_TRY(check_zeros(table, layout->directory + entries * 4, layout->checksums, error));
-    IDXI_TRY(check_blocks(table, set, error));
-    return check_directory(table, error);
+    IDXI_TRY(check_zeros(table, blocks_end, layout->directory, error));
+    IDXI_TRY(check_zeros(table, directory_end, layout->checksums, error));
+    IDXI_TRY(check_blocks(table, walk, error));
+    IDXI_TRY(check_directory(table, walk, error));
+    return check_statistics(table, walk, error);
+}
+
+static enum idx_status check_table(const struct idxi_table *table, struct set *set, struct idx_error *error) {
+    struct walk walk = {.keys = malloc((size_t)table->header.blocks * sizeof *walk.keys + 1)};
+    if (walk.keys == NULL) return idxi_fail_memory(error);
+    enum idx_status status = check_sections(table, &walk, error);
+    *set = walk.set;
+    free(walk.keys);
+    return status;
 }
 
 static void verify_table(struct verification *verification, size_t segment, size_t number, int folder,
@@ -270,7 +298,7 @@ enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *con
     if (verification.index == NULL) return idxi_fail_memory(error);
     verification.index->folder = -1;
     verification.index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
-    verification.index->options.keys = IDX_KEYS_MAPPED;
+    verification.index->options.residence = IDX_RESIDENCE_NONE;
     enum idx_status status = verify(&verification, path, verification.error);
     idx_close(verification.index);
     return status;

@@ -1,12 +1,10 @@
-/* answer.c: looks one query up and writes the answer as `idx lookup` prints it. */
+/* answer.c: looks queries up and writes the answers as `idx lookup` prints it. */
 #include "tools/answer.h"
 
 #include "tools/json.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_CAPACITY = 64 };
 
 void answerer_init(struct answerer *answerer, const struct question *question) {
     memset(answerer, 0, sizeof *answerer);
@@ -151,7 +149,7 @@ static bool grow(struct answerer *answerer, size_t count) {
 /* Sets *count to the matches asked for, which are then the first ones of `matches`. */
 static bool find_matches(struct answerer *answerer, uint64_t fingerprint, size_t *count) {
     const struct question *question = answerer->question;
-    size_t wanted = FIRST_CAPACITY;
+    size_t wanted = ANSWER_MATCHES;
     do {
         if (wanted > question->limit) wanted = (size_t)question->limit;
         if (wanted > answerer->capacity && !grow(answerer, wanted)) return false;
@@ -160,32 +158,51 @@ static bool find_matches(struct answerer *answerer, uint64_t fingerprint, size_t
             return false;
         wanted = *count;
     } while (wanted > answerer->capacity && question->limit > answerer->capacity);
-    if (*count > question->limit) *count = (size_t)question->limit;
     return true;
 }
 
-static bool answer_exists(struct answerer *answerer, const struct query *query, struct output *output) {
+static void put_exists(const struct answerer *answerer, const struct query *query, struct output *output) {
     const struct question *question = answerer->question;
-    bool exists;
-    if (idx_exists(question->index, query->fingerprint, question->distance, &exists, &answerer->error) != IDX_OK)
-        return false;
-    if (!exists) return true;
-    answerer->found = true;
     if (question->json)
         put_query_key(question, query, output);
     else
         put_query(question, query, output);
     output_text(output, question->json ? "}\n" : "\n");
+}
+
+/* Writes the answer to a query that has `count` matches, the nearest of them at `matches`. */
+static bool put_answer(struct answerer *answerer, const struct query *query, const struct idx_match *matches,
+                       size_t count, struct output *output) {
+    uint64_t limit = answerer->question->limit;
+    if (count > 0) answerer->found = true;
+    if (answerer->question->exists && count > 0) put_exists(answerer, query, output);
+    if (answerer->question->exists) return true;
+    for (size_t i = 0; i < count && i < limit && output->error == 0; i++) {
+        if (!put_match(answerer, query, &matches[i], output)) return false;
+    }
     return true;
 }
 
-bool answer(struct answerer *answerer, const struct query *query, struct output *output) {
+static bool answer_one(struct answerer *answerer, const struct query *query, struct output *output) {
     size_t count;
-    if (answerer->question->exists) return answer_exists(answerer, query, output);
-    if (!find_matches(answerer, query->fingerprint, &count)) return false;
-    if (count > 0) answerer->found = true;
+    return find_matches(answerer, query->fingerprint, &count) &&
+           put_answer(answerer, query, answerer->matches, count, output);
+}
+
+bool answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output) {
+    const struct question *question = answerer->question;
+    uint64_t fingerprints[ANSWER_QUERIES] = {0};
+    size_t counts[ANSWER_QUERIES];
+    for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
+    /* One by one after a failure too, which tells the query that failed from those before it. */
+    bool together = idx_lookup_many(question->index, fingerprints, count, question->distance, 1, answerer->group,
+                                    ANSWER_MATCHES, counts, &answerer->error) == IDX_OK;
     for (size_t i = 0; i < count && output->error == 0; i++) {
-        if (!put_match(answerer, query, &answerer->matches[i], output)) return false;
+        bool is_known = together && (counts[i] <= ANSWER_MATCHES || question->limit <= ANSWER_MATCHES);
+        const struct idx_match *matches = answerer->group + i * ANSWER_MATCHES;
+        bool answered = is_known ? put_answer(answerer, &queries[i], matches, counts[i], output)
+                                 : answer_one(answerer, &queries[i], output);
+        if (!answered) return false;
     }
     return true;
 }

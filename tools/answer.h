@@ -1,4 +1,4 @@
-/* answer.h: looks one query up and writes the answer as `idx lookup` prints it. */
+/* answer.h: looks queries up and writes the answers as `idx lookup` prints them. */
 #ifndef IDX_TOOLS_ANSWER_H
 #define IDX_TOOLS_ANSWER_H
 
@@ -19,11 +19,16 @@ struct question {
     bool json;
 };
 
+/* The most queries that are looked up together, and the matches that there is room for then: a query with more is
+ * looked up again. */
+enum { ANSWER_QUERIES = 64, ANSWER_MATCHES = 16 };
+
 /* What one thread needs to answer; reused from query to query. */
 struct answerer {
     const struct question *question;
     struct idx_documents *documents; /* opened at the first match */
-    struct idx_match *matches;
+    struct idx_match group[ANSWER_QUERIES * ANSWER_MATCHES];
+    struct idx_match *matches; /* of one query */
     size_t capacity;
     struct output front; /* the columns before the document */
     bool found;          /* whether any query had a match so far */
@@ -32,8 +37,9 @@ struct answerer {
 
 void answerer_init(struct answerer *answerer, const struct question *question);
 
-/* Writes the answer to `output`. False when the library failed, after what had been found until then: `error`. */
-bool answer(struct answerer *answerer, const struct query *query, struct output *output);
+/* Writes the answers to `count` queries, up to ANSWER_QUERIES, to `output`, in their order. False when the library
+ * failed, after what had been found until then: `error`. */
+bool answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output);
 
 void answerer_free(struct answerer *answerer);
 

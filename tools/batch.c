@@ -1,4 +1,4 @@
-/* batch.c: answers the queries that are at hand by several threads. A batch is cut into chunks; each thread takes the
+/* batch.c: answers the queries that are at hand, by several threads. A batch is cut into chunks; each thread takes the
  * next chunk and answers it into that chunk's own output. */
 #include "tools/batch.h"
 
@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { CHUNK = 32, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
+enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
 
 struct batched_query {
     uint64_t fingerprint;
@@ -62,15 +62,14 @@ static void note_failure(struct batch *batch, size_t chunk, const struct idx_err
 
 /* Chunks are taken in order: those before one that fails have all been taken, and are answered. */
 static void answer_chunk(struct batch *batch, struct answerer *answerer, size_t chunk) {
-    size_t end = (chunk + 1) * CHUNK < batch->count ? (chunk + 1) * CHUNK : batch->count;
-    for (size_t i = chunk * CHUNK; i < end; i++) {
+    size_t begin = chunk * CHUNK, end = begin + CHUNK < batch->count ? begin + CHUNK : batch->count;
+    struct query queries[CHUNK];
+    for (size_t i = begin; i < end; i++) {
         const struct batched_query *from = &batch->queries[i];
         const char *id = from->has_id ? batch->ids.bytes + from->id : NULL;
-        struct query query = {from->fingerprint, id, from->id_length};
-        if (answer(answerer, &query, &batch->answers[chunk])) continue;
-        note_failure(batch, chunk, &answerer->error);
-        return;
+        queries[i - begin] = (struct query){from->fingerprint, id, from->id_length};
     }
+    if (!answer(answerer, queries, end - begin, &batch->answers[chunk])) note_failure(batch, chunk, &answerer->error);
 }
 
 struct work {

@@ -17,8 +17,10 @@ static const char help[] =
     "\n"
     "  -k N                   largest distance that look-ups can ask for (default 3)\n"
     "  --scheme SCHEME        auto (default), 4, 10, 16, 20, B:C, B:C:R, B:C/b:c or @MASK[:R],…; see idx plan\n"
+    "  --max-bytes-per-fingerprint N\n"
+    "                         what auto's tables and their memory may take (default: F, and 1 MiB in all)\n"
     "  --codec CODEC          delta (default) or xor, the paper's\n"
-    "  --block-size N         bytes a block, a power of two from 128 to 4096 (default 128)\n"
+    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 128)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
     "  --format FORMAT        tsv (default), u64 or npy\n"
     "  --fingerprints HOW     TSV fingerprints are hex (default), dec (unsigned) or signed (two's complement)\n"
@@ -65,6 +67,10 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->k},
         {.name = "scheme", .kind = OPTION_TEXT, .value = &options->scheme},
+        {.name = "max-bytes-per-fingerprint",
+         .kind = OPTION_NUMBER,
+         .value = &options->max_bytes_per_fingerprint,
+         .least = 1},
         {.name = "codec", .kind = OPTION_CHOICE, .value = &build->codec, .names = codec_names},
         {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},

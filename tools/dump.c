@@ -75,7 +75,7 @@ static int run(const char *path, enum notation notation) {
     struct dump dump = {.notation = notation, .output = OUTPUT_STANDARD};
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
-    options.keys = IDX_KEYS_MAPPED;
+    options.residence = IDX_RESIDENCE_NONE;
     bool whole = idx_open(&index, path, &options, &dump.error) == IDX_OK && print_index(&dump, index);
     bool written = output_close(&dump.output);
     if (!whole) complain("%s", dump.error.sentence);

@@ -17,11 +17,15 @@ static const char help[] =
     "\n"
     "  --format FORMAT        text (default) or json\n"
     "\n"
+    "Dead bits are the same in all fingerprints of a segment, whichever it is: they tell nothing apart.\n"
+    "\n"
     "The last lines stand for a table each:\n"
     "  mask                   the bits that stand in front, in hex; prefix: how many; radius: how many may differ\n"
+    "  directory, bytes       of the directory, and of the whole table file\n"
     "  bits/fp, limit, ratio  the whole table file in bits a fingerprint; bits - log2(fingerprints) + 1.4427; the\n"
     "                         former divided by the latter\n"
-    "  mean, largest          blocks that one probe decodes, where the query's prefix is that of a fingerprint\n"
+    "  group, largest         fingerprints with the prefix of one of them, itself among them: on average, at most\n"
+    "  blocks                 that one probe for the prefix of one of them searches, as expected\n"
     "\n"
     "Exit status: 0 it is an index, and was printed; 2 error.\n";
 
@@ -53,9 +57,30 @@ static bool measure(const struct idx_index *index, const struct idx_properties *
     return true;
 }
 
+/* The bits that are the same in all fingerprints of each segment that has any. */
+static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead) {
+    struct measured measured;
+    *dead = properties->fingerprints > 0 ? UINT64_MAX : 0;
+    for (size_t segment = 0; segment < properties->segments; segment++) {
+        if (!measure(index, properties, segment, 0, &measured)) return false;
+        if (measured.table.fingerprints > 0) *dead &= measured.table.dead_bits;
+    }
+    return true;
+}
+
 /* ---- Text ---- */
 
-static void put_properties(const struct idx_properties *properties, struct output *output) {
+static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
+    if (dead == 0) {
+        output_format(output, "dead bits       none\n");
+        return;
+    }
+    output_format(output, "dead bits       %d, ", __builtin_popcountll(dead));
+    output_fingerprint(output, NOTATION_HEX, bits, dead);
+    output_byte(output, '\n');
+}
+
+static void put_properties(const struct idx_properties *properties, uint64_t dead, struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);
     output_format(output, "uuid            %s\n", properties->uuid);
@@ -68,6 +93,7 @@ static void put_properties(const struct idx_properties *properties, struct outpu
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);
+    put_dead_bits(dead, properties->bits, output);
     output_format(output, "table bytes     %" PRIu64 ", %.2f a fingerprint\n", properties->table_bytes,
                   quotient((double)properties->table_bytes, fingerprints));
     output_format(output, "document bytes  %" PRIu64 ", %.2f a fingerprint\n", properties->documents_bytes,
@@ -77,9 +103,9 @@ static void put_properties(const struct idx_properties *properties, struct outpu
 }
 
 static void put_head(struct output *output) {
-    output_format(output, "%7s %5s %16s %6s %6s %5s %10s %12s %9s %12s %9s %7s %7s %6s %7s\n", "segment", "table",
+    output_format(output, "%7s %5s %16s %6s %6s %5s %10s %12s %9s %12s %9s %7s %7s %9s %9s %7s\n", "segment", "table",
                   "mask", "prefix", "radius", "codec", "block size", "fingerprints", "directory", "bytes", "bits/fp",
-                  "limit", "ratio", "mean", "largest");
+                  "limit", "ratio", "group", "largest", "blocks");
 }
 
 static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
@@ -88,16 +114,19 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
     output_format(output, "%7zu %5zu %*s", segment, number, 16 - (int)(bits + 3) / 4 + 1, "");
     output_fingerprint(output, NOTATION_HEX, bits, table->mask);
     output_format(output,
-                  " %6u %6u %5s %10" PRIu32 " %12" PRIu64 " %9u %12" PRIu64 " %9.3f %7.3f %7.4f %6.2f %7" PRIu64 "\n",
+                  " %6u %6u %5s %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %12" PRIu64
+                  " %9.3f %7.3f %7.4f %9.2f %9" PRIu64 " %7.2f\n",
                   table->prefix, table->radius, codec_names[table->codec], table->block_size, table->fingerprints,
-                  table->directory_bits, table->file_bytes, measured->bits, measured->limit, measured->ratio,
-                  table->mean_blocks_per_probe, table->largest_blocks_per_probe);
+                  table->directory_bytes, table->file_bytes, measured->bits, measured->limit, measured->ratio,
+                  table->mean_group, table->largest_group, table->expected_blocks);
 }
 
 static bool print_text(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
     struct sum sum = {0, 0, 0};
     struct measured measured;
-    put_properties(properties, output);
+    uint64_t dead;
+    if (!find_dead_bits(index, properties, &dead)) return false;
+    put_properties(properties, dead, output);
     put_head(output);
     for (size_t segment = 0; segment < properties->segments; segment++) {
         for (size_t table = 0; table < properties->scheme->table_count; table++) {
@@ -119,30 +148,35 @@ static json_t *table_object(size_t segment, size_t number, unsigned bits, const 
     const struct idx_table_properties *table = &measured->table;
     char mask[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
-    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:o}", "segment", integer(segment),
-                     "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix), "radius",
-                     integer(table->radius), "codec", codec_names[table->codec], "block_size",
+    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
+                     integer(segment), "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix),
+                     "radius", integer(table->radius), "codec", codec_names[table->codec], "block_size",
                      integer(table->block_size), "fingerprints", integer(table->fingerprints), "blocks",
-                     integer(table->blocks), "directory_bits", integer(table->directory_bits), "bytes",
+                     integer(table->blocks), "directory_bytes", integer(table->directory_bytes), "bytes",
                      integer(table->file_bytes), "bits_per_fingerprint", measured->bits, "limit", measured->limit,
-                     "ratio", measured->ratio, "mean_blocks_per_probe", table->mean_blocks_per_probe,
-                     "largest_blocks_per_probe", integer(table->largest_blocks_per_probe));
+                     "ratio", measured->ratio, "mean_group", table->mean_group, "largest_group",
+                     integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
-static json_t *index_object(const struct idx_properties *properties, json_t *tables) {
-    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format_version",
+static json_t *index_object(const struct idx_properties *properties, uint64_t dead, json_t *tables) {
+    char dead_bits[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, properties->bits, dead, dead_bits);
+    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:s%,s:o,s:o,s:o,s:o}", "format_version",
                      integer(properties->format_version), "uuid", properties->uuid, "bits", integer(properties->bits),
                      "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
                      *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
                      id_type_names[properties->id_type], "segments", integer(properties->segments), "fingerprints",
-                     integer(properties->fingerprints), "documents", integer(properties->documents), "table_bytes",
-                     integer(properties->table_bytes), "document_bytes", integer(properties->documents_bytes),
-                     "resident_bytes", integer(properties->resident_bytes), "tables", tables);
+                     integer(properties->fingerprints), "documents", integer(properties->documents), "dead_bits",
+                     dead_bits, length, "table_bytes", integer(properties->table_bytes), "document_bytes",
+                     integer(properties->documents_bytes), "resident_bytes", integer(properties->resident_bytes),
+                     "tables", tables);
 }
 
 static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
-    json_t *tables = json_array();
     struct measured measured;
+    uint64_t dead;
+    if (!find_dead_bits(index, properties, &dead)) return false;
+    json_t *tables = json_array();
     for (size_t segment = 0; segment < properties->segments; segment++) {
         for (size_t table = 0; table < properties->scheme->table_count; table++) {
             if (!measure(index, properties, segment, table, &measured)) {
@@ -152,7 +186,7 @@ static bool print_json(const struct idx_index *index, const struct idx_propertie
             json_array_append_new(tables, table_object(segment, table, properties->bits, &measured));
         }
     }
-    json_put(output, index_object(properties, tables));
+    json_put(output, index_object(properties, dead, tables));
     output_byte(output, '\n');
     return true;
 }

@@ -82,13 +82,13 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     return check_options(lookup);
 }
 
-/* Opening costs nothing where keys are mapped, and look-ups cost less where they are loaded. */
+/* Opening costs nothing where all is mapped, and look-ups cost less where the directories are loaded. */
 static bool open_index(struct lookup *lookup, struct idx_index **index) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
     bool few = lookup->queries.fingerprints.count + lookup->queries.texts.count > 0;
-    options.keys = few ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY;
+    options.residence = few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
     if (idx_open(index, lookup->path, &options, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;
@@ -107,26 +107,6 @@ static bool open_index(struct lookup *lookup, struct idx_index **index) {
     return true;
 }
 
-/* Ends with the status of the queries, QUERIES_FAILED after an error of the library. */
-static enum queries_status answer_each(struct lookup *lookup, struct output *output, bool *found) {
-    struct answerer answerer;
-    struct query query;
-    enum queries_status status;
-    answerer_init(&answerer, &lookup->question);
-    do {
-        status = queries_next(&lookup->queries, false, &query);
-        if (status == QUERIES_PENDING && output_flush(output)) status = queries_next(&lookup->queries, true, &query);
-        if (status == QUERIES_ONE && !answer(&answerer, &query, output)) {
-            output_flush(output);
-            complain("%s", answerer.error.sentence);
-            status = QUERIES_FAILED;
-        }
-    } while (status == QUERIES_ONE && output->error == 0);
-    *found = answerer.found;
-    answerer_free(&answerer);
-    return status;
-}
-
 /* Fills the batch with what is at hand, at least one query. */
 static enum queries_status fill(struct queries *queries, struct batch *batch) {
     struct query query;
@@ -142,6 +122,7 @@ static enum queries_status fill(struct queries *queries, struct batch *batch) {
     return status;
 }
 
+/* Ends with the status of the queries, QUERIES_FAILED after an error of the library. */
 static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found) {
     struct batch *batch = batch_new(&lookup->question, lookup->threads);
     enum queries_status status = QUERIES_FAILED;
@@ -165,8 +146,7 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
 static int answer_all(struct lookup *lookup) {
     struct output output = OUTPUT_STANDARD;
     bool found = false;
-    enum queries_status status =
-        lookup->threads > 1 ? answer_batches(lookup, &output, &found) : answer_each(lookup, &output, &found);
+    enum queries_status status = answer_batches(lookup, &output, &found);
     bool written = output_close(&output);
     if (status == QUERIES_BAD) queries_complain(&lookup->queries);
     if (!written || status != QUERIES_END) return ENDS_BADLY;

@@ -1,51 +1,72 @@
-/* plan.c: `idx plan`: the schemes that fit a number of fingerprints and a distance, with what they cost. */
+/* plan.c: `idx plan`: the schemes worth having for a number of fingerprints and a distance, with what they cost. */
 #include "tools/arguments.h"
 #include "tools/command.h"
+#include "tools/json.h"
 #include "tools/output.h"
 
 #include <idx.h>
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
     "Usage: idx plan --count N [OPTION…]\n"
-    "Print the schemes that answer distance K among N fingerprints, and what each costs, fewest tables first.\n"
+    "Print the schemes worth having for look-ups of distance K among N fingerprints, and what each costs: smallest "
+    "first,\n"
+    "each one faster than all before it. A * marks the one that idx build --scheme auto takes.\n"
     "\n"
     "  --count N              how many fingerprints: 8M, 1e9, 2^34\n"
     "  -k K                   largest distance to be answered (default 3)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
-    "  --block-size N         bytes a block, a power of two from 128 to 4096 (default 128)\n"
+    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 128)\n"
+    "  --max-bytes-per-fingerprint N\n"
+    "                         what files and memory may take together (default: F, and 1 MiB in all)\n"
+    "  --format FORMAT        text (default) or json\n"
     "\n"
-    "Columns, as expected of uniform fingerprints:\n"
-    "  scheme      as idx build --scheme takes it\n"
+    "Columns, as expected of uniform fingerprints and the delta codec:\n"
     "  tables      sorted copies of the fingerprints\n"
-    "  prefix      bits that a probe compares at once, by table\n"
+    "  prefix      bits that a probe compares at once; from the narrowest table to the widest\n"
     "  probes      prefixes looked for, a query\n"
-    "  candidates  fingerprints with the prefix of one probe, by table\n"
-    "  compared    fingerprints compared, a query, before rounding up to blocks\n"
+    "  candidates  fingerprints that have them, a query\n"
+    "  blocks      searched, a query: on a disk, about as many reads\n"
+    "  us/query    microseconds a query, on one core, the files in memory, many queries at once\n"
+    "  queries/s   the same as queries a second\n"
     "  bytes/fp    bytes of all table files, a fingerprint\n"
     "  files       the same in all\n"
-    "  memory      of the keys and directories that an open index holds\n"
-    "The documents come on top. The last line says how many fingerprints are near to a query by chance alone.\n"
+    "  memory      that an open index allocates\n"
+    "  scheme      as idx build --scheme takes it\n"
+    "The documents come on top. The last lines say how many fingerprints are near to a query by chance alone, and "
+    "where\n"
+    "nothing is good.\n"
     "\n"
     "Example:\n"
     "  idx plan --count 1e8 -k 3\n"
     "\n"
-    "Exit status: 0 there are such schemes; 2 error.\n";
+    "Exit status: 0 the schemes were printed; 2 error.\n";
 
-enum { CELL = 48, COLUMNS = 9 };
+enum { CELL = 24, COLUMNS = 11, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 3, NOTE = 320 };
 
-struct row {
-    char cells[COLUMNS][CELL];
+/* A query that takes longer is worth a word. */
+#define SLOW_NANOSECONDS 1e6
+
+/* So many matches by chance, a query, are worth a word. */
+#define MANY_BY_CHANCE 0.1
+
+static const char *const format_names[] = {"text", "json", NULL};
+
+struct report {
+    struct idx_plan_options options;
+    struct idx_plan plans[MAX_PLANS];
+    size_t count;
+    double chance_matches;
+    char notes[MAX_NOTES][NOTE];
+    size_t note_count;
 };
 
-struct plan {
-    uint64_t count; /* UINT64_MAX: not given */
-    unsigned k, bits, block_size;
-};
+/* ---- Numbers ---- */
 
 /* A number in a few digits: whole from 10 on. */
 static void write_number(char *cell, double number) { snprintf(cell, CELL, number >= 9.995 ? "%.0f" : "%.3g", number); }
@@ -58,50 +79,81 @@ static void write_size(char *cell, double bytes) {
              unit == 0 ? "" : "iB");
 }
 
-/* The prefixes that tables of the scheme have, in bits, shortest first: prefixes[bits] is true. */
-static bool find_prefixes(const struct plan *plan, const char *scheme_text, bool prefixes[IDX_MAX_BITS + 1]) {
-    struct idx_error error;
-    struct idx_scheme *scheme = malloc(sizeof *scheme);
-    bool parsed =
-        scheme != NULL && idx_scheme_parse(scheme, scheme_text, plan->bits, plan->k, plan->count, &error) == IDX_OK;
-    for (size_t i = 0; parsed && i < scheme->table_count; i++)
-        prefixes[__builtin_popcountll(scheme->tables[i].mask)] = true;
-    free(scheme);
-    return parsed;
+static double bytes_of(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
+
+static double per_fingerprint(const struct report *report, double bytes) {
+    return bytes / (double)report->options.count;
 }
 
-static void append(char *cell, const char *text) {
-    size_t length = strlen(cell);
-    snprintf(cell + length, CELL - length, "%s%s", length > 0 ? "," : "", text);
+/* ---- Notes ---- */
+
+__attribute__((format(printf, 2, 3))) static void add_note(struct report *report, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(report->notes[report->note_count++], NOTE, format, arguments);
+    va_end(arguments);
 }
 
-/* The prefixes of the tables, and for each how many candidates it leaves. */
-static void write_prefixes(const struct plan *plan, const struct idx_plan *costs, char *prefix_cell,
-                           char *candidates_cell) {
-    bool prefixes[IDX_MAX_BITS + 1] = {false};
-    char text[CELL];
-    if (!find_prefixes(plan, costs->scheme, prefixes)) prefixes[costs->min_prefix] = prefixes[costs->max_prefix] = true;
-    double candidates = (double)plan->count;
-    for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++, candidates /= 2) {
-        if (!prefixes[bits]) continue;
-        snprintf(text, sizeof text, "%u", bits);
-        append(prefix_cell, text);
-        write_number(text, candidates);
-        append(candidates_cell, text);
+/* `chosen` is slow: is there one that is not? */
+static void note_slow(struct report *report, const struct idx_plan *chosen) {
+    for (size_t i = 0; i < report->count; i++) {
+        const struct idx_plan *plan = &report->plans[i];
+        if (plan->nanoseconds > SLOW_NANOSECONDS) continue;
+        add_note(report,
+                 "Within the bytes allowed a query takes %.1f ms: --max-bytes-per-fingerprint %.0f allows one of %.2f "
+                 "ms.",
+                 chosen->nanoseconds / 1e6, per_fingerprint(report, bytes_of(plan)) + 1, plan->nanoseconds / 1e6);
+        return;
+    }
+    add_note(report,
+             "No scheme answers a query in 1 ms: ask for a smaller -k, or give each of several machines a share of the "
+             "fingerprints.");
+}
+
+static void make_notes(struct report *report) {
+    const struct idx_plan *chosen = &report->plans[0];
+    unsigned most = report->options.max_bytes_per_fingerprint;
+    for (size_t i = 0; i < report->count; i++) {
+        if (report->plans[i].chosen) chosen = &report->plans[i];
+    }
+    if (most > 0 && per_fingerprint(report, bytes_of(chosen)) > most)
+        add_note(report, "No scheme fits into %u bytes a fingerprint: auto takes the smallest.", most);
+    if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow(report, chosen);
+    if (report->chance_matches >= MANY_BY_CHANCE) {
+        char matches[CELL];
+        write_number(matches, report->chance_matches);
+        add_note(report, "A query has %s matches that are no near-duplicates: ask for a smaller -k%s.", matches,
+                 report->options.bits < IDX_MAX_BITS ? ", or make fingerprints of more bits" : "");
     }
 }
 
-static void write_row(const struct plan *plan, const struct idx_plan *costs, struct row *row) {
-    double count = (double)plan->count;
-    memset(row, 0, sizeof *row);
-    snprintf(row->cells[0], CELL, "%.*s", CELL - 1, costs->scheme);
-    snprintf(row->cells[1], CELL, "%zu", costs->tables);
-    write_prefixes(plan, costs, row->cells[2], row->cells[4]);
-    write_number(row->cells[3], costs->probes);
-    write_number(row->cells[5], costs->candidates);
-    snprintf(row->cells[6], CELL, "%.1f", costs->table_bytes);
-    write_size(row->cells[7], costs->table_bytes * count);
-    write_size(row->cells[8], costs->resident_bytes * count);
+/* ---- Text ---- */
+
+struct row {
+    char cells[COLUMNS][CELL];
+    const char *scheme;
+};
+
+static void write_prefix(char *cell, const struct idx_plan *plan) {
+    if (plan->min_prefix == plan->max_prefix)
+        snprintf(cell, CELL, "%u", plan->min_prefix);
+    else
+        snprintf(cell, CELL, "%u-%u", plan->min_prefix, plan->max_prefix);
+}
+
+static void write_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
+    row->scheme = plan->scheme;
+    snprintf(row->cells[0], CELL, "%s", plan->chosen ? "*" : "");
+    snprintf(row->cells[1], CELL, "%zu", plan->tables);
+    write_prefix(row->cells[2], plan);
+    write_number(row->cells[3], plan->probes);
+    write_number(row->cells[4], plan->candidates);
+    write_number(row->cells[5], plan->blocks);
+    write_number(row->cells[6], plan->nanoseconds / 1e3);
+    write_number(row->cells[7], 1e9 / plan->nanoseconds);
+    snprintf(row->cells[8], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
+    write_size(row->cells[9], plan->table_bytes);
+    write_size(row->cells[10], plan->resident_bytes);
 }
 
 static void print_rows(const struct row *rows, size_t count, struct output *output) {
@@ -111,62 +163,95 @@ static void print_rows(const struct row *rows, size_t count, struct output *outp
         if (width > widths[i % COLUMNS]) widths[i % COLUMNS] = width;
     }
     for (size_t i = 0; i < count; i++) {
-        output_format(output, "%-*s", widths[0], rows[i].cells[0]);
-        for (size_t j = 1; j < COLUMNS; j++) output_format(output, "  %*s", widths[j], rows[i].cells[j]);
+        for (size_t j = 0; j < COLUMNS; j++) output_format(output, "%*s  ", widths[j], rows[i].cells[j]);
+        output_text(output, rows[i].scheme);
         output_byte(output, '\n');
     }
 }
 
-static bool print_plans(const struct plan *plan, const struct idx_plan *plans, size_t count) {
-    static const struct row head = {
-        {"scheme", "tables", "prefix", "probes", "candidates", "compared", "bytes/fp", "files", "memory"}};
-    struct output output = OUTPUT_STANDARD;
-    struct row *rows = malloc((count + 1) * sizeof *rows);
-    if (rows == NULL) {
-        complain("out of memory");
-        return false;
-    }
-    rows[0] = head;
-    for (size_t i = 0; i < count; i++) write_row(plan, &plans[i], &rows[i + 1]);
-    output_format(&output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %u bytes\n\n", plan->count,
-                  plan->bits, plan->k, plan->block_size);
-    print_rows(rows, count + 1, &output);
-    free(rows);
-    output_format(&output, "\nchance matches a query: %.3g\n", idx_chance_matches(plan->count, plan->bits, plan->k));
-    return output_close(&output);
+static void print_text(const struct report *report, struct output *output) {
+    const struct idx_plan_options *options = &report->options;
+    struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "blocks", "us/query",
+                                        "queries/s", "bytes/fp", "files", "memory"},
+                                       "scheme"}};
+    for (size_t i = 0; i < report->count; i++) write_row(report, &report->plans[i], &rows[i + 1]);
+    output_format(output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %" PRIu32 " bytes\n\n",
+                  options->count, options->bits, options->k, options->block_size);
+    print_rows(rows, report->count + 1, output);
+    output_format(output, "\nchance matches a query: %.3g\n", report->chance_matches);
+    for (size_t i = 0; i < report->note_count; i++) output_format(output, "%s\n", report->notes[i]);
 }
 
-static int run(const struct plan *plan) {
-    struct idx_plan plans[64];
-    const size_t capacity = sizeof plans / sizeof *plans;
+/* ---- JSON ---- */
+
+static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
+
+static json_t *plan_object(const struct idx_plan *plan) {
+    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
+                     integer(plan->tables), "min_prefix", integer(plan->min_prefix), "max_prefix",
+                     integer(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
+                     plan->blocks, "nanoseconds", plan->nanoseconds, "table_bytes", plan->table_bytes, "resident_bytes",
+                     plan->resident_bytes, "auto", (int)plan->chosen);
+}
+
+static void print_json(const struct report *report, struct output *output) {
+    const struct idx_plan_options *options = &report->options;
+    json_t *plans = json_array(), *notes = json_array();
+    for (size_t i = 0; i < report->count; i++) json_array_append_new(plans, plan_object(&report->plans[i]));
+    for (size_t i = 0; i < report->note_count; i++) json_array_append_new(notes, json_string(report->notes[i]));
+    json_put(output,
+             json_pack("{s:o,s:o,s:o,s:o,s:f,s:o,s:o}", "fingerprints", integer(options->count), "bits",
+                       integer(options->bits), "k", integer(options->k), "block_size", integer(options->block_size),
+                       "chance_matches", report->chance_matches, "plans", plans, "notes", notes));
+    output_byte(output, '\n');
+}
+
+/* ---- The command ---- */
+
+static int run(struct report *report, bool json) {
+    struct output output = OUTPUT_STANDARD;
     struct idx_error error;
-    size_t count;
-    if (idx_plan(plan->count, plan->bits, plan->k, plan->block_size, plans, capacity, &count, &error) != IDX_OK) {
+    if (idx_plan(&report->options, report->plans, MAX_PLANS, &report->count, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return ENDS_BADLY;
     }
-    if (count == 0) {
-        complain("no scheme answers k = %u on fingerprints of %u bits", plan->k, plan->bits);
-        return ENDS_BADLY;
-    }
-    return print_plans(plan, plans, count < capacity ? count : capacity) ? ENDS_WELL : ENDS_BADLY;
+    report->chance_matches = idx_chance_matches(report->options.count, report->options.bits, report->options.k);
+    make_notes(report);
+    if (json)
+        print_json(report, &output);
+    else
+        print_text(report, &output);
+    return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 
 int command_plan(int argc, char **argv) {
-    struct plan plan = {UINT64_MAX, 3, IDX_MAX_BITS, IDX_DEFAULT_BLOCK_SIZE};
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct texts operands;
-    int status;
+    int format = 0, status;
     const struct option_rule rules[] = {
-        {.name = "count", .kind = OPTION_COUNT, .value = &plan.count, .least = 1, .most = UINT64_MAX - 1},
-        {.name = "k", .kind = OPTION_NUMBER, .value = &plan.k},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &plan.bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "block-size", .kind = OPTION_NUMBER, .value = &plan.block_size},
+        {.name = "count", .kind = OPTION_COUNT, .value = &options.count, .least = 1, .most = UINT64_MAX - 1},
+        {.name = "k", .kind = OPTION_NUMBER, .value = &options.k},
+        {.name = "bits", .kind = OPTION_NUMBER, .value = &options.bits, .least = 1, .most = IDX_MAX_BITS},
+        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options.block_size},
+        {.name = "max-bytes-per-fingerprint",
+         .kind = OPTION_NUMBER,
+         .value = &options.max_bytes_per_fingerprint,
+         .least = 1},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
-    if (plan.count == UINT64_MAX) {
+    if (options.count == 0) {
         complain_of_usage("--count is missing: how many fingerprints there are to be");
         return ENDS_BADLY;
     }
-    return run(&plan);
+    struct report *report = calloc(1, sizeof *report);
+    if (report == NULL) {
+        complain("out of memory");
+        return ENDS_BADLY;
+    }
+    report->options = options;
+    status = run(report, format == 1);
+    free(report);
+    return status;
 }

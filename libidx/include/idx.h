@@ -48,7 +48,8 @@ extern "C" {
 #define IDX_MAX_K 16
 #define IDX_MAX_RADIUS 3
 #define IDX_MAX_TABLES 256
-#define IDX_MIN_BLOCK_SIZE 128
+#define IDX_MAX_THREADS 256
+#define IDX_MIN_BLOCK_SIZE 64
 #define IDX_MAX_BLOCK_SIZE 4096
 #define IDX_DEFAULT_BLOCK_SIZE 128
 #define IDX_MAX_RECIPE_BYTES 255
@@ -145,9 +146,10 @@ struct idx_scheme {
 };
 
 /* Makes a scheme from its text: `4`, `10`, `16`, `20` (the paper's), `B:C`, `B:C:R`, `B:C/b:c`, `auto`, or masks,
- * `@hex[:R],@hex[:R]…`. `count` is the number of fingerprints expected; only `auto` uses it.
+ * `@hex[:R],@hex[:R]…`. `count` is the number of fingerprints expected; only `auto` uses it, and takes what idx_plan
+ * chooses by default (a builder chooses by its data too).
  * Errors: IDX_INVALID_ARGUMENT (bits not 1 to 64, k above IDX_MAX_K or not below bits), IDX_BAD_SCHEME,
- * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled). */
+ * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled), IDX_OUT_OF_MEMORY (`auto`). */
 IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
                                          uint64_t count, struct idx_error *error);
 
@@ -155,23 +157,43 @@ IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *
  * where a proof would take more than some seconds, which only unusual lists of masks bring about. */
 IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
 
-/* A scheme that fits n and k, with what it costs. Figures are expectations on uniform fingerprints. */
-struct idx_plan {
-    char scheme[32];
-    size_t tables;
-    unsigned min_prefix, max_prefix;       /* bits, over the tables */
-    double probes;                         /* prefixes looked for, a query */
-    double min_candidates, max_candidates; /* fingerprints with the prefix of one probe, over the tables */
-    double candidates;                     /* fingerprints compared, a query, before rounding up to blocks */
-    double table_bytes;                    /* all table files, bytes a fingerprint */
-    double resident_bytes;                 /* keys and directories held in memory, bytes a fingerprint */
+struct idx_plan_options {
+    size_t size;
+    uint64_t count; /* distinct fingerprints */
+    unsigned bits;
+    unsigned k;
+    uint32_t block_size;
+    unsigned max_bytes_per_fingerprint; /* as in struct idx_build_options */
+    /* What is known of the fingerprints, else they are taken as uniform: the bits that are the same in all of them, and
+     * how many others share a random one's bits of a mask, on average. */
+    uint64_t dead_bits;
+    double (*expected_group)(void *context, uint64_t mask);
+    void *context;
 };
 
-/* Lists the schemes that cover k for `count` fingerprints of `bits` bits at `block_size` bytes a block, fewest tables
- * first. Stores up to `capacity` plans and sets *plan_count to how many there are.
- * Errors: IDX_INVALID_ARGUMENT. */
-IDX_API enum idx_status idx_plan(uint64_t count, unsigned bits, unsigned k, uint32_t block_size, struct idx_plan *plans,
-                                 size_t capacity, size_t *plan_count, struct idx_error *error);
+#define IDX_PLAN_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL }
+
+/* A scheme that fits, with what it costs: expectations, for the delta codec. */
+struct idx_plan {
+    char scheme[832]; /* as idx_scheme_parse takes it: a name, or up to 40 masks */
+    size_t tables;
+    unsigned min_prefix, max_prefix; /* bits, over the tables */
+    double probes;                   /* prefixes looked for, a query */
+    double candidates;               /* fingerprints that have them, a query */
+    double blocks;                   /* searched, a query */
+    double nanoseconds;              /* a query, one thread, many queries at once, the index in memory */
+    double table_bytes;              /* all table files, in all */
+    double resident_bytes;           /* what opening allocates for the tables, in all */
+    bool chosen;                     /* by `auto` */
+};
+
+/* Lists the schemes worth having, fewest tables, and so bytes, first: each is at least a twentieth faster than all
+ * before it. Every one was proved to cover k. Stores up to `capacity` plans and sets *plan_count to how many there are.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
+ * IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
+                                 size_t *plan_count, struct idx_error *error);
 
 /* Expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
  * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
@@ -206,12 +228,15 @@ struct idx_build_options {
                            characters; NULL or empty: not known */
     unsigned threads;   /* 1 to 256; tables are built in parallel */
     bool replace;       /* replace an idx index that stands at the path, atomically */
+    /* `auto` takes the fastest scheme whose table files and resident bytes together are up to this many a fingerprint,
+     * or the smallest one. 0: as many as `bits`, which is eight times the plain fingerprints, and 1 MiB in all. */
+    unsigned max_bytes_per_fingerprint;
 };
 
 #define IDX_BUILD_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(struct idx_build_options), 64, 3, "auto", IDX_CODEC_DELTA, IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL,   \
-            1, false                                                                                                   \
+            1, false, 0                                                                                                \
     }
 
 struct idx_builder;
@@ -260,20 +285,23 @@ IDX_API void idx_builder_free(struct idx_builder *builder);
 
 /* Where a reader keeps what look-ups read. Loaded parts are checked on opening, and held in huge pages where the system
  * has them; mapped ones are read from the files, each page checked before its first use. */
-enum idx_keys {
-    IDX_KEYS_MEMORY = 0,       /* keys loaded, blocks mapped: for readers that stay open */
-    IDX_KEYS_MAPPED = 1,       /* both mapped: opening costs the same at any size */
-    IDX_KEYS_BLOCKS_MEMORY = 2 /* both loaded: the fastest look-ups, for the memory of the whole tables */
+enum idx_residence {
+    IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
+    IDX_RESIDENCE_NONE = 1,      /* all mapped: opening costs the same at any size */
+    IDX_RESIDENCE_ALL = 2,       /* all loaded: the fastest look-ups, for the memory of the whole tables */
+    IDX_RESIDENCE_DISK = 3       /* as DIRECTORY, for an index larger than memory: look-ups ask the disk for all blocks
+                                    that they need, of several queries with idx_lookup_many, before they wait for the
+                                    first, by a system call a block */
 };
 
 struct idx_open_options {
     size_t size;
-    enum idx_keys keys;
+    enum idx_residence residence;
     bool skip_page_checks; /* don't check pages before their first use */
 };
 
 #define IDX_OPEN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_open_options), IDX_KEYS_MEMORY, false }
+    { sizeof(struct idx_open_options), IDX_RESIDENCE_DIRECTORY, false }
 
 struct idx_index;
 
@@ -306,7 +334,7 @@ struct idx_properties {
     uint64_t documents;       /* 0 for IDX_ID_NONE */
     uint64_t table_bytes;     /* all table files */
     uint64_t documents_bytes; /* docs.mdb and docs.sum */
-    uint64_t resident_bytes;  /* what opening allocated: keys, directories, decoders, page bitmaps */
+    uint64_t resident_bytes;  /* what opening allocated: directories, decoders, page bitmaps */
 };
 
 IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
@@ -320,14 +348,16 @@ struct idx_table_properties {
     uint64_t fingerprints;
     uint64_t blocks;
     uint64_t file_bytes;
-    unsigned directory_bits; /* 0: none */
-    /* Skew: blocks that one probe decodes, where the query's prefix is that of a fingerprint of the table. */
-    double mean_blocks_per_probe;
-    uint64_t largest_blocks_per_probe;
+    uint64_t directory_bytes;
+    /* Skew. */
+    uint64_t dead_bits;     /* the same in all fingerprints of the segment: masked bits of these tell nothing apart */
+    uint64_t largest_group; /* fingerprints that share a prefix, at most */
+    double mean_group;      /* fingerprints with the prefix of a random one of the table's, itself among them */
+    double expected_blocks; /* that one probe for the prefix of a random one of the table's searches */
 };
 
-/* Table `table` of segment `segment`, both from 0. Reads all keys of the table.
- * Errors: IDX_INVALID_ARGUMENT (there is no such table), IDX_BAD_CHECKSUM. */
+/* Table `table` of segment `segment`, both from 0.
+ * Errors: IDX_INVALID_ARGUMENT (there is no such table). */
 IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
                                                  struct idx_table_properties *properties, struct idx_error *error);
 
@@ -347,6 +377,15 @@ struct idx_match {
 IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
                                    struct idx_match *matches, size_t capacity, size_t *match_count,
                                    struct idx_error *error);
+
+/* The same for `count` queries, which are staged together: faster than one by one. The nearest `capacity` matches of
+ * fingerprints[i] are stored from matches[i · capacity] on, ordered as by idx_lookup, and how many there are in
+ * match_counts[i]. Works on up to `threads` threads, 1 to IDX_MAX_THREADS, the caller's among them; with 1 it allocates
+ * nothing, takes no lock and makes no system call. After an error nothing is known of the results.
+ * Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
+IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                        unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
+                                        size_t *match_counts, struct idx_error *error);
 
 /* Called for a match; returns false to stop the look-up. */
 typedef bool (*idx_match_visitor)(void *context, const struct idx_match *match);

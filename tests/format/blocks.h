@@ -1,93 +1,18 @@
-/* blocks.h: what the tests of blocks share: chapter 7 of SPEC.md once more, one bit at a time, to compare block.c with;
- * and decoding in all the ways that this processor has. */
+/* blocks.h: what the tests of blocks share: encoding, decoding and searching in all the ways that this processor has,
+ * each compared with the model. */
 #ifndef IDX_TESTS_FORMAT_BLOCKS_H
 #define IDX_TESTS_FORMAT_BLOCKS_H
 
-#include <stdbool.h>
+#include "tests/format/model.h"
 
-#include "format/block.h"
-#include "tests/format/testing.h"
-
-struct block_kind {
-    enum idxf_codec codec;
-    unsigned bits;
-    uint32_t block_size;
-    uint8_t lengths[IDXF_SYMBOLS];
-};
-
-/* ---- The model ---- */
-
-struct model {
-    const struct block_kind *kind;
-    uint32_t codes[IDXF_SYMBOLS]; /* the first bit is the most significant */
-    uint8_t block[IDXF_MAX_BLOCK_SIZE];
-    size_t front, back; /* the bits between them are free */
-};
-
-/* Codes by length, then position, each the one before it plus 1. */
-static inline void model_init(struct model *model, const struct block_kind *kind) {
-    uint32_t code = 0;
-    memset(model, 0, sizeof *model);
-    model->kind = kind;
-    model->front = 80;
-    model->back = (size_t)kind->block_size * 8;
-    for (unsigned length = 1; length <= 11; length++, code *= 2) {
-        for (unsigned position = 0; position < IDXF_SYMBOLS; position++) {
-            if (kind->lengths[position] == length) model->codes[position] = code++;
-        }
-    }
-}
-
-static inline void model_put_bit(struct model *model, size_t at, uint64_t bit) {
-    assert_true(at < (size_t)model->kind->block_size * 8);
-    if (bit & 1) model->block[at / 8] |= (uint8_t)(1u << at % 8);
-}
-
-static inline unsigned model_position(enum idxf_codec codec, uint64_t previous, uint64_t x) {
-    uint64_t difference = codec == IDXF_CODEC_XOR ? x ^ previous : x - previous;
-    unsigned position = 0;
-    while ((difference >> (63 - position) & 1) == 0) position++;
-    return position;
-}
-
-/* Appends a difference; false where it has no room. */
-static inline bool model_add(struct model *model, uint64_t previous, uint64_t x) {
-    const struct block_kind *kind = model->kind;
-    unsigned position = model_position(kind->codec, previous, x);
-    unsigned length = kind->lengths[position], tail = kind->bits - 1 - position;
-    uint64_t difference = (kind->codec == IDXF_CODEC_XOR ? x ^ previous : x - previous) >> (64 - kind->bits);
-    if (model->front + length + tail > model->back) return false;
-    for (unsigned i = length; i-- > 0;) model_put_bit(model, model->front++, model->codes[position] >> i);
-    if (kind->codec == IDXF_CODEC_XOR) {
-        for (unsigned i = 0; i < tail; i++) model_put_bit(model, model->front++, difference >> i);
-    } else {
-        for (unsigned i = tail; i-- > 0;) model_put_bit(model, --model->back, difference >> i);
-    }
-    return true;
-}
-
-static inline void model_set_header(struct model *model, size_t count, uint64_t first) {
-    model->block[0] = (uint8_t)(count % 256);
-    model->block[1] = (uint8_t)(count / 256);
-    for (unsigned i = 0; i < 8; i++) model->block[2 + i] = (uint8_t)(first >> 8 * i);
-}
-
-/* Encodes as many fingerprints as fit, and returns their number. */
-static inline size_t model_encode(struct model *model, const struct block_kind *kind, const uint64_t *fingerprints,
-                                  size_t count) {
-    size_t made = 1;
-    model_init(model, kind);
-    while (made < count && model_add(model, fingerprints[made - 1], fingerprints[made])) made++;
-    model_set_header(model, made, fingerprints[0]);
-    return made;
-}
-
-/* ---- Both ---- */
+/* ---- Encoding ---- */
 
 /* The code that a table of these fingerprints has. */
 static inline void make_code(struct block_kind *kind, const uint64_t *fingerprints, size_t count) {
     uint64_t counts[IDXF_SYMBOLS] = {0};
-    for (size_t i = 1; i < count; i++) counts[model_position(kind->codec, fingerprints[i - 1], fingerprints[i])]++;
+    memset(kind->lengths, 0, sizeof kind->lengths);
+    if (kind->codec == IDXF_CODEC_DELTA) return;
+    for (size_t i = 1; i < count; i++) counts[model_position(fingerprints[i - 1], fingerprints[i])]++;
     idxf_code_lengths(counts, kind->lengths);
 }
 
@@ -100,77 +25,59 @@ static inline size_t encode_block(const struct block_kind *kind, const uint64_t 
 
 /* ---- Decoding ---- */
 
-struct decoded {
-    enum idxf_fault fault;   /* of beginning and decoding */
-    enum idxf_fault padding; /* where that is IDXF_OK */
-    size_t count;            /* decoded before a fault */
-    uint64_t fingerprints[IDXF_MAX_BLOCK_FINGERPRINTS];
-};
+static inline void init_decoder(struct idxf_decoder *decoder, const struct block_kind *kind) {
+    idxf_decoder_init(decoder, kind->codec, kind->bits, kind->block_size, kind->lengths);
+}
 
+/* Decodes a block in one way, as a reader does, into an allocation of exactly a chunk. */
 static inline void decode_with(const struct idxf_decoder *decoder, const uint8_t *block, struct decoded *decoded) {
     struct idxf_block_cursor cursor;
-    uint64_t chunk[IDXF_CHUNK];
+    uint64_t *chunk = calloc(IDXF_CHUNK, sizeof *chunk);
     size_t count;
+    assert_non_null(chunk);
     decoded->count = 0;
-    size_t left = idxf_block_begin(&cursor, decoder, block);
+    size_t announced = idxf_block_begin(&cursor, decoder, block);
     while ((count = idxf_block_next(&cursor, chunk)) > 0) {
-        assert_int_equal(count, left < IDXF_CHUNK ? left : IDXF_CHUNK);
+        assert_in_range(count, 1, IDXF_CHUNK);
+        assert_in_range(count, 1, announced - decoded->count);
         memcpy(decoded->fingerprints + decoded->count, chunk, count * sizeof *chunk);
         decoded->count += count;
-        left -= count;
     }
     assert_int_equal(idxf_block_next(&cursor, chunk), 0); /* and stays so */
+    free(chunk);
     decoded->fault = cursor.fault;
     decoded->padding = IDXF_OK;
-    if (decoded->fault != IDXF_OK) return;
-    assert_int_equal(left, 0);
-    decoded->padding = idxf_block_check_padding(&cursor);
+    if (cursor.fault != IDXF_OK) return;
+    assert_int_equal(decoded->count, announced);
+    enum idxf_fault end = ascend(decoded) ? idxf_block_check_end(&cursor) : IDXF_FAULT_ORDER;
+    *(end == IDXF_FAULT_ORDER ? &decoded->fault : &decoded->padding) = end;
 }
 
-/* Decodes a block in all ways, which must agree, from an allocation of exactly its size. */
+/* What is decoded before a fault may be less, but not other than what the model decodes. */
+static inline void compare_with_model(const struct decoded *decoded, const struct decoded *model) {
+    assert_fault(decoded->fault, model->fault);
+    assert_in_range(decoded->count, model->fault == IDXF_OK ? model->count : 0, model->count);
+    assert_memory_equal(decoded->fingerprints, model->fingerprints, decoded->count * sizeof(uint64_t));
+    if (model->fault == IDXF_OK) assert_fault(decoded->padding, model->padding);
+}
+
+/* Decodes a block in all ways, each of which must do as the model does, from an allocation of exactly its size. */
 static inline void decode_block(const struct block_kind *kind, const uint8_t *block, struct decoded *decoded) {
     static struct idxf_decoder decoder;
-    static struct decoded other;
-    idxf_next choices[IDXF_MAX_CHOICES];
-    idxf_decoder_init(&decoder, kind->codec, kind->bits, kind->block_size, kind->lengths);
-    size_t choice_count = idxf_decoder_choices(&decoder, choices);
-    assert_in_range(choice_count, 1, IDXF_MAX_CHOICES);
+    static struct decoded by_way;
+    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    size_t way_count = idxf_decoder_ways(kind->codec, ways);
+    assert_in_range(way_count, 1, IDXF_MAX_WAYS);
     uint8_t *copy = copy_exactly(block, kind->block_size);
-    for (size_t i = 0; i < choice_count; i++) {
-        struct decoded *into = i == 0 ? decoded : &other;
-        decoder.next = choices[i];
-        decode_with(&decoder, copy, into);
-        assert_fault(into->fault, decoded->fault);
-        assert_fault(into->padding, decoded->padding);
-        assert_int_equal(into->count, decoded->count);
-        assert_memory_equal(into->fingerprints, decoded->fingerprints, decoded->count * sizeof(uint64_t));
+    model_decode(kind, block, decoded);
+    init_decoder(&decoder, kind);
+    assert_ptr_equal(decoder.way, ways[way_count - 1]);
+    for (size_t i = 0; i < way_count; i++) {
+        decoder.way = ways[i];
+        decode_with(&decoder, copy, &by_way);
+        compare_with_model(&by_way, decoded);
     }
     free(copy);
-}
-
-/* Checks that decoding with `high`, in all ways, ends after the first of these fingerprints above it. */
-static inline void check_decodes_to(const struct block_kind *kind, const uint8_t *block, const uint64_t *fingerprints,
-                                    size_t count, uint64_t high) {
-    static struct idxf_decoder decoder;
-    struct idxf_block_cursor cursor;
-    idxf_next choices[IDXF_MAX_CHOICES];
-    uint64_t chunk[IDXF_CHUNK];
-    size_t expected = 1, got;
-    while (expected < count && fingerprints[expected - 1] <= high) expected++;
-    idxf_decoder_init(&decoder, kind->codec, kind->bits, kind->block_size, kind->lengths);
-    for (size_t i = idxf_decoder_choices(&decoder, choices); i-- > 0;) {
-        size_t made = 0;
-        decoder.next = choices[i];
-        assert_int_equal(idxf_block_begin(&cursor, &decoder, block), count);
-        cursor.high = high;
-        while ((got = idxf_block_next(&cursor, chunk)) > 0) {
-            assert_in_range(got, 1, expected - made);
-            assert_memory_equal(chunk, fingerprints + made, got * sizeof *chunk);
-            made += got;
-        }
-        assert_fault(cursor.fault, IDXF_OK);
-        assert_int_equal(made, expected);
-    }
 }
 
 /* Checks that a block decodes to these fingerprints, its padding being 0. */
@@ -184,14 +91,98 @@ static inline void check_decodes(const struct block_kind *kind, const uint8_t *b
     assert_memory_equal(decoded.fingerprints, fingerprints, count * sizeof *fingerprints);
 }
 
-/* Encodes fingerprints, all in one block, as the model does, and decodes them. */
-static inline void check_one_block(const struct block_kind *kind, const uint64_t *fingerprints, size_t count) {
-    struct model model;
-    uint8_t block[IDXF_MAX_BLOCK_SIZE];
-    assert_int_equal(encode_block(kind, fingerprints, count, block), count);
-    assert_int_equal(model_encode(&model, kind, fingerprints, count), count);
-    assert_memory_equal(block, model.block, kind->block_size);
-    check_decodes(kind, block, fingerprints, count);
+/* Encodes as many fingerprints as fit, as the model does, and decodes them. Returns their number. */
+static inline size_t check_encodes(const struct block_kind *kind, const uint64_t *fingerprints, size_t count) {
+    uint8_t block[IDXF_MAX_BLOCK_SIZE], model[IDXF_MAX_BLOCK_SIZE];
+    size_t made = encode_block(kind, fingerprints, count, block);
+    assert_int_equal(made, model_encode(kind, fingerprints, count, model));
+    assert_memory_equal(block, model, kind->block_size);
+    check_decodes(kind, block, fingerprints, made);
+    return made;
+}
+
+/* ---- Searching ---- */
+
+/* What idxf_block_find looks for: left-aligned, but for `high`, which may be filled up with 1 bits. */
+struct wanted {
+    uint64_t low, high, query;
+    unsigned distance;
+};
+
+struct found {
+    size_t calls; /* that found something */
+    size_t count;
+    bool past;
+    enum idxf_fault fault;
+    uint64_t fingerprints[IDXF_MAX_BLOCK_FINGERPRINTS];
+};
+
+/* Searches a block in one way, whatever its bytes are. */
+static inline void find_with(const struct idxf_decoder *decoder, const uint8_t *block, const struct wanted *wanted,
+                             struct found *found) {
+    struct idxf_block_cursor cursor;
+    uint64_t *chunk = calloc(IDXF_CHUNK, sizeof *chunk);
+    size_t count;
+    assert_non_null(chunk);
+    found->count = found->calls = 0;
+    size_t announced = idxf_block_begin(&cursor, decoder, block);
+    memset(&cursor, 0xFF, sizeof cursor); /* what searching does not need is not begun with */
+    idxf_block_seek(&cursor, decoder, block, wanted->low, wanted->high);
+    while ((count = idxf_block_find(&cursor, wanted->query, wanted->distance, chunk)) > 0) {
+        assert_in_range(count, 1, IDXF_CHUNK);
+        assert_in_range(count, 1, announced - found->count);
+        memcpy(found->fingerprints + found->count, chunk, count * sizeof *chunk);
+        found->count += count;
+        found->calls++;
+    }
+    free(chunk);
+    found->past = cursor.past;
+    found->fault = cursor.fault;
+}
+
+/* The same by going through all fingerprints. */
+static inline void find_plainly(const uint64_t *fingerprints, size_t count, const struct wanted *wanted,
+                                struct found *found) {
+    found->count = 0;
+    found->past = fingerprints[count - 1] > wanted->high;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t x = fingerprints[i];
+        unsigned errors = 0;
+        for (uint64_t left = x ^ wanted->query; left != 0; left &= left - 1) errors++;
+        if (x >= wanted->low && x <= wanted->high && errors <= wanted->distance)
+            found->fingerprints[found->count++] = x;
+    }
+}
+
+/* A search finds what there is; and where the range is one, `past` says whether the block has a fingerprint above it.
+ */
+static inline void compare_found(const struct found *found, const struct found *expected, const struct wanted *wanted) {
+    assert_fault(found->fault, IDXF_OK);
+    assert_int_equal(found->count, expected->count);
+    assert_memory_equal(found->fingerprints, expected->fingerprints, found->count * sizeof(uint64_t));
+    if (wanted->low <= wanted->high) assert_int_equal(found->past, expected->past);
+}
+
+/* Searches a valid block, which has these fingerprints, in all ways. Returns the most calls that a search took. */
+static inline size_t check_searches(const struct block_kind *kind, const uint8_t *block, const uint64_t *fingerprints,
+                                    size_t count, const struct wanted *wanted, size_t wanted_count) {
+    static struct idxf_decoder decoder;
+    static struct found found, expected;
+    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    size_t way_count = idxf_decoder_ways(kind->codec, ways), most = 0;
+    uint8_t *copy = copy_exactly(block, kind->block_size);
+    init_decoder(&decoder, kind);
+    for (size_t i = 0; i < wanted_count; i++) {
+        find_plainly(fingerprints, count, &wanted[i], &expected);
+        for (size_t way = 0; way < way_count; way++) {
+            decoder.way = ways[way];
+            find_with(&decoder, copy, &wanted[i], &found);
+            compare_found(&found, &expected, &wanted[i]);
+            if (found.calls > most) most = found.calls;
+        }
+    }
+    free(copy);
+    return most;
 }
 
 #endif

@@ -87,12 +87,25 @@ static void test_limits_are_those_of_spec(void **state) {
     static struct limits spec, header;
     read_chapter_2(&spec);
     read_header(&header);
-    assert_int_equal(spec.count, 16);
+    assert_int_equal(spec.count, 20);
     assert_int_equal(header.count, spec.count);
     for (size_t i = 0; i < spec.count; i++) {
         assert_string_equal(header.rows[i].name, spec.rows[i].name);
         assert_int_equal(header.rows[i].value, spec.rows[i].value);
     }
+}
+
+/* The fault of a block size names the least and the greatest one, in SPEC.md as in the sentence. */
+static void test_block_sizes_are_named(void **state) {
+    (void)state;
+    char line[LINE_BYTES], sizes[NAME_BYTES];
+    unsigned named = 0;
+    snprintf(sizes, sizeof sizes, "power of two from %d to %d", IDXF_MIN_BLOCK_SIZE, IDXF_MAX_BLOCK_SIZE);
+    assert_non_null(strstr(idxf_fault_sentence(IDXF_FAULT_BLOCK_SIZE), sizes));
+    FILE *file = open_source("SPEC.md");
+    while (next_line(file, line)) named += strstr(line, sizes) != NULL;
+    fclose(file);
+    assert_int_equal(named, 2); /* chapters 5 and 9 */
 }
 
 static void test_limits_are_those_of_idx_h(void **state) {
@@ -181,9 +194,10 @@ static void test_names_and_sentences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits_are_those_of_spec),   cmocka_unit_test(test_limits_are_those_of_idx_h),
-        cmocka_unit_test(test_numbers_are_those_of_idx_h), cmocka_unit_test(test_faults_are_those_of_spec),
-        cmocka_unit_test(test_rules_name_all_faults),      cmocka_unit_test(test_names_and_sentences),
+        cmocka_unit_test(test_limits_are_those_of_spec),  cmocka_unit_test(test_block_sizes_are_named),
+        cmocka_unit_test(test_limits_are_those_of_idx_h), cmocka_unit_test(test_numbers_are_those_of_idx_h),
+        cmocka_unit_test(test_faults_are_those_of_spec),  cmocka_unit_test(test_rules_name_all_faults),
+        cmocka_unit_test(test_names_and_sentences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

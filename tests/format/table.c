@@ -8,7 +8,7 @@
 #include "format/limits.h"
 #include "tests/format/testing.h"
 
-/* A header that fills each field with something else. */
+/* Headers that fill each field with something else, of both codecs. */
 static struct idxf_table_header make_header(void) {
     struct idxf_table_header header = {
         .uuid = {0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8, 0xA9, 0xAA, 0xAB, 0xAC, 0xAD, 0xAE, 0xAF},
@@ -19,21 +19,18 @@ static struct idxf_table_header make_header(void) {
         .block_size = 512,
         .bits = 57,
         .radius = 2,
-        .codec = IDXF_CODEC_DELTA,
-        .directory_bits = 14,
-        .lengths = {[0] = 11,
-                    [1] = 11,
-                    [2] = 10,
-                    [3] = 9,
-                    [4] = 8,
-                    [5] = 7,
-                    [6] = 6,
-                    [7] = 5,
-                    [8] = 4,
-                    [9] = 3,
-                    [10] = 2,
-                    [56] = 1},
+        .codec = IDXF_CODEC_XOR,
+        .lengths = {11, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, [56] = 1},
+        .statistics = {UINT64_C(0xB0B1B2B3B4B5B6B7), UINT64_C(0xC0C1C2C3C4C5C6C7), UINT64_C(0xD0D1D2D3D4D5D6D7),
+                       UINT64_C(0xE0E1E2E3E4E5E6E7)},
     };
+    return header;
+}
+
+static struct idxf_table_header make_delta_header(void) {
+    struct idxf_table_header header = make_header();
+    header.codec = IDXF_CODEC_DELTA;
+    memset(header.lengths, 0, sizeof header.lengths);
     return header;
 }
 
@@ -58,122 +55,82 @@ static enum idxf_fault read_back(const struct idxf_table_header *header) {
 
 /* ---- Fields ---- */
 
+/* SPEC.md, chapter 5, row by row; all else is 0. */
+static const struct {
+    size_t at, size;
+    const char *bytes;
+} fields[] = {
+    {0, 8, "idxtable"},
+    {8, 4, "\x00\x00\x00\x00"},
+    {12, 4, "\x04\x03\x02\x01"},
+    {16, 16, "\xA0\xA1\xA2\xA3\xA4\xA5\xA6\xA7\xA8\xA9\xAA\xAB\xAC\xAD\xAE\xAF"},
+    {32, 8, "\xEF\xCD\xAB\x89\x67\x45\x23\x01"},
+    {40, 1, "\x39"},
+    {41, 1, "\x02"},
+    {42, 1, "\x00"},
+    {44, 4, "\x00\x02\x00\x00"},
+    {48, 8, "\x33\x22\x11\x00\x00\x00\x00\x00"},
+    {56, 8, "\x55\x44\x00\x00\x00\x00\x00\x00"},
+    {64, 11, "\x0B\x0B\x0A\x09\x08\x07\x06\x05\x04\x03\x02"},
+    {64 + 56, 1, "\x01"},
+    {128, 8, "\xB7\xB6\xB5\xB4\xB3\xB2\xB1\xB0"},
+    {136, 8, "\xC7\xC6\xC5\xC4\xC3\xC2\xC1\xC0"},
+    {144, 8, "\xD7\xD6\xD5\xD4\xD3\xD2\xD1\xD0"},
+    {152, 8, "\xE7\xE6\xE5\xE4\xE3\xE2\xE1\xE0"},
+};
+
+static void compare_headers(const struct idxf_table_header *a, const struct idxf_table_header *b) {
+    assert_memory_equal(a->uuid, b->uuid, sizeof a->uuid);
+    assert_int_equal(a->mask, b->mask);
+    assert_int_equal(a->fingerprints, b->fingerprints);
+    assert_int_equal(a->blocks, b->blocks);
+    assert_int_equal(a->number, b->number);
+    assert_int_equal(a->block_size, b->block_size);
+    assert_int_equal(a->bits, b->bits);
+    assert_int_equal(a->radius, b->radius);
+    assert_int_equal(a->codec, b->codec);
+    assert_memory_equal(a->lengths, b->lengths, sizeof a->lengths);
+    assert_memory_equal(&a->statistics, &b->statistics, sizeof a->statistics);
+}
+
 static void test_every_field_has_its_place(void **state) {
     (void)state;
-    static const uint8_t begin[128] = {
-        'i',
-        'd',
-        'x',
-        't',
-        'a',
-        'b',
-        'l',
-        'e', /* magic */
-        0x00,
-        0x00,
-        0x00,
-        0x00, /* version */
-        0x04,
-        0x03,
-        0x02,
-        0x01, /* number */
-        0xA0,
-        0xA1,
-        0xA2,
-        0xA3,
-        0xA4,
-        0xA5,
-        0xA6,
-        0xA7,
-        0xA8,
-        0xA9,
-        0xAA,
-        0xAB,
-        0xAC,
-        0xAD,
-        0xAE,
-        0xAF, /* uuid */
-        0xEF,
-        0xCD,
-        0xAB,
-        0x89,
-        0x67,
-        0x45,
-        0x23,
-        0x01, /* mask */
-        57,   /* f */
-        2,    /* radius */
-        1,    /* codec */
-        14,   /* directory bits */
-        0x00,
-        0x02,
-        0x00,
-        0x00, /* block size */
-        0x33,
-        0x22,
-        0x11,
-        0x00,
-        0x00,
-        0x00,
-        0x00,
-        0x00, /* fingerprints */
-        0x55,
-        0x44,
-        0x00,
-        0x00,
-        0x00,
-        0x00,
-        0x00,
-        0x00, /* blocks */
-        11,
-        11,
-        10,
-        9,
-        8,
-        7,
-        6,
-        5,
-        4,
-        3,
-        2, /* lengths */
-        [64 + 56] = 1,
-    };
     struct idxf_table_header header = make_header(), again;
     uint8_t page[IDXF_PAGE_SIZE], expected[IDXF_PAGE_SIZE] = {0};
     uint32_t version = 99;
-    memcpy(expected, begin, sizeof begin);
+    for (size_t i = 0; i < COUNT_OF(fields); i++) memcpy(expected + fields[i].at, fields[i].bytes, fields[i].size);
     set_checksum(expected);
     memset(page, 0xFF, sizeof page);
     idxf_table_header_write(&header, page);
     assert_memory_equal(page, expected, sizeof page);
-
     assert_fault(read_bytes(expected, sizeof expected, &again, &version), IDXF_OK);
-    assert_memory_equal(again.uuid, header.uuid, sizeof again.uuid);
-    assert_true(again.mask == header.mask);
-    assert_int_equal(again.fingerprints, header.fingerprints);
-    assert_int_equal(again.blocks, header.blocks);
-    assert_int_equal(again.number, header.number);
-    assert_int_equal(again.block_size, header.block_size);
-    assert_int_equal(again.bits, header.bits);
-    assert_int_equal(again.radius, header.radius);
-    assert_int_equal(again.codec, header.codec);
-    assert_int_equal(again.directory_bits, header.directory_bits);
-    assert_memory_equal(again.lengths, header.lengths, sizeof again.lengths);
+    compare_headers(&again, &header);
     assert_int_equal(version, 0);
+}
+
+static void test_delta_header(void **state) {
+    (void)state;
+    struct idxf_table_header header = make_delta_header(), again;
+    uint8_t page[IDXF_PAGE_SIZE];
+    uint32_t version;
+    idxf_table_header_write(&header, page);
+    assert_int_equal(page[42], 1);
+    assert_fault(read_bytes(page, sizeof page, &again, &version), IDXF_OK);
+    compare_headers(&again, &header);
 }
 
 /* ---- Faults ---- */
 
 static void break_magic(uint8_t *page) { page[7] = 'x'; }
 static void break_version(uint8_t *page) { page[8] = 1; }
-static void break_reserved(uint8_t *page) { page[128] = 1; }
+static void break_reserved(uint8_t *page) { page[160] = 1; }
+static void break_reserved_byte(uint8_t *page) { page[43] = 1; }
 static void break_bits(uint8_t *page) { page[40] = 65; }
 static void break_mask(uint8_t *page) { idxf_store64(page + 32, 0); }
 static void break_radius(uint8_t *page) { page[41] = 4; }
 static void break_codec(uint8_t *page) { page[42] = 2; }
 static void break_block_size(uint8_t *page) { idxf_store32(page + 44, 384); }
 static void break_count(uint8_t *page) { idxf_store64(page + 48, 1); }
-static void break_directory(uint8_t *page) { page[43] = 15; }
 static void break_code(uint8_t *page) { page[64 + 20] = 5; }
 static void break_checksum(uint8_t *page) { page[4095] ^= 1; }
 
@@ -186,13 +143,13 @@ static const struct {
     {break_version, IDXF_FAULT_VERSION},
     {break_checksum, IDXF_FAULT_CHECKSUM},
     {break_reserved, IDXF_FAULT_RESERVED},
+    {break_reserved_byte, IDXF_FAULT_RESERVED},
     {break_bits, IDXF_FAULT_BITS},
     {break_mask, IDXF_FAULT_MASK},
     {break_radius, IDXF_FAULT_RADIUS},
     {break_codec, IDXF_FAULT_CODEC},
     {break_block_size, IDXF_FAULT_BLOCK_SIZE},
     {break_count, IDXF_FAULT_COUNT},
-    {break_directory, IDXF_FAULT_DIRECTORY},
     {break_code, IDXF_FAULT_CODE},
 };
 
@@ -252,12 +209,14 @@ static void test_every_reserved_byte(void **state) {
     uint8_t page[IDXF_PAGE_SIZE];
     uint32_t version;
     idxf_table_header_write(&header, page);
-    for (size_t i = 128; i < 4088; i++) {
+    for (size_t i = 43; i < 4088; i += i == 43 ? 117 : 1) { /* 43, then 160 and those behind it */
         page[i] = 0x80;
         set_checksum(page);
         assert_fault(idxf_table_header_read(&again, page, sizeof page, &version), IDXF_FAULT_RESERVED);
         page[i] = 0;
     }
+    set_checksum(page);
+    assert_fault(idxf_table_header_read(&again, page, sizeof page, &version), IDXF_OK);
 }
 
 /* ---- Legal values ---- */
@@ -285,13 +244,14 @@ static void test_radius_codec_block_size(void **state) {
         struct idxf_table_header header = make_header();
         header.radius = (uint8_t)value;
         assert_fault(read_back(&header), value <= 3 ? IDXF_OK : IDXF_FAULT_RADIUS);
-        header = make_header();
+        header = make_delta_header();
         header.codec = (uint8_t)value;
         assert_fault(read_back(&header), value <= 1 ? IDXF_OK : IDXF_FAULT_CODEC);
     }
     for (uint32_t size = 0; size < 9000; size++) {
         struct idxf_table_header header = {.bits = 64, .mask = 1, .block_size = size};
-        bool legal = size == 128 || size == 256 || size == 512 || size == 1024 || size == 2048 || size == 4096;
+        bool legal =
+            size == 64 || size == 128 || size == 256 || size == 512 || size == 1024 || size == 2048 || size == 4096;
         assert_fault(read_back(&header), legal ? IDXF_OK : IDXF_FAULT_BLOCK_SIZE);
     }
     struct idxf_table_header header = {.bits = 64, .mask = 1, .block_size = UINT32_C(1) << 31};
@@ -310,6 +270,8 @@ static void test_counts(void **state) {
         {64, 128, 1, 0, IDXF_FAULT_COUNT},
         {64, 128, 0, 1, IDXF_FAULT_COUNT},
         {64, 128, 1, 1, IDXF_OK},
+        {64, 64, 8 * 54 + 1, 1, IDXF_OK},
+        {64, 64, 8 * 54 + 2, 1, IDXF_FAULT_COUNT},
         {64, 128, 8 * 118 + 1, 1, IDXF_OK},
         {64, 128, 8 * 118 + 2, 1, IDXF_FAULT_COUNT},
         {64, 4096, 32689, 1, IDXF_OK},
@@ -340,23 +302,6 @@ static void test_counts(void **state) {
     }
 }
 
-static void test_directory_bits_of_a_header(void **state) {
-    (void)state;
-    for (unsigned bits = 0; bits < 256; bits++) {
-        struct idxf_table_header header = {.bits = 64, .mask = 1, .block_size = 128};
-        header.directory_bits = (uint8_t)bits;
-        header.blocks = header.fingerprints = 4294967295;
-        assert_fault(read_back(&header), bits <= 31 ? IDXF_OK : IDXF_FAULT_DIRECTORY);
-        if (bits < 1 || bits > 31) continue;
-        header.blocks = header.fingerprints = UINT64_C(1) << bits;
-        assert_fault(read_back(&header), IDXF_OK);
-        header.bits = (uint8_t)bits;
-        assert_fault(read_back(&header), IDXF_OK);
-        header.blocks--;
-        assert_fault(read_back(&header), IDXF_FAULT_DIRECTORY);
-    }
-}
-
 static void test_code_lengths_of_a_header(void **state) {
     (void)state;
     struct idxf_table_header header = make_header();
@@ -369,6 +314,31 @@ static void test_code_lengths_of_a_header(void **state) {
     assert_fault(read_back(&header), IDXF_FAULT_CODE);
 }
 
+/* A delta table has no code, not even one that xor could have. */
+static void test_code_lengths_of_delta(void **state) {
+    (void)state;
+    for (unsigned position = 0; position < 64; position++) {
+        for (unsigned length = 1; length < 256; length += length < 12 ? 1 : 61) {
+            struct idxf_table_header header = make_delta_header();
+            header.lengths[position] = (uint8_t)length;
+            assert_fault(read_back(&header), IDXF_FAULT_CODE);
+        }
+    }
+    struct idxf_table_header header = make_header();
+    header.codec = IDXF_CODEC_DELTA;
+    assert_fault(read_back(&header), IDXF_FAULT_CODE);
+}
+
+/* A reader answers without them: any will do. */
+static void test_any_statistics(void **state) {
+    (void)state;
+    struct idxf_table_header header = make_delta_header();
+    memset(&header.statistics, 0xFF, sizeof header.statistics);
+    assert_fault(read_back(&header), IDXF_OK);
+    memset(&header.statistics, 0, sizeof header.statistics);
+    assert_fault(read_back(&header), IDXF_OK);
+}
+
 /* ---- Layout ---- */
 
 static void test_layout(void **state) {
@@ -376,50 +346,39 @@ static void test_layout(void **state) {
     static const struct {
         uint64_t blocks;
         uint32_t block_size;
-        unsigned directory_bits;
-        struct idxf_table_layout layout;
+        struct idxf_table_layout layout; /* blocks, directory, lines, checksums, pages, size */
     } cases[] = {
-        {0, 128, 0, {4096, 4096, 4096, 4096, 0, 4096}},
-        {1, 128, 0, {4096, 8192, 8200, 12288, 2, 12304}},
-        {1, 4096, 0, {4096, 8192, 8200, 12288, 2, 12304}},
-        {2, 4096, 1, {4096, 12288, 12304, 16384, 3, 16408}},
-        {32, 128, 5, {4096, 8192, 8448, 12288, 2, 12304}},
-        {33, 128, 5, {4096, 12288, 12552, 16384, 3, 16408}},
-        {512, 256, 0, {4096, 135168, 139264, 139264, 33, 139528}}, /* a full page of keys */
-        {512, 256, 9, {4096, 135168, 139264, 143360, 34, 143632}}, /* 2052 bytes of directory */
-        {383, 128, 8, {4096, 53248, 56312, 57344, 13, 57448}},     /* 3064 + 1028 bytes in one page */
-        {384, 128, 8, {4096, 53248, 56320, 61440, 14, 61552}},     /* 3072 + 1028: four bytes too many */
-        {4294967295, 4096, 31, {4096, 17592186044416, 17626545782776, 17635135717376, 4305453055, 17669579341816}},
+        {0, 64, {4096, 4096, 0, 4096, 0, 4096}},
+        {1, 64, {4096, 8192, 1, 12288, 2, 12304}},
+        {1, 4096, {4096, 8192, 1, 12288, 2, 12304}},
+        {2, 4096, {4096, 12288, 1, 16384, 3, 16408}},
+        {56, 64, {4096, 8192, 1, 12288, 2, 12304}},
+        {57, 64, {4096, 8192, 2, 12288, 2, 12304}},
+        {64, 64, {4096, 8192, 2, 12288, 2, 12304}},
+        {65, 64, {4096, 12288, 2, 16384, 3, 16408}},
+        {32, 128, {4096, 8192, 1, 12288, 2, 12304}},
+        {33, 128, {4096, 12288, 1, 16384, 3, 16408}},
+        {3584, 64, {4096, 233472, 64, 237568, 57, 238024}}, /* 56 pages of blocks, a full page of 64 lines */
+        {3585, 64, {4096, 237568, 65, 245760, 59, 246232}}, /* a line more takes another page */
+        {4294967295, 4096, {4096, 17592186044416, 76695845, 17597094580224, 4296165668, 17631463905568}},
+        {4294967295, 64, {4096, 274877911040, 76695845, 279786446848, 68307237, 280332904744}},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct idxf_table_header header = {.blocks = cases[i].blocks,
-                                           .block_size = cases[i].block_size,
-                                           .directory_bits = (uint8_t)cases[i].directory_bits};
+        struct idxf_table_header header = {.blocks = cases[i].blocks, .block_size = cases[i].block_size};
         struct idxf_table_layout layout = idxf_table_layout(&header);
         assert_int_equal(layout.blocks, cases[i].layout.blocks);
-        assert_int_equal(layout.keys, cases[i].layout.keys);
         assert_int_equal(layout.directory, cases[i].layout.directory);
+        assert_int_equal(layout.directory_lines, cases[i].layout.directory_lines);
         assert_int_equal(layout.checksums, cases[i].layout.checksums);
         assert_int_equal(layout.pages, cases[i].layout.pages);
         assert_int_equal(layout.file_size, cases[i].layout.file_size);
     }
 }
 
-static void test_directory_bits(void **state) {
-    (void)state;
-    assert_int_equal(idxf_directory_bits(0), 0);
-    assert_int_equal(idxf_directory_bits(1), 0);
-    for (unsigned bits = 1; bits < 32; bits++) {
-        uint64_t least = UINT64_C(1) << bits;
-        assert_int_equal(idxf_directory_bits(least), bits);
-        assert_int_equal(idxf_directory_bits(least + 1), bits);
-        assert_int_equal(idxf_directory_bits(2 * least - 1), bits);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_field_has_its_place),
+        cmocka_unit_test(test_delta_header),
         cmocka_unit_test(test_the_first_fault_is_reported),
         cmocka_unit_test(test_every_flipped_bit),
         cmocka_unit_test(test_every_shorter_size),
@@ -427,10 +386,10 @@ int main(void) {
         cmocka_unit_test(test_bits_and_mask),
         cmocka_unit_test(test_radius_codec_block_size),
         cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_directory_bits_of_a_header),
         cmocka_unit_test(test_code_lengths_of_a_header),
+        cmocka_unit_test(test_code_lengths_of_delta),
+        cmocka_unit_test(test_any_statistics),
         cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_directory_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,13 @@ static inline uint64_t next_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
+/* A random number of any size: those of few bits come as often as those of many. Two calls of next_random in one
+ * expression would come in the compiler's order. */
+static inline uint64_t next_random_of_any_size(uint64_t *state) {
+    uint64_t number = next_random(state);
+    return number >> next_random(state) % 64;
+}
+
 /* A copy in an allocation of exactly this size, so that a sanitizer sees a read of one byte too many. */
 static inline void *copy_exactly(const void *bytes, size_t size) {
     void *copy = calloc(1, size > 0 ? size : 1);

@@ -1,6 +1,7 @@
 /* vectors.c: tries the conformance vectors of format/vectors (SPEC.md, chapter 11): each valid one reads as its
- * fingerprints say, and, where it is a table, is written again byte for byte; each other one has exactly its fault.
- * Tables called foreign are valid, but as another writer may make them: with other codes, blocks or directories. */
+ * fingerprints say, in all ways to decode, and, where it is a table, is written again byte for byte; each other one has
+ * exactly its fault. Tables called foreign are valid, but as another writer may make them: with other codes or blocks.
+ */
 #include <idx.h>
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #include "format/permute.h"
 #include "format/table.h"
 #include "libidx/table_writer.h"
-#include "tests/format/testing.h"
+#include "tests/format/directory.h"
 
 #define FOLDER IDX_SOURCE_DIR "/format/vectors"
 
@@ -62,9 +63,8 @@ static void append(struct list *list, uint64_t fingerprint) {
 
 /* ---- Blocks ---- */
 
-/* Reads a block whole, then compares; appends its fingerprints as they stand in it. `key` may be NULL. */
-static enum idxf_fault read_block(const struct idxf_decoder *decoder, const uint8_t *block, const uint64_t *key,
-                                  struct list *list) {
+/* Reads a block whole, then looks at its order, also behind the list so far; appends its fingerprints as they stand. */
+static enum idxf_fault read_in_one_way(const struct idxf_decoder *decoder, const uint8_t *block, struct list *list) {
     struct idxf_block_cursor cursor;
     uint64_t chunk[IDXF_CHUNK];
     size_t before = list->count, count;
@@ -76,8 +76,44 @@ static enum idxf_fault read_block(const struct idxf_decoder *decoder, const uint
     for (size_t i = before; i < list->count; i++) {
         if (i > 0 && list->items[i] <= list->items[i - 1]) return IDXF_FAULT_ORDER;
     }
-    if (key != NULL && *key != list->items[list->count - 1]) return IDXF_FAULT_KEY;
-    return idxf_block_check_padding(&cursor);
+    return idxf_block_check_end(&cursor);
+}
+
+/* A search for all fingerprints finds them all. */
+static void check_search(const struct idxf_decoder *decoder, const uint8_t *block, const uint64_t *items,
+                         size_t count) {
+    struct idxf_block_cursor cursor;
+    uint64_t chunk[IDXF_CHUNK];
+    size_t found, done = 0;
+    idxf_block_seek(&cursor, decoder, block, 0, UINT64_MAX);
+    for (; (found = idxf_block_find(&cursor, 0, 64, chunk)) > 0; done += found) {
+        assert_in_range(found, 1, count - done);
+        assert_memory_equal(chunk, items + done, found * sizeof *chunk);
+    }
+    assert_int_equal(done, count);
+    assert_fault(cursor.fault, IDXF_OK);
+    assert_false(cursor.past);
+}
+
+/* Reads a block in all ways, which must agree. */
+static enum idxf_fault read_block(struct idxf_decoder *decoder, const uint8_t *block, struct list *list) {
+    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    struct list plain = {0};
+    size_t way_count = idxf_decoder_ways(decoder->codec, ways), before = list->count;
+    for (size_t i = 0; i < before; i++) append(&plain, list->items[i]);
+    decoder->way = ways[0];
+    enum idxf_fault fault = read_in_one_way(decoder, block, list);
+    for (size_t way = 0; way < way_count; way++) {
+        decoder->way = ways[way];
+        plain.count = before;
+        assert_fault(read_in_one_way(decoder, block, &plain), fault);
+        if (fault != IDXF_OK) continue;
+        assert_int_equal(plain.count, list->count);
+        assert_memory_equal(plain.items, list->items, plain.count * sizeof *plain.items);
+        check_search(decoder, block, list->items + before, list->count - before);
+    }
+    free(plain.items);
+    return fault;
 }
 
 /* ---- Tables ---- */
@@ -89,47 +125,64 @@ static bool are_zero(const struct bytes *file, uint64_t begin, uint64_t end) {
     return true;
 }
 
+/* Appends the blocks' fingerprints, and their keys. */
 static enum idxf_fault read_blocks(const struct bytes *file, const struct idxf_table_header *header,
-                                   const struct idxf_table_layout *layout, struct list *list) {
+                                   const struct idxf_table_layout *layout, struct list *list, struct list *keys) {
     static struct idxf_decoder decoder;
     idxf_decoder_init(&decoder, (enum idxf_codec)header->codec, header->bits, header->block_size, header->lengths);
     for (uint64_t i = 0; i < header->blocks; i++) {
-        uint64_t key = idxf_load64(file->at + layout->keys + i * 8);
         uint8_t *block = copy_exactly(file->at + layout->blocks + i * header->block_size, header->block_size);
-        enum idxf_fault fault = read_block(&decoder, block, &key, list);
+        enum idxf_fault fault = read_block(&decoder, block, list);
         free(block);
         if (fault != IDXF_OK) return fault;
+        append(keys, list->items[list->count - 1]);
     }
     return list->count == header->fingerprints ? IDXF_OK : IDXF_FAULT_COUNT;
 }
 
-static enum idxf_fault check_directory(const struct bytes *file, const struct idxf_table_header *header,
-                                       const struct idxf_table_layout *layout) {
-    if (header->directory_bits == 0) return IDXF_OK;
-    for (uint64_t entry = 0; entry <= UINT64_C(1) << header->directory_bits; entry++) {
-        uint32_t below = 0;
-        for (uint64_t i = 0; i < header->blocks; i++)
-            below += idxf_load64(file->at + layout->keys + i * 8) >> (64 - header->directory_bits) < entry;
-        if (idxf_load32(file->at + layout->directory + entry * 4) != below) return IDXF_FAULT_DIRECTORY;
+static enum idxf_fault check_directory(const struct bytes *file, const struct idxf_table_layout *layout,
+                                       const struct list *keys) {
+    for (uint64_t line = 0; line < layout->directory_lines; line++) {
+        uint8_t expected[64];
+        model_line(expected, line, layout->directory_lines, keys->items, keys->count);
+        if (memcmp(file->at + layout->directory + line * 64, expected, 64) != 0) return IDXF_FAULT_DIRECTORY;
     }
     return IDXF_OK;
+}
+
+/* Goes through fingerprints that are not permuted, in the table's order. */
+static enum idxf_fault check_statistics(const struct idxf_table_header *header, const struct list *list) {
+    uint64_t all = 0, common = list->count == 0 ? 0 : UINT64_MAX, group = 0, largest = 0, pairs = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        bool is_new = i == 0 || ((list->items[i] ^ list->items[i - 1]) & header->mask) != 0;
+        all |= list->items[i];
+        common &= list->items[i];
+        group = is_new ? 1 : group + 1;
+        pairs += group - 1;
+        if (group > largest) largest = group;
+    }
+    bool agrees = header->statistics.set_bits == all && header->statistics.common_bits == common &&
+                  header->statistics.largest_group == largest && header->statistics.pairs == pairs;
+    return agrees ? IDXF_OK : IDXF_FAULT_STATISTICS;
 }
 
 static enum idxf_fault read_sections(const struct bytes *file, const struct idxf_table_header *header,
                                      struct list *list) {
     struct idxf_table_layout layout = idxf_table_layout(header);
-    uint64_t entries = header->directory_bits == 0 ? 0 : (UINT64_C(1) << header->directory_bits) + 1;
+    struct list keys = {0};
     if (file->size != layout.file_size) return IDXF_FAULT_SIZE;
     for (uint64_t page = 0; page < layout.pages; page++) {
         if (idxf_load64(file->at + layout.checksums + page * 8) !=
             idxf_checksum(file->at + (page + 1) * IDXF_PAGE_SIZE, IDXF_PAGE_SIZE))
             return IDXF_FAULT_CHECKSUM;
     }
-    if (!are_zero(file, layout.blocks + header->blocks * header->block_size, layout.keys) ||
-        !are_zero(file, layout.directory + entries * 4, layout.checksums))
+    if (!are_zero(file, layout.blocks + header->blocks * header->block_size, layout.directory) ||
+        !are_zero(file, layout.directory + layout.directory_lines * 64, layout.checksums))
         return IDXF_FAULT_PADDING;
-    enum idxf_fault fault = read_blocks(file, header, &layout, list);
-    return fault == IDXF_OK ? check_directory(file, header, &layout) : fault;
+    enum idxf_fault fault = read_blocks(file, header, &layout, list, &keys);
+    if (fault == IDXF_OK) fault = check_directory(file, &layout, &keys);
+    free(keys.items);
+    return fault;
 }
 
 static enum idxf_fault read_header(const struct bytes *file, struct idxf_table_header *header) {
@@ -150,7 +203,7 @@ static enum idxf_fault read_table(const struct bytes *file, struct list *list) {
     if (fault != IDXF_OK) return fault;
     idxf_permutation_init(&permutation, header.mask, header.bits);
     for (size_t i = 0; i < list->count; i++) list->items[i] = idxf_unpermute(&permutation, list->items[i]);
-    return IDXF_OK;
+    return check_statistics(&header, list);
 }
 
 /* Writes the table of these fingerprints with what can be chosen as in `file`. */
@@ -250,13 +303,16 @@ static enum idxf_fault read_block_text(const struct bytes *file, struct list *li
     char *at = find_line(file, "lengths");
     for (unsigned i = 0; i < IDXF_SYMBOLS; i++) lengths[i] = (uint8_t)strtoul(at, &at, 10);
     assert_int_equal(*at, '\n');
+    for (unsigned i = 0; i < IDXF_SYMBOLS && is_delta; i++) {
+        if (lengths[i] != 0) return IDXF_FAULT_CODE;
+    }
     if (idxf_code_check(lengths, bits) != IDXF_OK) return IDXF_FAULT_CODE;
 
     struct bytes written = parse_block(find_line(file, "block"));
     assert_int_equal(written.size, block_size);
     uint8_t *block = copy_exactly(written.at, block_size);
     idxf_decoder_init(&decoder, is_delta ? IDXF_CODEC_DELTA : IDXF_CODEC_XOR, bits, block_size, lengths);
-    enum idxf_fault fault = read_block(&decoder, block, NULL, list);
+    enum idxf_fault fault = read_block(&decoder, block, list);
     for (size_t i = 0; i < list->count; i++) list->items[i] >>= 64 - bits;
     free(block);
     free(written.at);

@@ -7,6 +7,12 @@
 #include "format/limits.h"
 #include "tests/fuzz/fuzz.h"
 
+/* A section of so many bytes ends within the last page before the next section. */
+static void check_section(uint64_t begin, uint64_t bytes, uint64_t next) {
+    CHECK(next >= begin && next % IDXF_PAGE_SIZE == 0);
+    CHECK(next - begin >= bytes && next - begin < bytes + IDXF_PAGE_SIZE);
+}
+
 static void check(const uint8_t *page, size_t size) {
     struct idxf_table_header header;
     uint8_t again[IDXF_PAGE_SIZE];
@@ -20,9 +26,10 @@ static void check(const uint8_t *page, size_t size) {
 
     struct idxf_table_layout layout = idxf_table_layout(&header);
     CHECK(layout.blocks == IDXF_PAGE_SIZE);
-    CHECK(layout.keys - layout.blocks >= header.blocks * header.block_size);
-    CHECK(layout.directory - layout.keys == header.blocks * 8);
-    CHECK(layout.checksums >= layout.directory);
+    check_section(layout.blocks, header.blocks * header.block_size, layout.directory);
+    CHECK(layout.directory_lines * IDXF_LINE_BLOCKS >= header.blocks);
+    CHECK(layout.directory_lines * IDXF_LINE_BLOCKS < header.blocks + IDXF_LINE_BLOCKS);
+    check_section(layout.directory, layout.directory_lines * IDXF_LINE_BYTES, layout.checksums);
     CHECK(layout.checksums - layout.blocks == layout.pages * IDXF_PAGE_SIZE);
     CHECK(layout.file_size - layout.checksums == layout.pages * 8);
 }

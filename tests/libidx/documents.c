@@ -29,7 +29,7 @@ static struct idx_index *end(struct idx_builder *builder, const char *path, uint
     assert_int_equal(summary.documents, documents);
     assert_int_equal(summary.fingerprints, fingerprints);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
-    return open_index(path, IDX_KEYS_MEMORY);
+    return open_index(path, IDX_RESIDENCE_DIRECTORY);
 }
 
 static void build_text(const char *path, const struct document *documents, size_t count) {
@@ -151,7 +151,7 @@ static void test_ids_need_not_be_unique(void **state) {
     const char *path = path_in(*state, "i");
     static const struct document documents[] = {{1, "a", 1}, {2, "a", 1}, {1, "a", 1}, {1, "b", 1}, {1, "a", 1}};
     build_text(path, documents, LENGTH(documents));
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_documents *cursor = open_cursor(index);
     assert_int_equal(find(cursor, 1), 4);
     expect_text(cursor, 0, "a", 1);
@@ -268,7 +268,7 @@ static void test_every_fingerprint_has_its_documents(void **state) {
         first[set.items[i]] = i + 1;
     }
     build_index(path, &options, set.items, set.count);
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_documents *cursor = open_cursor(index);
     for (size_t i = 0; i < set.distinct_count; i++) {
         uint64_t count = find(cursor, set.distinct[i]);
@@ -301,7 +301,7 @@ static void test_text_of_several_segments(void **state) {
     build_text(parts[2], third, LENGTH(third));
     join_indexes(path, parts, LENGTH(parts));
     assert_ok(idx_verify(path, NULL, NULL, &failure));
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_documents *cursor = open_cursor(index);
     assert_int_equal(find(cursor, 5), 4);
     expect_text(cursor, 0, "a0", 2);
@@ -335,7 +335,7 @@ static void test_integers_of_several_segments(void **state) {
     build_u64(parts[1], second, LENGTH(second));
     build_u64(parts[2], third, LENGTH(third));
     join_indexes(path, parts, LENGTH(parts));
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_documents *cursor = open_cursor(index);
     assert_int_equal(find(cursor, 5), 8); /* as it is documented: with those that stand in two */
     for (size_t i = 0; i < LENGTH(of_5); i++) expect_u64(cursor, of_5[i]);
@@ -353,7 +353,7 @@ static void test_cursors(void **state) {
     const char *path = path_in(*state, "i");
     static const struct document documents[] = {{1, "a", 1}, {1, "b", 1}, {2, "c", 1}};
     build_text(path, documents, LENGTH(documents));
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_documents *one = open_cursor(index), *two = open_cursor(index);
     expect_end(one); /* before anything was sought */
     find(one, 1);
@@ -380,7 +380,7 @@ static void test_fingerprints_that_are_not_there(void **state) {
     static const struct document documents[] = {{5, "a", 1}, {7, "b", 1}};
     static const uint64_t others[] = {0, 4, 6, 8, UINT64_MAX};
     build_text(path, documents, LENGTH(documents));
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_documents *cursor = open_cursor(index);
     for (size_t i = 0; i < LENGTH(others); i++) {
         uint64_t count = 77;
@@ -400,7 +400,7 @@ static void test_no_documents(void **state) {
     const char *path = path_in(*state, "i");
     build_text(path, NULL, 0);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_documents *cursor = open_cursor(index);
     assert_status(IDX_BAD_CONTENT, idx_documents_find(cursor, 0, NULL, &failure));
     expect_end(cursor);

@@ -7,8 +7,9 @@
 #include "tests/libidx/trial.h"
 
 static const enum idx_codec codecs[] = {IDX_CODEC_DELTA, IDX_CODEC_XOR};
-static const uint32_t block_sizes[] = {128, 256, 512, 1024, 2048, 4096};
-static const enum idx_keys keys[] = {IDX_KEYS_MEMORY, IDX_KEYS_MAPPED, IDX_KEYS_BLOCKS_MEMORY};
+static const uint32_t block_sizes[] = {64, 128, 256, 512, 1024, 2048, 4096};
+static const enum idx_residence residences[] = {IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL,
+                                                IDX_RESIDENCE_DISK};
 
 /* Schemes for k = 3, and some that cover more. */
 static const char *const schemes[] = {
@@ -25,7 +26,7 @@ static const char *const masks_of_64[] = {
     "@ffffffffffffffff:2",
 };
 
-/* Every scheme, codec, block size and way of holding keys. */
+/* Every scheme, codec, block size and residence. */
 static void test_makes(void **state) {
     struct set set = make_set(SHAPE_CLUSTERED, 64, scale(1500), 1);
     struct trial trial = {"clustered", .set = &set, .segments = 1, .queries = 6};
@@ -36,19 +37,19 @@ static void test_makes(void **state) {
         trial.k = (unsigned)largest_k(trial.scheme, 64);
         trial.codec = codecs[rest % LENGTH(codecs)];
         trial.block_size = block_sizes[rest / LENGTH(codecs)];
-        trial.keys = keys[(text + rest) % LENGTH(keys)];
+        trial.residence = residences[(text + rest) % LENGTH(residences)];
         run_trial(*state, &trial);
     }
     free_set(&set);
 }
 
-/* Takes the makes in turn. */
+/* Takes the makes in turn. `auto` looks at the data, so that segments of different data may not belong together. */
 static void vary(struct trial *trial) {
     static size_t turn;
     trial->codec = codecs[turn % 2];
-    trial->keys = keys[turn / 2 % LENGTH(keys)];
+    trial->residence = residences[turn / 2 % LENGTH(residences)];
     trial->block_size = block_sizes[turn * 5 / 3 % LENGTH(block_sizes)];
-    trial->segments = turn % 3 == 2 ? 2 + turn % 4 : 1;
+    trial->segments = turn % 3 == 2 && strcmp(trial->scheme, "auto") != 0 ? 2 + turn % 4 : 1;
     turn++;
 }
 
@@ -89,10 +90,14 @@ static void test_all_numbers_of_bits(void **state) {
     for (unsigned bits = 1; bits <= 64; bits++) {
         for (enum shape shape = SHAPE_UNIFORM; shape <= SHAPE_CLUSTERED; shape++) {
             struct set set = make_set(shape, bits, scale(400), bits);
-            struct trial trial = {shape_names[shape], .set = &set, .scheme = "auto", .k = 3, .queries = 10};
-            if (trial.k >= bits) trial.k = bits - 1;
-            vary(&trial);
-            run_trial(*state, &trial);
+            struct trial trial = {shape_names[shape], .set = &set, .k = bits > 3 ? 3 : bits - 1, .queries = 10};
+            char blocks[8];
+            snprintf(blocks, sizeof blocks, "%u:1", trial.k + 1);
+            for (size_t text = 0; text < 2; text++) {
+                trial.scheme = text == 0 ? "auto" : blocks;
+                vary(&trial);
+                run_trial(*state, &trial);
+            }
             free_set(&set);
         }
     }
@@ -137,39 +142,76 @@ static void test_real_fingerprints(void **state) {
     free_set(&set);
 }
 
-/* Blocks that end before, at and after the last fingerprint of a prefix. In 128 bytes stand 945 fingerprints of which
- * each is one more than that before it; here 1024 have one prefix. */
+/* So many consecutive fingerprints stand in 128 bytes. */
+static size_t consecutive_in_block(enum idx_codec codec) { return codec == IDX_CODEC_XOR ? 945 : 473; }
+
+/* Blocks that end before, at and after the last fingerprint of a prefix; here 1024 have one prefix. */
 static void test_ends_of_blocks_and_prefixes(void **state) {
     static const uint64_t asked[] = {1022, 1023, 1024, 1025, 2047, 2048};
-    for (uint64_t start = 1023 - 945 - 2; start <= 1023 - 945 + 3; start++) {
+    for (size_t i = 0; i < 6 * LENGTH(codecs); i++) {
         uint64_t items[2000];
-        for (size_t i = 0; i < LENGTH(items); i++) items[i] = start + i;
+        enum idx_codec codec = codecs[i / 6];
+        for (size_t item = 0; item < LENGTH(items); item++)
+            items[item] = 1023 - consecutive_in_block(codec) - 2 + i % 6 + item;
         struct set set = set_of(items, LENGTH(items), 64);
-        struct trial trial = {"consecutive", .set = &set, .k = 1, .asked = asked};
+        struct trial trial = {"consecutive", .set = &set, .k = 1, .codec = codec, .block_size = 128, .segments = 1};
         trial.scheme = "@fffffffffffffc00,@00000000000003ff";
+        trial.asked = asked;
         trial.asked_count = LENGTH(asked);
-        for (size_t i = 0; i < LENGTH(codecs); i++) {
-            trial.codec = codecs[i];
-            trial.block_size = 128;
-            trial.segments = 1;
+        run_trial(*state, &trial);
+        free_set(&set);
+    }
+}
+
+/* Those of a prefix that is probed with some bits flipped: from few to many for each value of the bits that are. */
+static void test_flipped_bits(void **state) {
+    static const enum shape shapes[] = {SHAPE_UNIFORM, SHAPE_CLUSTERED, SHAPE_SKEWED, SHAPE_DEAD};
+    static const size_t counts[] = {1, 15, 16, 17, 31, 32, 33, 255, 256, 257, 6000};
+    static const char *const flipping[] = {"2:1:1", "2:1:3", "3:1:2", "4:1:1", "@ffffffffffffffff:3"};
+    for (size_t i = 0; i < LENGTH(shapes) * LENGTH(counts); i++) {
+        enum shape shape = shapes[i % LENGTH(shapes)];
+        struct set set = make_set(shape, 64, counts[i / LENGTH(shapes)], i);
+        struct trial trial = {shape_names[shape], .set = &set, .queries = set.count > scale(6000) ? 1 : 4};
+        for (size_t text = 0; text < LENGTH(flipping); text++) {
+            trial.scheme = flipping[text];
+            trial.k = (unsigned)largest_k(flipping[text], 64);
+            vary(&trial);
             run_trial(*state, &trial);
         }
         free_set(&set);
     }
 }
 
+static void try_schemes(const char *folder, struct trial *trial) {
+    for (size_t text = 0; text < LENGTH(schemes); text++) {
+        int k = largest_k(schemes[text], trial->set->bits);
+        if (k < 0) continue;
+        trial->scheme = schemes[text];
+        trial->k = (unsigned)k;
+        vary(trial);
+        run_trial(folder, trial);
+    }
+}
+
 /* The whole space: every fingerprint there is. */
 static void test_full_space(void **state) {
-    struct set set = make_set(SHAPE_DENSE_LOW, 12, 4096, 1);
-    struct trial trial = {"all of 12 bits", .set = &set, .queries = 2};
-    for (size_t text = 0; text < LENGTH(schemes); text++) {
-        int k = largest_k(schemes[text], 12);
-        if (k < 0) continue;
-        trial.scheme = schemes[text];
-        trial.k = (unsigned)k;
-        vary(&trial);
-        run_trial(*state, &trial);
+    static const unsigned bits[] = {12, 17};
+    for (size_t i = 0; i < (is_sanitized() ? 1 : LENGTH(bits)); i++) {
+        struct set set = make_set(SHAPE_DENSE_LOW, bits[i], (size_t)1 << bits[i], 1);
+        struct trial trial = {"all there are", .set = &set, .queries = 2};
+        assert_int_equal(set.distinct_count, (size_t)1 << bits[i]);
+        try_schemes(*state, &trial);
+        free_set(&set);
     }
+}
+
+/* Every fingerprint within 3 bits of one: asked for it, for one beside, and for one at the ball's end. */
+static void test_full_ball(void **state) {
+    uint64_t centre = UINT64_C(0x0123456789abcdef), asked[] = {centre, centre ^ 1, centre ^ UINT64_C(7) << 61};
+    struct set set = make_ball(centre, 64, is_sanitized() ? 2 : 3);
+    struct trial trial = {"a ball", .set = &set, .asked = asked, .asked_count = LENGTH(asked)};
+    assert_int_equal(set.distinct_count, is_sanitized() ? 2081 : 43745);
+    try_schemes(*state, &trial);
     free_set(&set);
 }
 
@@ -182,7 +224,9 @@ int main(void) {
         in_folder(test_long_runs_of_a_prefix),
         in_folder(test_real_fingerprints),
         in_folder(test_ends_of_blocks_and_prefixes),
+        in_folder(test_flipped_bits),
         in_folder(test_full_space),
+        in_folder(test_full_ball),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,6 +141,25 @@ static void compare_query(const struct idx_index *index, size_t query, unsigned 
     }
 }
 
+#define BATCH_ROOM 20
+
+/* All queries at once. */
+static void compare_batch(const struct idx_index *index) {
+    struct idx_match *found = allocate(query_count * BATCH_ROOM, sizeof *found);
+    size_t *counts = allocate(query_count, sizeof *counts);
+    assert_ok(idx_lookup_many(index, queries, query_count, K, 2, found, BATCH_ROOM, counts, &failure));
+    for (size_t query = 0; query < query_count; query++) {
+        const struct idx_match *expected = matches + starts[query], *first = found + query * BATCH_ROOM;
+        assert_int_equal(counts[query], starts[query + 1] - starts[query]);
+        for (size_t i = 0; i < counts[query] && i < BATCH_ROOM; i++) {
+            if (first[i].fingerprint != expected[i].fingerprint || first[i].distance != expected[i].distance)
+                fail_msg("query %zu of a batch differs from the scan in match %zu", query, i);
+        }
+    }
+    free(found);
+    free(counts);
+}
+
 static void compare_index(const char *folder, const char *scheme, enum idx_codec codec) {
     struct idx_build_options options = options_for(64, K, scheme);
     const char *path = path_in(folder, "%s-%d.idx", scheme, (int)codec);
@@ -148,11 +167,15 @@ static void compare_index(const char *folder, const char *scheme, enum idx_codec
     options.id_type = IDX_ID_NONE;
     options.threads = 2;
     build_index(path, &options, items, item_count);
-    struct idx_index *index = open_index(path, codec == IDX_CODEC_DELTA ? IDX_KEYS_MEMORY : IDX_KEYS_MAPPED);
+    struct idx_index *index = open_index(path, codec == IDX_CODEC_DELTA ? IDX_RESIDENCE_DIRECTORY : IDX_RESIDENCE_NONE);
     for (size_t query = 0; query < query_count; query++) {
         compare_query(index, query, K);
         compare_query(index, query, query % K);
     }
+    compare_batch(index);
+    idx_close(index);
+    index = open_index(path, codec == IDX_CODEC_DELTA ? IDX_RESIDENCE_ALL : IDX_RESIDENCE_DISK);
+    compare_batch(index);
     idx_close(index);
     remove_all(path);
 }

@@ -12,7 +12,7 @@ static struct idx_index *build_and_open(const char *path, const struct set *set,
     struct idx_build_options options = options_for(set->bits, k, scheme);
     options.id_type = IDX_ID_NONE;
     build_index(path, &options, set->items, set->count);
-    return open_index(path, IDX_KEYS_MEMORY);
+    return open_index(path, IDX_RESIDENCE_DIRECTORY);
 }
 
 static size_t look_up(const struct idx_index *index, uint64_t query, unsigned distance, struct idx_match *matches) {
@@ -168,7 +168,7 @@ static void test_segments_overlap(void **state) {
     build_index(parts[2], NULL, second, LENGTH(second));
     build_index(parts[3], NULL, third, LENGTH(third));
     join_indexes(path, parts, LENGTH(parts));
-    struct idx_index *index = open_index(path, IDX_KEYS_MAPPED);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     struct idx_match matches[ROOM];
     assert_int_equal(look_up(index, 1, 0, matches), 1);
     assert_int_equal(look_up(index, 0, 1, matches), 4); /* 0; 1, 2, 4 */

@@ -413,9 +413,9 @@ static void test_options(void **state) {
     assert_status(IDX_BAD_CHECKSUM, try_reading(index, &fingerprints, &documents));
     idx_close(index);
     options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
-    options.keys = IDX_KEYS_BLOCKS_MEMORY;
+    options.residence = IDX_RESIDENCE_ALL;
     assert_status(IDX_BAD_CHECKSUM, idx_open(&index, path, &options, &failure));
-    options.keys = (enum idx_keys)3;
+    options.residence = (enum idx_residence)4;
     assert_status(IDX_INVALID_ARGUMENT, idx_open(&index, path, &options, &failure));
 }
 
@@ -428,7 +428,7 @@ static void test_many_times(void **state) {
     struct idx_index *indexes[200];
     int before = count_descriptors();
     for (size_t i = 0; i < LENGTH(indexes); i++)
-        indexes[i] = open_index(path, i % 2 ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY);
+        indexes[i] = open_index(path, i % 2 ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY);
     for (size_t i = 0; i < LENGTH(indexes); i += 2) {
         size_t fingerprints;
         uint64_t documents;
@@ -454,7 +454,7 @@ static void test_descriptors(void **state) {
     const char *path = path_in(*state, "whole");
     join_indexes(path, parts, LENGTH(parts));
     int before = count_descriptors();
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     assert_int_equal(count_descriptors() - before, 4);
     idx_close(index);
     assert_int_equal(count_descriptors(), before);
@@ -492,12 +492,12 @@ static void expect_fingerprints(const struct idx_index *index, size_t expected) 
 
 static void test_replaced(void **state) {
     const char *path = build_small(*state, "i", 1);
-    struct idx_index *old = open_index(path, IDX_KEYS_MEMORY), *mapped = open_index(path, IDX_KEYS_MAPPED);
+    struct idx_index *old = open_index(path, IDX_RESIDENCE_DIRECTORY), *mapped = open_index(path, IDX_RESIDENCE_NONE);
     assert_false(is_replaced(old));
     rebuild(path, 1);
     assert_true(is_replaced(old));
     assert_true(is_replaced(mapped));
-    struct idx_index *new = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *new = open_index(path, IDX_RESIDENCE_DIRECTORY);
     assert_false(is_replaced(new));
     expect_fingerprints(old, COUNT); /* for the first time: its files are gone from the folder */
     expect_fingerprints(mapped, COUNT);
@@ -519,7 +519,7 @@ static void test_replaced(void **state) {
 static void test_replaced_by_manifest(void **state) {
     const char *path = build_small(*state, "i", 1);
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     assert_non_null(manifest);
     read_manifest(path, manifest);
     write_manifest(path, manifest);
@@ -537,7 +537,7 @@ static void test_replaced_by_manifest(void **state) {
 
 static void test_moved_away_and_back(void **state) {
     const char *path = build_small(*state, "i", 1);
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     assert_int_equal(rename(path, path_in(*state, "away")), 0);
     assert_true(is_replaced(index));
     expect_fingerprints(index, COUNT);
@@ -557,7 +557,7 @@ static void test_properties(void **state) {
     options.id_type = IDX_ID_U64;
     options.recipe = "words-1";
     build_index(path, &options, set.items, set.count);
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     idx_get_properties(index, &properties);
     assert_int_equal(properties.format_version, 0);
     assert_int_equal(strlen(properties.uuid), 36);
@@ -588,7 +588,7 @@ static void test_properties_of_several_segments(void **state) {
     const char *parts[] = {build_small(*state, "a", 1), build_small(*state, "b", 1), build_small(*state, "c", 3)};
     const char *path = path_in(*state, "whole");
     join_indexes(path, parts, LENGTH(parts));
-    struct idx_index *index = open_index(path, IDX_KEYS_MAPPED);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     idx_get_properties(index, &properties);
     assert_int_equal(properties.segments, 3);
     assert_int_equal(properties.fingerprints, 3 * COUNT);
@@ -596,11 +596,10 @@ static void test_properties_of_several_segments(void **state) {
     idx_close(index);
 }
 
-/* 64 fingerprints of one prefix fill blocks of one run, the others stand alone: one block each. */
 static void test_table_properties(void **state) {
     struct idx_table_properties table;
     const char *path = build_small(*state, "i", 1);
-    struct idx_index *index = open_index(path, IDX_KEYS_MAPPED);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     for (size_t i = 0; i < 2; i++) {
         assert_ok(idx_get_table_properties(index, 0, i, &table, &failure));
         assert_true(table.mask == (i == 0 ? 0xffffffff00000000 : 0x00000000ffffffff));
@@ -610,10 +609,8 @@ static void test_table_properties(void **state) {
         assert_int_equal(table.block_size, 128);
         assert_int_equal(table.fingerprints, COUNT);
         assert_in_range(table.blocks, COUNT / 40, COUNT / 10);
-        assert_int_equal(table.directory_bits, 4);
+        assert_int_equal(table.directory_bytes, 64);
         assert_int_equal(table.file_bytes, 4096 + 2 * (4096 + 8));
-        assert_true(table.mean_blocks_per_probe >= 1 && table.mean_blocks_per_probe <= 2);
-        assert_in_range(table.largest_blocks_per_probe, 1, 2);
     }
     assert_status(IDX_INVALID_ARGUMENT, idx_get_table_properties(index, 0, 2, &table, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_get_table_properties(index, 1, 0, &table, &failure));
@@ -621,35 +618,22 @@ static void test_table_properties(void **state) {
     idx_close(index);
 }
 
-/* All of one prefix: a probe decodes every block. */
-static void test_skew(void **state) {
-    struct idx_build_options options = options_for(64, 1, "2:1");
-    struct idx_table_properties table;
-    struct set set = make_set(SHAPE_DENSE_LOW, 64, 5000, 1);
-    const char *path = path_in(*state, "i");
-    options.block_size = 128;
-    build_index(path, &options, set.items, set.count);
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
-    assert_ok(idx_get_table_properties(index, 0, 0, &table, &failure));
-    assert_true(table.blocks > 4);
-    assert_true(table.mean_blocks_per_probe == (double)table.blocks);
-    assert_int_equal(table.largest_blocks_per_probe, table.blocks);
-    idx_close(index);
-    free_set(&set);
-}
-
 static void test_properties_of_nothing(void **state) {
     struct idx_properties properties;
     struct idx_table_properties table;
     const char *path = path_in(*state, "i");
     build_index(path, NULL, NULL, 0);
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     idx_get_properties(index, &properties);
     assert_int_equal(properties.fingerprints, 0);
     assert_int_equal(properties.table_bytes, properties.scheme->table_count * 4096);
     assert_ok(idx_get_table_properties(index, 0, 0, &table, &failure));
     assert_int_equal(table.blocks, 0);
-    assert_true(table.mean_blocks_per_probe == 0);
+    assert_int_equal(table.directory_bytes, 0);
+    assert_true(table.dead_bits == UINT64_MAX);
+    assert_int_equal(table.largest_group, 0);
+    assert_true(table.mean_group == 0);
+    assert_true(table.expected_blocks == 0);
     idx_close(index);
 }
 
@@ -715,7 +699,6 @@ int main(void) {
         in_folder(test_properties),
         in_folder(test_properties_of_several_segments),
         in_folder(test_table_properties),
-        in_folder(test_skew),
         in_folder(test_properties_of_nothing),
         in_folder(test_statuses_have_phrases),
         in_folder(test_long_paths),

@@ -77,13 +77,13 @@ static char letter_of(const struct idx_index *index) {
 
 /* Opens and reads until it is told to stop; keeps some open over many replacements. Exit status 0: all was right and
  * both sets came; 1: not. */
-static int read_on(int go_on, enum idx_keys keys) {
+static int read_on(int go_on, enum idx_residence residence) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *old = NULL;
     size_t seen[2] = {0, 0}, rounds = 0;
     char byte;
     bool right = true;
-    options.keys = keys;
+    options.residence = residence;
     while (right && read(go_on, &byte, 1) < 0) { /* would block, while the pipe is open */
         struct idx_index *index;
         bool replaced;
@@ -106,12 +106,12 @@ static int read_on(int go_on, enum idx_keys keys) {
 
 /* ---- The test ---- */
 
-static pid_t start_reader(const int pipe_ends[2], enum idx_keys keys) {
+static pid_t start_reader(const int pipe_ends[2], enum idx_residence residence) {
     pid_t reader = fork();
     assert_true(reader >= 0);
     if (reader != 0) return reader;
     close(pipe_ends[1]);
-    _exit(read_on(pipe_ends[0], keys));
+    _exit(read_on(pipe_ends[0], residence));
 }
 
 static void test_readers_while_it_is_replaced(void **state) {
@@ -122,7 +122,7 @@ static void test_readers_while_it_is_replaced(void **state) {
     build('a');
     assert_int_equal(pipe2(pipe_ends, O_NONBLOCK), 0);
     for (size_t i = 0; i < READERS; i++)
-        readers[i] = start_reader(pipe_ends, i % 2 ? IDX_KEYS_MAPPED : IDX_KEYS_MEMORY);
+        readers[i] = start_reader(pipe_ends, i % 2 ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY);
     for (size_t i = 0; i < builds; i++) build(i % 2 == 0 ? 'b' : 'a');
     close(pipe_ends[1]);
     for (size_t i = 0; i < READERS; i++) {

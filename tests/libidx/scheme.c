@@ -72,7 +72,7 @@ static void test_every_way_of_writing(void **state) {
 /* A scheme's name, but for masks, is a text of the same scheme. */
 static void test_names_can_be_parsed(void **state) {
     (void)state;
-    static const char *const texts[] = {"4", "10", "16", "20", "auto", "8:2", "2:1:1", "3:2/2:1"};
+    static const char *const texts[] = {"4", "10", "16", "20", "8:2", "2:1:1", "3:2/2:1"};
     for (size_t i = 0; i < LENGTH(texts); i++) {
         assert_ok(parse(texts[i], 61, 1));
         struct idx_scheme first = scheme;
@@ -330,96 +330,44 @@ static void test_the_proof_refuses_nonsense(void **state) {
 
 static void test_auto_covers(void **state) {
     (void)state;
-    size_t step = is_sanitized() ? 7 : 1;
-    for (unsigned bits = 1; bits <= 64; bits++) {
+    size_t step = is_sanitized() ? 65 : 13;
+    for (unsigned bits = 1; bits <= 64; bits += bits < 17 ? 1 : 15) {
         for (unsigned k = 0; k < bits && k <= IDX_MAX_K; k++) {
             for (size_t i = (bits + k) % step; i <= 65; i += step) {
                 uint64_t count = i == 65 ? ALL : i == 64 ? 0 : UINT64_C(1) << i;
                 assert_ok(idx_scheme_parse(&scheme, "auto", bits, k, count, &failure));
                 assert_true(scheme.table_count >= 1);
+                assert_true(idx_scheme_covers(&scheme, k));
                 assert_string_not_equal(scheme.name, "auto");
             }
         }
     }
 }
 
-/* ---- Plans ---- */
+/* ---- Figures ---- */
 
-static const struct idx_plan *find_plan(const struct idx_plan *plans, size_t count, const char *text) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(plans[i].scheme, text) == 0) return &plans[i];
+/* Fingerprints with the prefix of one probe, over the tables. */
+static void check_groups(uint64_t count, unsigned k, const char *text, size_t tables, double least, double most) {
+    double smallest = INFINITY, largest = 0;
+    assert_ok(parse(text, 64, k));
+    assert_int_equal(scheme.table_count, tables);
+    for (size_t i = 0; i < tables; i++) {
+        double group = ldexp((double)count, -(int)idx_distance(scheme.tables[i].mask, 0));
+        smallest = fmin(smallest, group);
+        largest = fmax(largest, group);
     }
-    fail_msg("no plan has scheme %s", text);
-    return NULL;
-}
-
-static void check_plan(uint64_t count, unsigned k, const char *text, size_t tables, double least, double most) {
-    struct idx_plan plans[32];
-    size_t plan_count;
-    assert_ok(idx_plan(count, 64, k, 1024, plans, LENGTH(plans), &plan_count, &failure));
-    assert_in_range(plan_count, 1, LENGTH(plans));
-    const struct idx_plan *plan = find_plan(plans, plan_count, text);
-    assert_int_equal(plan->tables, tables);
-    assert_true(plan->min_candidates == least);
-    assert_true(plan->max_candidates == most);
+    assert_true(smallest == least && largest == most);
 }
 
 /* The figures of WWW 2007, section 3, where the paper rounds them. */
-static void test_candidates_of_the_paper(void **state) {
+static void test_groups_of_the_paper(void **state) {
     (void)state;
     const uint64_t count = UINT64_C(1) << 34;
-    check_plan(count, 3, "4:1", 4, 262144, 262144);
-    check_plan(count, 3, "4:1/4:1", 16, 64, 64);
-    check_plan(count, 3, "5:2", 10, 256, 512);
-    check_plan(count, 3, "6:3", 20, 2, 8);
-    check_plan(UINT64_C(1) << 23, 6, "8:2", 28, 128, 128);
-}
-
-/* Each plan's scheme covers k, and its figures are those of its tables. */
-static void test_plans_add_up(void **state) {
-    (void)state;
-    struct idx_plan plans[32];
-    size_t count, least = 0;
-    for (unsigned k = 0; k <= IDX_MAX_K; k++) {
-        assert_ok(idx_plan(1000000, 64, k, 256, plans, LENGTH(plans), &count, &failure));
-        assert_in_range(count, 1, LENGTH(plans));
-        for (size_t i = 0; i < count; i++) {
-            double candidates = 0;
-            assert_ok(parse(plans[i].scheme, 64, k));
-            assert_int_equal(plans[i].tables, scheme.table_count);
-            assert_true(i == 0 || plans[i].tables >= least);
-            least = plans[i].tables;
-            for (size_t table = 0; table < scheme.table_count; table++) {
-                unsigned prefix = idx_distance(scheme.tables[table].mask, 0);
-                double probes = 0, ways = 1;
-                for (unsigned r = 0; r <= scheme.tables[table].radius; ways = ways * (prefix - r) / (r + 1), r++)
-                    probes += ways;
-                assert_in_range(prefix, plans[i].min_prefix, plans[i].max_prefix);
-                candidates += ldexp(1000000 * probes, -(int)prefix);
-            }
-            assert_true(fabs(plans[i].candidates / candidates - 1) < 1e-9);
-            assert_true(plans[i].table_bytes > plans[i].resident_bytes && plans[i].resident_bytes > 0);
-        }
-    }
-}
-
-static void test_plans_keep_to_their_room(void **state) {
-    (void)state;
-    struct idx_plan plans[3];
-    size_t count, all;
-    assert_ok(idx_plan(1000, 64, 3, 256, NULL, 0, &all, &failure));
-    assert_true(all > 2);
-    memset(plans, 0, sizeof plans);
-    assert_ok(idx_plan(1000, 64, 3, 256, plans, 2, &count, &failure));
-    assert_int_equal(count, all);
-    assert_true(plans[1].tables > 0);
-    assert_int_equal(plans[2].tables, 0);
-    assert_status(IDX_INVALID_ARGUMENT, idx_plan(1000, 64, 3, 100, plans, 3, &count, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_plan(1000, 64, 3, 8192, plans, 3, &count, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_plan(1000, 64, 17, 256, plans, 3, &count, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_plan(1000, 0, 0, 256, plans, 3, &count, &failure));
-    assert_ok(idx_plan(0, 1, 0, 256, plans, 3, &count, &failure));
-    assert_int_equal(plans[0].tables, 1);
+    check_groups(count, 3, "4:1", 4, 262144, 262144);
+    check_groups(count, 3, "4:1/4:1", 16, 64, 64);
+    check_groups(count, 3, "5:2", 10, 256, 512);
+    check_groups(count, 3, "6:3", 20, 2, 8);
+    check_groups(UINT64_C(1) << 23, 6, "8:2", 28, 128, 128);
 }
 
 static void test_chance_matches(void **state) {
@@ -454,9 +402,7 @@ int main(void) {
         cmocka_unit_test(test_blocks_against_all_patterns),
         cmocka_unit_test(test_the_proof_refuses_nonsense),
         cmocka_unit_test(test_auto_covers),
-        cmocka_unit_test(test_candidates_of_the_paper),
-        cmocka_unit_test(test_plans_add_up),
-        cmocka_unit_test(test_plans_keep_to_their_room),
+        cmocka_unit_test(test_groups_of_the_paper),
         cmocka_unit_test(test_chance_matches),
         cmocka_unit_test(test_information_limit),
     };

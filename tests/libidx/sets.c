@@ -7,10 +7,11 @@
 #include "tests/libidx/support.h"
 
 const char *const shape_names[SHAPE_COUNT] = {
-    [SHAPE_UNIFORM] = "uniform",   [SHAPE_CLUSTERED] = "clustered", [SHAPE_PREFIXED] = "prefixed",
-    [SHAPE_SUFFIXED] = "suffixed", [SHAPE_DENSE_LOW] = "dense low", [SHAPE_DENSE_TOP] = "dense top",
-    [SHAPE_EQUAL] = "all equal",   [SHAPE_ZERO] = "all zero",       [SHAPE_ENDS] = "both ends",
-    [SHAPE_ONE] = "a single one",  [SHAPE_NONE] = "none",
+    [SHAPE_UNIFORM] = "uniform",     [SHAPE_CLUSTERED] = "clustered", [SHAPE_PREFIXED] = "prefixed",
+    [SHAPE_SUFFIXED] = "suffixed",   [SHAPE_SKEWED] = "skewed",       [SHAPE_DEAD] = "dead bits",
+    [SHAPE_DENSE_LOW] = "dense low", [SHAPE_DENSE_TOP] = "dense top", [SHAPE_EQUAL] = "all equal",
+    [SHAPE_ZERO] = "all zero",       [SHAPE_ENDS] = "both ends",      [SHAPE_ONE] = "a single one",
+    [SHAPE_NONE] = "none",
 };
 
 uint64_t next_random(uint64_t *seed) {
@@ -73,6 +74,8 @@ static uint64_t make_item(enum shape shape, const struct set *set, size_t i, uin
             return turn_bits(set->items[next_random(seed) % i], set->bits, (unsigned)(random % 3) % set->bits, seed);
         case SHAPE_PREFIXED: return ((random & low) | random % 3 << (set->bits / 2)) & ones;
         case SHAPE_SUFFIXED: return ((random & ~low) | random % 3) & ones;
+        case SHAPE_SKEWED: return (random & low) | (random & next_random(seed) & next_random(seed) & ~low & ones);
+        case SHAPE_DEAD: return ((random & UINT64_C(0x5555555555555555)) | UINT64_C(0x0a0a0a0a0a0a0a0a)) & ones;
         case SHAPE_DENSE_LOW: return i;
         case SHAPE_DENSE_TOP: return ones - i;
         case SHAPE_EQUAL: return i == 0 ? random & ones : set->items[0];
@@ -85,6 +88,24 @@ static uint64_t make_item(enum shape shape, const struct set *set, size_t i, uin
 struct set make_set(enum shape shape, unsigned bits, size_t count, uint64_t seed) {
     struct set set = allocate(bits, limit_count(shape, bits, count));
     for (size_t i = 0; i < set.count; i++) set.items[i] = make_item(shape, &set, i, &seed);
+    sort_distinct(&set);
+    return set;
+}
+
+static void add_ball(struct set *set, uint64_t centre, unsigned bit, unsigned radius) {
+    set->items[set->count++] = centre;
+    if (radius == 0) return;
+    for (; bit < set->bits; bit++) add_ball(set, centre ^ UINT64_C(1) << bit, bit + 1, radius - 1);
+}
+
+static size_t count_ball(unsigned bits, unsigned radius) {
+    return radius == 0 || bits == 0 ? 1 : count_ball(bits - 1, radius) + count_ball(bits - 1, radius - 1);
+}
+
+struct set make_ball(uint64_t centre, unsigned bits, unsigned radius) {
+    struct set set = allocate(bits, count_ball(bits, radius));
+    set.count = 0;
+    add_ball(&set, centre, 0, radius);
     sort_distinct(&set);
     return set;
 }

@@ -10,6 +10,8 @@ enum shape {
     SHAPE_CLUSTERED, /* many within a few bits of each other */
     SHAPE_PREFIXED,  /* few different front halves */
     SHAPE_SUFFIXED,  /* few different back halves */
+    SHAPE_SKEWED,    /* the front bits mostly 0, so that prefixes differ much in how many have them */
+    SHAPE_DEAD,      /* half of the bits the same in all, the others in turn */
     SHAPE_DENSE_LOW, /* 0, 1, 2 … */
     SHAPE_DENSE_TOP, /* … 2^f − 1 */
     SHAPE_EQUAL,     /* one, many times */
@@ -40,6 +42,9 @@ uint64_t turn_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t
 
 /* About `count` fingerprints; fewer where the shape has it so. */
 struct set make_set(enum shape shape, unsigned bits, size_t count, uint64_t seed);
+
+/* Every fingerprint within `radius` of `centre`. */
+struct set make_ball(uint64_t centre, unsigned bits, unsigned radius);
 
 /* A set of given items, which are copied. */
 struct set set_of(const uint64_t *items, size_t count, unsigned bits);

@@ -214,10 +214,10 @@ void build_index(const char *path, const struct idx_build_options *options, cons
     idx_builder_free(builder);
 }
 
-struct idx_index *open_index(const char *path, enum idx_keys keys) {
+struct idx_index *open_index(const char *path, enum idx_residence residence) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index;
-    options.keys = keys;
+    options.residence = residence;
     assert_ok(idx_open(&index, path, &options, &failure));
     return index;
 }

@@ -67,7 +67,7 @@ void build_index(const char *path, const struct idx_build_options *options, cons
 /* The same in text, the form that idx_builder_add takes; returns its length. */
 size_t write_id(char text[32], size_t place);
 
-struct idx_index *open_index(const char *path, enum idx_keys keys);
+struct idx_index *open_index(const char *path, enum idx_residence residence);
 
 /* Reads and rewrites the manifest of an index, with a right checksum. */
 void read_manifest(const char *path, struct idxf_manifest *manifest);

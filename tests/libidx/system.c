@@ -58,10 +58,10 @@ static enum idx_status read_index(const struct idx_index *index) {
     return status == IDX_OK && !(found && count == 1) ? IDX_BAD_CONTENT : status;
 }
 
-static enum idx_status try_reading(enum idx_keys keys) {
+static enum idx_status try_reading(enum idx_residence residence) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index;
-    options.keys = keys;
+    options.residence = residence;
     enum idx_status status = idx_open(&index, path, &options, &failure);
     if (status != IDX_OK) return status;
     status = read_index(index);
@@ -69,8 +69,9 @@ static enum idx_status try_reading(enum idx_keys keys) {
     return status;
 }
 
-static enum idx_status try_reading_memory(void) { return try_reading(IDX_KEYS_BLOCKS_MEMORY); }
-static enum idx_status try_reading_mapped(void) { return try_reading(IDX_KEYS_MAPPED); }
+static enum idx_status try_reading_memory(void) { return try_reading(IDX_RESIDENCE_ALL); }
+static enum idx_status try_reading_mapped(void) { return try_reading(IDX_RESIDENCE_NONE); }
+static enum idx_status try_reading_disk(void) { return try_reading(IDX_RESIDENCE_DISK); }
 
 /* ---- How ---- */
 
@@ -78,7 +79,7 @@ typedef enum idx_status (*attempt)(void);
 
 static uint64_t count_documents(void) {
     struct idx_properties properties;
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     idx_get_properties(index, &properties);
     idx_close(index);
     return properties.documents;
@@ -152,6 +153,7 @@ static void test_replacing_without_memory(void **state) {
 static void test_reading_without_memory(void **state) {
     expect_calls(fail_each(*state, try_reading_memory, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 10);
     expect_calls(fail_each(*state, try_reading_mapped, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 10);
+    expect_calls(fail_each(*state, try_reading_disk, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 10);
     expect_calls(fail_each(*state, try_verify, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 10);
     expect_calls(fail_each(*state, try_reading_mapped, FAULT_MAP, ENOMEM, IDX_OUT_OF_MEMORY), 4);
 }
@@ -185,6 +187,7 @@ static void test_replacing_on_bad_disks(void **state) {
 
 static void test_reading_from_bad_disks(void **state) {
     expect_calls(fail_each(*state, try_reading_memory, FAULT_READ, EIO, IDX_IO_ERROR), 5);
+    expect_calls(fail_each(*state, try_reading_disk, FAULT_READ, EIO, IDX_IO_ERROR), 5);
     expect_calls(fail_each(*state, try_reading_mapped, FAULT_OPEN, EMFILE, IDX_IO_ERROR), 6);
     expect_calls(fail_each(*state, try_reading_mapped, FAULT_OPEN, EACCES, IDX_NO_ACCESS), 6);
     expect_calls(fail_each(*state, try_verify, FAULT_READ, EIO, IDX_IO_ERROR), 4);
@@ -263,7 +266,7 @@ static void test_publishing_too_late(void **state) {
 static void test_replacing_without_renameat2(void **state) {
     static const int unsupported[] = {ENOSYS, EINVAL};
     bool replaced;
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     for (size_t i = 0; i < LENGTH(unsupported); i++) {
         arm(FAULT_RENAME, 0, 1, unsupported[i]);
         enum idx_status status = try_replace();
@@ -287,6 +290,40 @@ static void test_building_without_threads(void **state) {
     expect_one_index(*state);
 }
 
+/* ---- Look-ups ---- */
+
+#define QUERIES 1000
+
+/* Each fingerprint of the index is found, and nothing else. */
+static void look_up_all(const struct idx_index *index, unsigned threads) {
+    static uint64_t queries[QUERIES];
+    static size_t counts[QUERIES];
+    uint64_t seed = 1;
+    for (size_t i = 0; i < QUERIES; i++) queries[i] = next_random(&seed);
+    assert_ok(idx_lookup_many(index, queries, QUERIES, 0, threads, NULL, 0, counts, &failure));
+    for (size_t i = 0; i < QUERIES; i++) assert_int_equal(counts[i], i < COUNT);
+}
+
+/* Look-ups need neither memory nor a system call that can fail; threads that can't be started are not needed either. */
+static void test_looking_up_without_memory_or_threads(void **state) {
+    static const enum fault_kind kinds[] = {FAULT_ALLOCATION, FAULT_OPEN, FAULT_READ, FAULT_MAP, FAULT_THREAD};
+    (void)state;
+    for (size_t i = 0; i < LENGTH(kinds) * 4; i++) {
+        struct idx_index *index = open_index(path, (enum idx_residence)(i % 4));
+        arm(kinds[i / 4], 0, SIZE_MAX / 2, EAGAIN);
+        look_up_all(index, 1);
+        assert_int_equal(disarm(), 0);
+        idx_close(index);
+    }
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    for (size_t started = 0; started < 3; started++) {
+        arm(FAULT_THREAD, started, SIZE_MAX / 2, EAGAIN);
+        look_up_all(index, 4);
+        assert_int_equal(disarm(), 1); /* it doesn't ask again */
+    }
+    idx_close(index);
+}
+
 #define in_place(test) cmocka_unit_test_setup_teardown(test, make_place, remove_folder)
 #define on_index(test) cmocka_unit_test_setup_teardown(test, make_index, remove_folder)
 
@@ -305,6 +342,7 @@ int main(void) {
         in_place(test_publishing_too_late),
         on_index(test_replacing_without_renameat2),
         in_place(test_building_without_threads),
+        on_index(test_looking_up_without_memory_or_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

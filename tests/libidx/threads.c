@@ -15,11 +15,13 @@
 
 static const char *path;
 static uint64_t queries[QUERIES], answers[QUERIES];
+static struct idx_match first_matches[QUERIES]; /* the nearest of each */
+static size_t match_counts[QUERIES];
 
 /* What the threads of a round share. cmocka's assertions belong to the main thread: they count what they find wrong. */
 struct round {
     const struct idx_index *index;
-    enum idx_keys keys;
+    enum idx_residence residence;
     size_t (*work)(const struct round *round, size_t thread); /* returns the number of failures */
     atomic_size_t arrived;
     atomic_size_t failures;
@@ -105,10 +107,29 @@ static size_t open_documents(const struct round *round, size_t thread) {
     return 0;
 }
 
+/* Batches side by side, each of several threads, whose shares are larger than one's. */
+static size_t work_in_batches(const struct round *round, size_t thread) {
+    uint64_t many[3 * QUERIES];
+    struct idx_match matches[3 * QUERIES];
+    size_t counts[3 * QUERIES], failures = 0;
+    for (size_t i = 0; i < 3 * QUERIES; i++) many[i] = queries[(i + thread) % QUERIES];
+    if (idx_lookup_many(round->index, many, 3 * QUERIES, 3, (unsigned)thread % 3 + 1, matches, 1, counts, NULL) !=
+        IDX_OK)
+        return 1;
+    for (size_t i = 0; i < 3 * QUERIES; i++) {
+        size_t query = (i + thread) % QUERIES;
+        bool same = counts[i] == match_counts[query] &&
+                    (counts[i] == 0 || (matches[i].fingerprint == first_matches[query].fingerprint &&
+                                        matches[i].distance == first_matches[query].distance));
+        failures += !same;
+    }
+    return failures;
+}
+
 static size_t work_on_an_own_index(const struct round *round, size_t thread) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *own;
-    options.keys = round->keys;
+    options.residence = round->residence;
     if (thread == 0) return idx_verify(path, NULL, NULL, NULL) != IDX_OK;
     if (idx_open(&own, path, &options, NULL) != IDX_OK) return 1;
     size_t failures = read_all(own, thread);
@@ -146,6 +167,7 @@ static int set_up(void **state) {
     for (size_t i = 0; i < QUERIES; i++) {
         queries[i] = make_query(&set, 4, &seed);
         assert_true(answer(index, cursor, queries[i], &answers[i]));
+        assert_ok(idx_lookup(index, queries[i], 3, &first_matches[i], 1, &match_counts[i], &failure));
     }
     idx_documents_close(cursor);
     idx_close(index);
@@ -156,8 +178,8 @@ static int set_up(void **state) {
 /* `count` rounds, each on an index opened afresh. */
 static void play_rounds(size_t count, size_t (*work)(const struct round *, size_t)) {
     for (size_t i = 0; i < count; i++) {
-        struct round round = {.keys = (enum idx_keys)(i % 3), .work = work};
-        struct idx_index *index = open_index(path, round.keys);
+        struct round round = {.residence = (enum idx_residence)(i % 4), .work = work};
+        struct idx_index *index = open_index(path, round.residence);
         round.index = index;
         play(&round);
         idx_close(index);
@@ -167,6 +189,11 @@ static void play_rounds(size_t count, size_t (*work)(const struct round *, size_
 static void test_one_index(void **state) {
     (void)state;
     play_rounds(is_sanitized() ? 9 : 45, work_on_one_index);
+}
+
+static void test_batches(void **state) {
+    (void)state;
+    play_rounds(is_sanitized() ? 12 : 60, work_in_batches);
 }
 
 static void test_first_use_of_documents(void **state) {
@@ -182,6 +209,7 @@ static void test_an_index_each(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_index),
+        cmocka_unit_test(test_batches),
         cmocka_unit_test(test_first_use_of_documents),
         cmocka_unit_test(test_an_index_each),
     };

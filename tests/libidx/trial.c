@@ -53,16 +53,16 @@ struct idx_index *open_trial(const char *folder, const struct trial *trial, enum
         join_indexes(path, parts, trial->segments);
     else
         build_part(path, trial, id_type, 0);
-    return open_index(path, trial->keys);
+    return open_index(path, trial->residence);
 }
 
 /* ---- Comparing ---- */
 
 static void refuse(const struct trial *trial, uint64_t query, unsigned distance, const char *what) {
-    fail_msg("%s; %s of %u bits, scheme %s, k = %u, codec %d, blocks of %u, keys %d, %zu segments, query %016llx, "
+    fail_msg("%s; %s of %u bits, scheme %s, k = %u, codec %d, blocks of %u, residence %d, %zu segments, query %016llx, "
              "distance %u",
              what, trial->name, trial->set->bits, trial->scheme, trial->k, (int)trial->codec, trial->block_size,
-             (int)trial->keys, trial->segments, (unsigned long long)query, distance);
+             (int)trial->residence, trial->segments, (unsigned long long)query, distance);
 }
 
 static bool same_matches(const struct idx_match *a, const struct idx_match *b, size_t count) {
@@ -140,21 +140,52 @@ static void check_all(struct answers *answers, const struct idx_index *index) {
     }
 }
 
+static void *allocate(size_t count, size_t size) {
+    void *memory = malloc(count * size + 1);
+    assert_non_null(memory);
+    return memory;
+}
+
+/* The queries together, with room for some of their matches each. */
+static void check_batch(struct answers *answers, const struct idx_index *index, const uint64_t *queries, size_t count) {
+    static const unsigned threads[] = {1, 2, 7};
+    unsigned k = answers->trial->k;
+    size_t capacity = answers->room < 100 ? answers->room : 100, *counts = allocate(count, sizeof *counts);
+    struct idx_match *found = allocate(count * capacity, sizeof *found);
+    assert_ok(
+        idx_lookup_many(index, queries, count, k, threads[count % LENGTH(threads)], found, capacity, counts, &failure));
+    for (size_t i = 0; i < count; i++) {
+        size_t all = scan(answers->trial->set, queries[i], k, answers->expected);
+        if (counts[i] != all) refuse(answers->trial, queries[i], k, "the number of matches in a batch differs");
+        if (!same_matches(found + i * capacity, answers->expected, all < capacity ? all : capacity))
+            refuse(answers->trial, queries[i], k, "matches in a batch differ");
+    }
+    free(counts);
+    free(found);
+}
+
+static uint64_t *list_queries(const struct trial *trial) {
+    uint64_t seed = trial->set->count + trial->segments;
+    uint64_t *queries = allocate(trial->queries + trial->asked_count, sizeof *queries);
+    for (size_t i = 0; i < trial->queries; i++) queries[i] = make_query(trial->set, trial->k + 1, &seed);
+    for (size_t i = 0; i < trial->asked_count; i++) queries[trial->queries + i] = trial->asked[i];
+    return queries;
+}
+
 void run_trial(const char *folder, const struct trial *trial) {
     size_t room = trial->set->distinct_count + 2;
     struct answers answers = {.trial = trial, .room = room};
-    uint64_t seed = trial->set->count + trial->segments;
+    size_t count = trial->queries + trial->asked_count;
+    uint64_t *queries = list_queries(trial);
     struct idx_index *index = open_trial(folder, trial, IDX_ID_NONE);
-    answers.expected = malloc((room + 1) * sizeof *answers.expected);
-    answers.found = malloc((room + 1) * sizeof *answers.found);
-    assert_non_null(answers.expected);
-    assert_non_null(answers.found);
-    for (size_t i = 0; i < trial->queries; i++)
-        check_query(&answers, index, make_query(trial->set, trial->k + 1, &seed));
-    for (size_t i = 0; i < trial->asked_count; i++) check_query(&answers, index, trial->asked[i]);
+    answers.expected = allocate(room + 1, sizeof *answers.expected);
+    answers.found = allocate(room + 1, sizeof *answers.found);
+    for (size_t i = 0; i < count; i++) check_query(&answers, index, queries[i]);
+    check_batch(&answers, index, queries, count);
     check_all(&answers, index);
     idx_close(index);
     remove_all(path_in(folder, "trial.idx"));
+    free(queries);
     free(answers.expected);
     free(answers.found);
 }

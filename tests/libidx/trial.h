@@ -11,7 +11,7 @@ struct trial {
     unsigned k;
     enum idx_codec codec;
     uint32_t block_size;
-    enum idx_keys keys;
+    enum idx_residence residence;
     size_t segments;       /* the set is spread over so many; a part of it is in each of them */
     size_t queries;        /* chosen at random, near the set */
     const uint64_t *asked; /* further ones */

@@ -135,20 +135,105 @@ static void test_tables_that_differ(void **state) {
     }
 }
 
-/* A block is decoded whole before its order is looked at: here the first fingerprints wrap around, and a code far
- * behind them is not assigned (SPEC.md, chapter 7). */
-static void test_a_code_behind_disorder(void **state) {
-    const char *path = path_in(*state, "dense"), *table = path_in(path, "000001/table-00.tbl");
+static const char *build_dense(const char *folder, enum idx_codec codec, size_t count) {
+    const char *path = path_in(folder, codec == IDX_CODEC_XOR ? "xor" : "delta");
     struct idx_build_options options = options_for(64, 3, "2:1:1");
     uint64_t dense[1000];
-    const uint8_t last[8] = {255, 255, 255, 255, 255, 255, 255, 255}, one = 1;
     options.block_size = 4096;
-    for (size_t i = 0; i < LENGTH(dense); i++) dense[i] = i;
-    build_index(path, &options, dense, LENGTH(dense));
+    options.codec = codec;
+    for (size_t i = 0; i < count; i++) dense[i] = i;
+    build_index(path, &options, dense, count);
+    return path;
+}
+
+/* A block is decoded whole before its order is looked at (SPEC.md, chapter 7): here the first fingerprints wrap around,
+ * and what lies behind them is worse. */
+static void test_faults_behind_disorder(void **state) {
+    static const uint8_t last[8] = {255, 255, 255, 255, 255, 255, 255, 255}, one = 1, two = 2, three = 3;
+    const char *delta = build_dense(*state, IDX_CODEC_DELTA, 1000), *xor = build_dense(*state, IDX_CODEC_XOR, 2);
+    const char *table = path_in(delta, "000001/table-00.tbl");
     forge_table(table, 4096 + 2, last, sizeof last);
-    expect_damage(path, 1, "don't ascend");
-    forge_table(table, 4096 + 10 + 25, &one, 1);
-    expect_damage(path, 1, "a code that is not assigned");
+    expect_damage(delta, 1, "don't ascend");
+    forge_table(table, 4096 + 10 + 25, &one, 1); /* takes away high parts: too few are left */
+    expect_damage(delta, 1, "differences don't fit");
+    table = path_in(xor, "000001/table-00.tbl");
+    forge_table(table, 4096 + 2, last, sizeof last);
+    expect_damage(xor, 1, "don't ascend");
+    forge_table(table, 4096, &three, 1); /* the third begins with a 1, and 0 is the only code */
+    forge_table(table, 4096 + 10, &two, 1);
+    expect_damage(xor, 1, "a code that is not assigned");
+}
+
+/* Each of the header's statistics, one more than it should be, and one less. */
+static void test_statistics(void **state) {
+    const char *path = build_small(*state, "i", 1), *table = path_in(path, "000001/table-01.tbl");
+    size_t size;
+    uint8_t *bytes = read_file(table, &size);
+    for (size_t offset = 128; offset < 160; offset += 8) {
+        uint8_t more = (uint8_t)(bytes[offset] + 1), less = (uint8_t)(bytes[offset] - 1);
+        forge_table(table, offset, &more, 1);
+        expect_damage(path, 2, "a header that is wrong about its fingerprints");
+        forge_table(table, offset, &less, 1);
+        expect_damage(path, 2, "a header that is wrong about its fingerprints");
+        forge_table(table, offset, bytes + offset, 1);
+    }
+    verify(path, IDX_OK);
+    free(bytes);
+}
+
+/* ---- Directories ---- */
+
+/* Where the directory of a table of one page of blocks stands. */
+#define DIRECTORY 8192
+
+static void test_directories(void **state) {
+    static const struct {
+        size_t offset;
+        uint8_t byte;
+    } cases[] = {{0, 1}, {3, 255}, {4, 1}, {7, 255}, {8, 0}, {8, 255}, {63, 0}, {63, 255}};
+    const char *path = build_small(*state, "i", 1), *table = path_in(path, "000001/table-00.tbl");
+    size_t size, faults = 0;
+    uint8_t *bytes = read_file(table, &size);
+    assert_int_equal(size, 4096 + 2 * 4104);
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        size_t offset = DIRECTORY + cases[i].offset;
+        if (bytes[offset] == cases[i].byte) continue;
+        forge_table(table, offset, &cases[i].byte, 1);
+        expect_damage(path, 1, "a directory that does not agree with its blocks");
+        forge_table(table, offset, bytes + offset, 1);
+        faults++;
+    }
+    assert_in_range(faults, 6, LENGTH(cases));
+    verify(path, IDX_OK);
+    free(bytes);
+}
+
+static enum idx_status look_up(const char *path, enum idx_residence residence, uint64_t fingerprint) {
+    struct idx_index *index = open_index(path, residence);
+    size_t count;
+    enum idx_status status = idx_lookup(index, fingerprint, 0, NULL, 0, &count, &failure);
+    idx_close(index);
+    return status;
+}
+
+/* Lines that lead beyond the last block are met as damage by every look-up that reads them. */
+static void test_directories_that_lead_astray(void **state) {
+    static const uint8_t most[4] = {255, 255, 255, 255}, crowded[8] = {1, 0, 0, 0, 255, 255, 255, 255};
+    const char *path = build_small(*state, "i", 1), *table = path_in(path, "000001/table-00.tbl");
+    uint8_t cells[56];
+    memset(cells, 255, sizeof cells);
+    for (enum idx_residence residence = 0; residence <= IDX_RESIDENCE_DISK; residence++) {
+        forge_table(table, DIRECTORY, most, sizeof most);
+        assert_status(IDX_BAD_CONTENT, look_up(path, residence, 0));
+        assert_non_null(strstr(failure.sentence, "a directory that does not agree with its blocks (byte 8192)"));
+        forge_table(table, DIRECTORY, crowded, sizeof crowded);
+        assert_status(IDX_BAD_CONTENT, look_up(path, residence, 0));
+        assert_int_equal(failure.offset, DIRECTORY);
+    }
+    forge_table(table, DIRECTORY, (const uint8_t[8]){0}, 8);
+    forge_table(table, DIRECTORY + 8, cells, sizeof cells);
+    assert_status(IDX_BAD_CONTENT, look_up(path, IDX_RESIDENCE_DIRECTORY, UINT64_MAX));
+    assert_int_equal(failure.offset, DIRECTORY);
 }
 
 /* A fingerprint that the tables have and the map lacks is damage, and met as such. */
@@ -164,7 +249,7 @@ static void test_documents_that_are_missing(void **state) {
         forge_table(table, 16, uuid, 16);
     }
     expect_damage(a, 3, "holds other fingerprints than the tables");
-    struct idx_index *index = open_index(a, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(a, IDX_RESIDENCE_DIRECTORY);
     assert_ok(idx_exists(index, fingerprint_of(2, 5), 0, &exists, &failure));
     assert_true(exists);
     assert_ok(idx_documents_open(index, &cursor, &failure));
@@ -227,7 +312,7 @@ static enum idx_status read_documents(const char *path, uint64_t fingerprint) {
     struct idx_documents *cursor;
     struct idx_document document;
     bool found;
-    struct idx_index *index = open_index(path, IDX_KEYS_MEMORY);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     enum idx_status status = idx_documents_open(index, &cursor, &failure);
     if (status == IDX_OK) {
         status = idx_documents_find(cursor, fingerprint, NULL, &failure);
@@ -343,7 +428,10 @@ int main(void) {
         in_folder(test_what_is_no_damage),
         in_folder(test_a_damaged_manifest),
         in_folder(test_tables_that_differ),
-        in_folder(test_a_code_behind_disorder),
+        in_folder(test_faults_behind_disorder),
+        in_folder(test_statistics),
+        in_folder(test_directories),
+        in_folder(test_directories_that_lead_astray),
         in_folder(test_documents_that_are_missing),
         in_folder(test_a_forged_map_can_be_sound),
         in_folder(test_numbers_twice_or_out_of_range),

@@ -3,14 +3,14 @@
 _idx_options() {
     case $1 in
         build)
-            echo -k --scheme --codec --block-size --bits --format --fingerprints --id-type --recipe --skip-bad-lines \
-                --threads --force --progress --help
+            echo -k --scheme --max-bytes-per-fingerprint --codec --block-size --bits --format --fingerprints \
+                --id-type --recipe --skip-bad-lines --threads --force --progress --help
             ;;
         lookup) echo -k --text --fingerprints --format --limit --max-documents --exists --threads --help ;;
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
-        plan) echo --count -k --bits --block-size --help ;;
+        plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint) echo --recipe --bits --help ;;
     esac
 }
@@ -20,7 +20,7 @@ _idx_values() {
     case $1:$2 in
         build:--format) echo tsv u64 npy ;;
         lookup:--format) echo tsv json ;;
-        info:--format) echo text json ;;
+        info:--format | plan:--format) echo text json ;;
         *:--scheme) echo auto 4 10 16 20 ;;
         *:--codec) echo delta xor ;;
         *:--fingerprints) echo hex dec signed ;;

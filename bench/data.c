@@ -1,0 +1,86 @@
+/* data.c: the data that all systems are built from, deterministic; and the sort that makes it. */
+#include "bench/data.h"
+
+#include "bench/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DIGIT_BITS 11
+
+/* xorshift64* (Vigna, 2016). */
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t next_random(void) {
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 2685821657736338717u;
+}
+
+static uint64_t flip_bits(uint64_t fingerprint, unsigned count) {
+    uint64_t flipped = 0;
+    for (unsigned i = 0; i < count;) {
+        uint64_t bit = UINT64_C(1) << (next_random() >> 58);
+        if ((flipped & bit) != 0) continue;
+        flipped |= bit;
+        i++;
+    }
+    return fingerprint ^ flipped;
+}
+
+/* One digit of the sort. */
+static void sort_by_digit(const uint64_t *values, uint64_t *sorted, size_t count, unsigned shift, unsigned bits) {
+    size_t begins[1 << MAX_DIGIT_BITS] = {0};
+    uint64_t mask = (UINT64_C(1) << bits) - 1;
+    for (size_t i = 0; i < count; i++) begins[values[i] >> shift & mask]++;
+    size_t begin = 0;
+    for (size_t digit = 0; digit <= mask; digit++) {
+        size_t here = begins[digit];
+        begins[digit] = begin;
+        begin += here;
+    }
+    for (size_t i = 0; i < count; i++) sorted[begins[values[i] >> shift & mask]++] = values[i];
+}
+
+uint64_t *sort_by_bits(uint64_t *values, uint64_t *spare, size_t count, unsigned low_bit, unsigned bits) {
+    unsigned digits = (bits + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
+    for (; digits > 0; digits--) {
+        unsigned digit_bits = (bits + digits - 1) / digits;
+        sort_by_digit(values, spare, count, low_bit, digit_bits);
+        uint64_t *sorted = spare;
+        spare = values;
+        values = sorted;
+        low_bit += digit_bits;
+        bits -= digit_bits;
+    }
+    return values;
+}
+
+static size_t keep_distinct(uint64_t *sorted, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || sorted[i] != sorted[kept - 1]) sorted[kept++] = sorted[i];
+    }
+    return kept;
+}
+
+void make_data(struct data *data, size_t count, size_t query_count, unsigned k) {
+    size_t bytes = count * sizeof(uint64_t);
+    uint64_t *fingerprints = huge_new(bytes), *spare = huge_new(bytes);
+    uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
+    for (size_t i = 0; i < count; i++)
+        fingerprints[i] =
+            i % 10 == 9 ? flip_bits(fingerprints[next_random() % i], 1 + next_random() % (k + 3)) : next_random();
+    for (size_t i = 0; i < query_count; i++)
+        queries[i] =
+            i % 2 == 0 ? next_random() : flip_bits(fingerprints[next_random() % count], next_random() % (k + 3));
+    uint64_t *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
+    huge_free(sorted == spare ? fingerprints : spare, bytes);
+    *data = (struct data){sorted, keep_distinct(sorted, count), queries, query_count, k};
+}
+
+void free_data(struct data *data, size_t count) {
+    huge_free((void *)(uintptr_t)data->fingerprints, count * sizeof(uint64_t));
+    huge_free((void *)(uintptr_t)data->queries, data->query_count * sizeof(uint64_t));
+}

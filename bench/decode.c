@@ -1,0 +1,115 @@
+/* decode.c: how long each way of decoding takes for a fingerprint, by codec and block size. The blocks are those of a
+ * part of a table of uniform fingerprints that fits into the caches: what is measured is decoding, not memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/clock.h"
+#include "format/block.h"
+
+#define PASSES 21
+#define MEASURED 65536 /* fingerprints */
+
+static const char help[] = "Usage: decode [--count N]\n"
+                           "\n"
+                           "Prints, separated by tabs under a header line: codec, block_size, way, "
+                           "bits_per_fingerprint (of blocks, with their\n"
+                           "headers), ns_per_fingerprint (decoding whole blocks; median of 21 passes), for uniform "
+                           "fingerprints as dense as in\n"
+                           "a table of N (default 1e7).\n";
+
+static const char *const codecs[] = {"xor", "delta"};
+
+struct blocks {
+    uint8_t *bytes;
+    size_t count;
+    struct idxf_decoder decoder;
+};
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Fingerprints of the part of all values that holds MEASURED of `count`, by xorshift64* (Vigna, 2016). */
+static void make_fingerprints(uint64_t *fingerprints, double count) {
+    uint64_t state = 88172645463325252u;
+    double share = MEASURED / count < 1 ? MEASURED / count : 1;
+    for (size_t i = 0; i < MEASURED; i++) {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        fingerprints[i] = (uint64_t)((double)(state * 2685821657736338717u >> 1) * share) << 1 | (state >> 7 & 1);
+    }
+    qsort(fingerprints, MEASURED, sizeof *fingerprints, compare_numbers);
+}
+
+static void encode(struct blocks *blocks, const uint64_t *fingerprints, enum idxf_codec codec, uint32_t block_size) {
+    struct idxf_encoder encoder;
+    uint64_t counts[IDXF_SYMBOLS] = {0};
+    uint8_t lengths[IDXF_SYMBOLS] = {0};
+    for (size_t i = 1; i < MEASURED; i++) counts[idxf_position(fingerprints[i - 1], fingerprints[i])]++;
+    if (codec == IDXF_CODEC_XOR) idxf_code_lengths(counts, lengths);
+    idxf_encoder_init(&encoder, codec, 64, block_size, lengths);
+    idxf_decoder_init(&blocks->decoder, codec, 64, block_size, lengths);
+    blocks->count = 0;
+    for (size_t done = 0; done < MEASURED; blocks->count++)
+        done += idxf_block_encode(&encoder, fingerprints + done, MEASURED - done,
+                                  blocks->bytes + blocks->count * block_size);
+}
+
+/* Returns the sum of all fingerprints. */
+static uint64_t decode(const struct blocks *blocks) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < blocks->count; i++) {
+        struct idxf_block_cursor cursor;
+        uint64_t fingerprints[IDXF_CHUNK];
+        size_t count;
+        idxf_block_begin(&cursor, &blocks->decoder, blocks->bytes + i * blocks->decoder.block_size);
+        while ((count = idxf_block_next(&cursor, fingerprints)) > 0) sum += fingerprints[0] + fingerprints[count - 1];
+    }
+    return sum;
+}
+
+static void measure(struct blocks *blocks, const char *codec, const struct idxf_way *way) {
+    double seconds[PASSES];
+    uint64_t sum = 0;
+    blocks->decoder.way = way;
+    for (size_t pass = 0; pass < PASSES; pass++) {
+        double begin = now();
+        sum += decode(blocks);
+        seconds[pass] = now() - begin;
+    }
+    qsort(seconds, PASSES, sizeof *seconds, compare_doubles);
+    printf("%s\t%u\t%s\t%.2f\t%.3f\n", codec, blocks->decoder.block_size, way->name,
+           (double)blocks->count * blocks->decoder.block_size * 8 / MEASURED, seconds[PASSES / 2] / MEASURED * 1e9);
+    if (sum == 0) printf("\n"); /* so that decoding has a use */
+}
+
+int main(int argc, char **argv) {
+    double count = argc == 3 && strcmp(argv[1], "--count") == 0 ? strtod(argv[2], NULL) : 1e7;
+    struct blocks blocks = {.bytes = malloc(MEASURED * 16 + IDXF_MAX_BLOCK_SIZE)};
+    uint64_t *fingerprints = malloc(MEASURED * sizeof *fingerprints);
+    if ((argc != 1 && argc != 3) || count < 1 || blocks.bytes == NULL || fingerprints == NULL) {
+        fputs(help, argc == 2 && strcmp(argv[1], "--help") == 0 ? stdout : stderr);
+        return argc == 2 ? 0 : 2;
+    }
+    make_fingerprints(fingerprints, count);
+    printf("codec\tblock_size\tway\tbits_per_fingerprint\tns_per_fingerprint\n");
+    for (int codec = 0; codec < IDXF_CODEC_COUNT; codec++) {
+        for (uint32_t size = IDXF_MIN_BLOCK_SIZE; size <= IDXF_MAX_BLOCK_SIZE; size *= 2) {
+            const struct idxf_way *ways[IDXF_MAX_WAYS];
+            encode(&blocks, fingerprints, (enum idxf_codec)codec, size);
+            size_t way_count = idxf_decoder_ways((enum idxf_codec)codec, ways);
+            for (size_t i = 0; i < way_count; i++) measure(&blocks, codecs[codec], ways[i]);
+        }
+    }
+    free(fingerprints);
+    free(blocks.bytes);
+    return 0;
+}

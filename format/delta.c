@@ -1,0 +1,410 @@
+/* delta.c: the delta codec: differences from the block's first fingerprint in Elias-Fano form (SPEC.md, chapter 7), so
+ * that the fingerprints of a range are found by counting bits, and decoded eight at a time. */
+#include "format/block.h"
+#include "format/bytes.h"
+#include "format/processor.h"
+
+#define HEADER_BITS (IDXF_BLOCK_HEADER_BYTES * 8)
+#define WORD_BITS 64
+
+/* ---- Encoding ---- */
+
+size_t idxf_delta_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                         uint8_t *block) {
+    unsigned align = 64 - encoder->bits, width = 0;
+    size_t end = (size_t)encoder->block_size * 8, room = end - HEADER_BITS;
+    size_t most = count < IDXF_MAX_DELTA_FINGERPRINTS ? count : IDXF_MAX_DELTA_FINGERPRINTS, made = 1;
+    for (unsigned next = 0; next <= IDXF_MAX_LOW_BITS && made < most && made * (next + 1) <= room; next++) {
+        while (made < most && made * (next + 1) <= room &&
+               (fingerprints[made] - fingerprints[0]) >> align >> next <= room - made * (next + 1)) {
+            made++;
+            width = next;
+        }
+    }
+    block[0] = (uint8_t)(made & 255);
+    block[1] = (uint8_t)(made >> 8 | width << 2);
+    for (size_t i = 1; i < made; i++) {
+        uint64_t difference = (fingerprints[i] - fingerprints[0]) >> align;
+        size_t place = HEADER_BITS + (size_t)(difference >> width) + i - 1;
+        block[place / 8] = (uint8_t)(block[place / 8] | 1u << place % 8);
+        idxf_put_bits(block, end - i * width, difference & idxf_low_bits(width), width);
+    }
+    return made;
+}
+
+/* ---- Decoding ---- */
+
+/* What a block's header says, and how its differences stand. */
+struct view {
+    const uint8_t *block;
+    size_t size;
+    uint64_t first;
+    size_t count;
+    unsigned width, align;
+};
+
+/* The high parts in hand: word `word` of them, of which the bits `ones` are still to come; the first of these belongs
+ * to fingerprint `given`, from 0. */
+struct place {
+    size_t word;
+    uint64_t ones;
+    size_t given;
+};
+
+IDXF_INLINE enum idxf_fault get_view(struct view *view, const struct idxf_block_cursor *cursor) {
+    struct idxf_block_header header;
+    enum idxf_fault fault = idxf_block_header_read(&header, cursor->decoder, cursor->block);
+    *view = (struct view){cursor->block, cursor->decoder->block_size, header.first,
+                          header.count,  header.width & 63u,          64 - cursor->decoder->bits};
+    return fault;
+}
+
+static size_t fail(struct idxf_block_cursor *cursor, enum idxf_fault fault) {
+    cursor->fault = fault;
+    cursor->count = 0;
+    return 0;
+}
+
+/* The low part of `width` bits that ends before bit `end`. Reads the 8 bytes up to there: a block's header has more. */
+IDXF_INLINE uint64_t get_low(const uint8_t *block, size_t end, unsigned width) {
+    uint64_t bits = idxf_load64(block + (end + 7) / 8 - 8) << (-end & 7);
+    return bits >> 1 >> (63 - width);
+}
+
+/* Whether the block has a word `word` of high parts. */
+IDXF_INLINE bool has_word(const struct view *view, size_t word) {
+    return IDXF_BLOCK_HEADER_BYTES + word * 8 < view->size;
+}
+
+/* A word of high parts; bits beyond the block are 0. */
+IDXF_INLINE uint64_t get_word(const struct view *view, size_t word) {
+    size_t byte = IDXF_BLOCK_HEADER_BYTES + word * 8, last = view->size - 8;
+    return byte <= last ? idxf_load64(view->block + byte) : idxf_load64(view->block + last) >> (byte - last) * 8;
+}
+
+/* Goes to the word with the next high part. False where the block has none. */
+IDXF_INLINE bool go_to_ones(struct place *place, const struct view *view) {
+    while (place->ones == 0) {
+        if (!has_word(view, ++place->word)) return false;
+        place->ones = get_word(view, place->word);
+    }
+    return true;
+}
+
+/* The place of the `rank`-th bit set, from 0, of more than that. */
+IDXF_INLINE unsigned select_bit(uint64_t bits, unsigned rank) {
+    unsigned place = 0;
+    for (unsigned width = WORD_BITS / 2; width > 0; width /= 2) {
+        unsigned below = idxf_count_bits(bits & idxf_low_bits(width));
+        if (rank < below) continue;
+        rank -= below;
+        bits >>= width;
+        place += width;
+    }
+    return place;
+}
+
+typedef unsigned (*selector)(uint64_t bits, unsigned rank);
+
+/* Goes to the first fingerprint after x0 whose high part is `high` or more: behind the `high`-th 0 bit. False where the
+ * block has none. */
+IDXF_INLINE bool seek(struct place *place, const struct view *view, uint64_t high, selector select_at) {
+    uint64_t left = high, word = get_word(view, 0);
+    unsigned zeros = WORD_BITS - idxf_count_bits(word);
+    place->word = 0;
+    while (left > zeros) {
+        left -= zeros;
+        if (!has_word(view, ++place->word)) return false;
+        word = get_word(view, place->word);
+        zeros = WORD_BITS - idxf_count_bits(word);
+    }
+    unsigned begin = left == 0 ? 0 : select_at(~word, (unsigned)left - 1) + 1;
+    place->ones = begin == WORD_BITS ? 0 : word >> begin << begin;
+    place->given = place->word * WORD_BITS + begin - (size_t)high + 1;
+    return place->given < view->count;
+}
+
+/* The differences that a search wants. */
+struct wanted {
+    uint64_t low, high;
+};
+
+IDXF_INLINE struct wanted get_wanted(const struct idxf_block_cursor *cursor, const struct view *view) {
+    uint64_t low = cursor->low > view->first ? cursor->low - view->first : 0;
+    return (struct wanted){low >> view->align, (cursor->high - view->first) >> view->align};
+}
+
+/* Begins a search: takes x0 where it is near, and goes to the next fingerprint that may be wanted. False where there is
+ * none, or the block is faulty. */
+IDXF_INLINE bool begin_search(struct idxf_block_cursor *cursor, const struct view *view, struct place *place,
+                              uint64_t query, unsigned distance, uint64_t *fingerprints, size_t *found,
+                              selector select_at) {
+    if (view->first > cursor->high) {
+        cursor->past = true;
+        return false;
+    }
+    if (view->first >= cursor->low && idxf_count_bits(view->first ^ query) <= distance)
+        fingerprints[(*found)++] = view->first;
+    return seek(place, view, get_wanted(cursor, view).low >> view->width, select_at);
+}
+
+/* The difference that belongs to the next of the high parts in hand, and the place of that. */
+IDXF_INLINE uint64_t get_difference(const struct view *view, const struct place *place, size_t *at) {
+    size_t index = place->given - 1;
+    *at = place->word * WORD_BITS + (unsigned)__builtin_ctzll(place->ones);
+    return (uint64_t)(*at - index) << view->width |
+           get_low(view->block, view->size * 8 - index * view->width, view->width);
+}
+
+IDXF_INLINE struct place get_place(const struct idxf_block_cursor *cursor) {
+    return (struct place){cursor->word, cursor->ones, cursor->given};
+}
+
+IDXF_INLINE void keep_place(struct idxf_block_cursor *cursor, const struct place *place) {
+    cursor->word = place->word;
+    cursor->ones = place->ones;
+    cursor->given = place->given;
+}
+
+/* What ends a search: no fingerprint is left. */
+IDXF_INLINE size_t end_search(struct idxf_block_cursor *cursor, size_t found) {
+    cursor->given = SIZE_MAX;
+    return found;
+}
+
+IDXF_INLINE size_t find(struct idxf_block_cursor *cursor, uint64_t query, unsigned distance, uint64_t *fingerprints,
+                        selector select_at) {
+    struct view view;
+    struct place place = get_place(cursor);
+    size_t found = 0, at;
+    enum idxf_fault fault = get_view(&view, cursor);
+    if (fault != IDXF_OK) return fail(cursor, fault);
+    if (cursor->given == 0 && !begin_search(cursor, &view, &place, query, distance, fingerprints, &found, select_at))
+        return end_search(cursor, found);
+    struct wanted wanted = get_wanted(cursor, &view);
+    for (; place.given < view.count && found < IDXF_CHUNK; place.given++, place.ones &= place.ones - 1) {
+        if (!go_to_ones(&place, &view)) return fail(cursor, IDXF_FAULT_OVERRUN);
+        uint64_t difference = get_difference(&view, &place, &at);
+        uint64_t x = view.first + (difference << view.align);
+        if (difference > wanted.high) {
+            cursor->past = true;
+            return end_search(cursor, found);
+        }
+        if (difference >= wanted.low && idxf_count_bits(x ^ query) <= distance) fingerprints[found++] = x;
+    }
+    keep_place(cursor, &place);
+    return found;
+}
+
+/* Gives x0, and goes to the next fingerprint. */
+IDXF_INLINE size_t begin_decoding(const struct view *view, struct place *place, uint64_t *fingerprints) {
+    *place = (struct place){0, get_word(view, 0), 1};
+    fingerprints[0] = view->first;
+    return 1;
+}
+
+/* Whether the high part at bit `at` of them, the last one given, stands before the low parts; notes that they end
+ * behind it. */
+IDXF_INLINE bool end_highs(struct idxf_block_cursor *cursor, const struct view *view, size_t at) {
+    cursor->end = HEADER_BITS + at + 1;
+    return cursor->end <= view->size * 8 - (view->count - 1) * view->width;
+}
+
+IDXF_INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    struct view view;
+    struct place place = get_place(cursor);
+    size_t made = 0, at = 0;
+    if (cursor->given >= cursor->count) return 0;
+    get_view(&view, cursor);
+    if (cursor->given == 0) made = begin_decoding(&view, &place, fingerprints);
+    for (; place.given < view.count && made < IDXF_CHUNK; place.given++, place.ones &= place.ones - 1) {
+        if (!go_to_ones(&place, &view)) return fail(cursor, IDXF_FAULT_OVERRUN);
+        fingerprints[made++] = view.first + (get_difference(&view, &place, &at) << view.align);
+    }
+    if (place.given > 1 && !end_highs(cursor, &view, at)) return fail(cursor, IDXF_FAULT_OVERRUN);
+    keep_place(cursor, &place);
+    return made;
+}
+
+bool idxf_delta_wraps(const struct idxf_block_cursor *cursor) {
+    struct view view;
+    struct place place;
+    uint64_t first;
+    size_t at;
+    get_view(&view, cursor);
+    uint64_t most = (UINT64_MAX - view.first) >> view.align;
+    begin_decoding(&view, &place, &first);
+    for (; place.given < view.count && go_to_ones(&place, &view); place.given++, place.ones &= place.ones - 1) {
+        uint64_t difference = get_difference(&view, &place, &at);
+        if (at - (place.given - 1) > most >> view.width || difference > most) return true;
+    }
+    return false;
+}
+
+static size_t next_portable(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    return next(cursor, fingerprints);
+}
+
+static size_t find_portable(struct idxf_block_cursor *cursor, uint64_t query, unsigned distance,
+                            uint64_t *fingerprints) {
+    return find(cursor, query, distance, fingerprints, select_bit);
+}
+
+static const struct idxf_way portable = {"portable", next_portable, find_portable};
+
+#ifdef IDXF_X86
+#include <immintrin.h>
+
+IDXF_BMI2 static inline unsigned select_bmi2(uint64_t bits, unsigned rank) {
+    return (unsigned)_tzcnt_u64(_pdep_u64(UINT64_C(1) << rank, bits));
+}
+
+IDXF_BMI2 static size_t next_bmi2(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    return next(cursor, fingerprints);
+}
+
+IDXF_BMI2 static size_t find_bmi2(struct idxf_block_cursor *cursor, uint64_t query, unsigned distance,
+                                  uint64_t *fingerprints) {
+    return find(cursor, query, distance, fingerprints, select_bmi2);
+}
+
+static const struct idxf_way bmi2 = {"bmi2", next_bmi2, find_bmi2};
+
+/* ---- Eight at a time ---- */
+
+#define LANES 8
+
+/* What stays the same from one group of eight to the next. */
+struct lanes {
+    __m512i first;
+    __m512i numbers;  /* 0 to 7 */
+    __m512i low_bits; /* the bits of a low part */
+    __m512i offsets;  /* of the lanes' low parts, in bits, from that of the last lane */
+    __m128i width, align;
+};
+
+IDXF_AVX512 static inline struct lanes get_lanes(const struct view *view) {
+    struct lanes lanes;
+    lanes.first = _mm512_set1_epi64((long long)view->first);
+    lanes.numbers = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    lanes.low_bits = _mm512_set1_epi64((long long)idxf_low_bits(view->width));
+    lanes.offsets = _mm512_mul_epu32(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(view->width));
+    lanes.width = _mm_cvtsi32_si128((int)view->width);
+    lanes.align = _mm_cvtsi32_si128((int)view->align);
+    return lanes;
+}
+
+/* The low parts of the next eight differences; of those that the block has not, anything. They lie within 64 bytes,
+ * which are taken from within the block. */
+IDXF_AVX512 static inline __m512i get_lows(const struct view *view, const struct place *place,
+                                           const struct lanes *lanes) {
+    const __m512i replicate = _mm512_broadcast_i32x4(_mm_set_epi64x(0x0808080808080808, 0));
+    const __m512i bytes = _mm512_set1_epi64(0x0706050403020100);
+    long long begin = (long long)(view->size * 8) - (long long)((place->given - 1 + LANES) * view->width);
+    long long byte = begin < 0 ? 0 : begin / 8, last = (long long)view->size - 64;
+    if (byte > last) byte = last;
+    __m512i bits = _mm512_loadu_si512(view->block + byte);
+    __m512i places = _mm512_add_epi64(_mm512_set1_epi64(begin - byte * 8), lanes->offsets);
+    __m512i from = _mm512_add_epi8(_mm512_shuffle_epi8(_mm512_srli_epi64(places, 3), replicate), bytes);
+    __m512i shift = _mm512_and_si512(places, _mm512_set1_epi64(7));
+    return _mm512_and_si512(_mm512_srlv_epi64(_mm512_permutexvar_epi8(from, bits), shift), lanes->low_bits);
+}
+
+/* The next differences, as many as the group has. */
+IDXF_AVX512 static inline __m512i get_differences(const struct view *view, const struct place *place,
+                                                  const struct lanes *lanes) {
+    const __m512i all =
+        _mm512_set_epi64(0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928, 0x2726252423222120,
+                         0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
+    __m512i ones = _mm512_maskz_compress_epi8(place->ones, all);
+    long long skipped = (long long)(place->word * WORD_BITS) - (long long)(place->given - 1);
+    __m512i places = _mm512_add_epi64(_mm512_cvtepu8_epi64(_mm512_castsi512_si128(ones)), _mm512_set1_epi64(skipped));
+    __m512i highs = _mm512_sub_epi64(places, lanes->numbers);
+    return _mm512_or_si512(_mm512_sll_epi64(highs, lanes->width), get_lows(view, place, lanes));
+}
+
+/* How many of the high parts in hand make the next group. */
+IDXF_AVX512 static inline unsigned get_group(const struct view *view, const struct place *place) {
+    size_t left = view->count - place->given, here = idxf_count_bits(place->ones);
+    if (left > here) left = here;
+    return left < LANES ? (unsigned)left : LANES;
+}
+
+IDXF_AVX512 static inline void pass_group(struct place *place, unsigned group) {
+    place->given += group;
+    place->ones = _pdep_u64(~UINT64_C(0) << group, place->ones);
+}
+
+IDXF_AVX512 static size_t next_avx512(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
+    struct view view;
+    struct place place = get_place(cursor);
+    uint64_t passed = 0;
+    size_t made = 0;
+    if (cursor->given >= cursor->count) return 0;
+    get_view(&view, cursor);
+    if (cursor->given == 0) made = begin_decoding(&view, &place, fingerprints);
+    struct lanes lanes = get_lanes(&view);
+    while (place.given < view.count && made <= IDXF_CHUNK - LANES) {
+        if (!go_to_ones(&place, &view)) return fail(cursor, IDXF_FAULT_OVERRUN);
+        unsigned group = get_group(&view, &place);
+        __m512i differences = get_differences(&view, &place, &lanes);
+        _mm512_storeu_si512(fingerprints + made,
+                            _mm512_add_epi64(lanes.first, _mm512_sll_epi64(differences, lanes.align)));
+        made += group;
+        passed = place.ones;
+        pass_group(&place, group);
+        passed ^= place.ones;
+    }
+    size_t last = place.word * WORD_BITS + 63 - (size_t)_lzcnt_u64(passed);
+    if (passed != 0 && !end_highs(cursor, &view, last)) return fail(cursor, IDXF_FAULT_OVERRUN);
+    keep_place(cursor, &place);
+    return made;
+}
+
+IDXF_AVX512 static size_t find_avx512(struct idxf_block_cursor *cursor, uint64_t query, unsigned distance,
+                                      uint64_t *fingerprints) {
+    struct view view;
+    struct place place = get_place(cursor);
+    size_t found = 0;
+    enum idxf_fault fault = get_view(&view, cursor);
+    if (fault != IDXF_OK) return fail(cursor, fault);
+    if (cursor->given == 0 && !begin_search(cursor, &view, &place, query, distance, fingerprints, &found, select_bmi2))
+        return end_search(cursor, found);
+    struct wanted wanted = get_wanted(cursor, &view);
+    struct lanes lanes = get_lanes(&view);
+    while (place.given < view.count && found <= IDXF_CHUNK - LANES) {
+        if (!go_to_ones(&place, &view)) return fail(cursor, IDXF_FAULT_OVERRUN);
+        unsigned group = get_group(&view, &place);
+        __m512i differences = get_differences(&view, &place, &lanes);
+        __m512i values = _mm512_add_epi64(lanes.first, _mm512_sll_epi64(differences, lanes.align));
+        __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(values, _mm512_set1_epi64((long long)query)));
+        __mmask8 real = (__mmask8)((1u << group) - 1);
+        __mmask8 low = _mm512_mask_cmpge_epu64_mask(real, differences, _mm512_set1_epi64((long long)wanted.low));
+        __mmask8 high = _mm512_mask_cmpgt_epu64_mask(real, differences, _mm512_set1_epi64((long long)wanted.high));
+        __mmask8 near = _mm512_mask_cmple_epu64_mask((__mmask8)(low & ~high), errors, _mm512_set1_epi64(distance));
+        if (near != 0) {
+            _mm512_storeu_si512(fingerprints + found, _mm512_maskz_compress_epi64(near, values));
+            found += idxf_count_bits(near);
+        }
+        if (high != 0) {
+            cursor->past = true;
+            return end_search(cursor, found);
+        }
+        pass_group(&place, group);
+    }
+    keep_place(cursor, &place);
+    return found;
+}
+
+static const struct idxf_way avx512 = {"avx512", next_avx512, find_avx512};
+#endif
+
+size_t idxf_delta_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]) {
+    size_t count = 0;
+    ways[count++] = &portable;
+#ifdef IDXF_X86
+    if (idxf_has_bmi2()) ways[count++] = &bmi2;
+    if (idxf_has_avx512()) ways[count++] = &avx512;
+#endif
+    return count;
+}

@@ -1,0 +1,29 @@
+/* probing.h: which tables a query probes, and with which radius. */
+#ifndef IDX_LIBIDX_PROBING_H
+#define IDX_LIBIDX_PROBING_H
+
+#include <idx.h>
+
+#include "libidx/error.h"
+
+/* A table that is probed. */
+struct idxi_probed {
+    uint64_t mask;
+    unsigned radius; /* up to the scheme's */
+    uint32_t table;  /* its number in the scheme */
+};
+
+/* The tables that find every error pattern of so many bits. */
+struct idxi_probing {
+    size_t count;
+    struct idxi_probed *tables;
+};
+
+/* Makes the probings of the distances 0 to k of a scheme that covers k: for k all its tables, for less what suffices.
+ * The caller frees *probings by idxi_probings_free. */
+enum idx_status idxi_probings_make(struct idxi_probing **probings, const struct idx_scheme *scheme, unsigned k,
+                                   struct idx_error *error);
+
+void idxi_probings_free(struct idxi_probing *probings);
+
+#endif

@@ -1,0 +1,132 @@
+/* directory.c: tests of the directory as a table's reader uses it: for every fingerprint, and those beside it, the
+ * block to begin with is the one that could hold it, or the one before. */
+#include <stdlib.h>
+
+#include "libidx/index.h"
+#include "tests/libidx/sets.h"
+#include "tests/libidx/support.h"
+#include "tests/libidx/trial.h"
+
+/* What a directory was asked, and where it began. */
+struct counts {
+    size_t asked, early; /* at random */
+    size_t crowded_lines;
+};
+
+/* The last fingerprint of each block, permuted. */
+static uint64_t *read_keys(const struct idxi_table *table) {
+    uint64_t *keys = malloc((size_t)table->header.blocks * sizeof *keys + 1);
+    assert_non_null(keys);
+    for (uint64_t block = 0; block < table->header.blocks; block++) {
+        struct idxf_block_cursor cursor;
+        uint64_t fingerprints[IDXF_CHUNK];
+        size_t count;
+        idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
+        while ((count = idxf_block_next(&cursor, fingerprints)) > 0) keys[block] = fingerprints[count - 1];
+        assert_int_equal(cursor.fault, IDXF_OK);
+    }
+    return keys;
+}
+
+/* Returns whether it begins early. */
+static bool ask(const struct idxi_table *table, const uint64_t *keys, uint64_t permuted) {
+    uint64_t found, low = 0, high = table->header.blocks;
+    assert_ok(idxi_table_find_block(table, permuted, &found, &failure));
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (keys[middle] < permuted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (found == low) return false;
+    assert_int_equal(found + 1, low);
+    return true;
+}
+
+static void ask_all(const struct idxi_table *table, const struct set *set, struct counts *counts) {
+    if (table->header.blocks == 0) return;
+    uint64_t *keys = read_keys(table), seed = 1, step = UINT64_C(1) << (64 - set->bits);
+    for (size_t i = 0; i < set->distinct_count; i++) {
+        uint64_t permuted = idxf_permute(&table->permutation, set->distinct[i]);
+        ask(table, keys, permuted);
+        ask(table, keys, permuted + step);
+        ask(table, keys, permuted - step);
+        counts->asked++;
+        counts->early += ask(table, keys, next_random(&seed) & ~(step - 1));
+    }
+    for (unsigned bit = 64 - set->bits; bit < 64; bit++) {
+        ask(table, keys, UINT64_C(1) << bit);
+        ask(table, keys, (UINT64_C(1) << bit) - step);
+    }
+    ask(table, keys, 0);
+    ask(table, keys, ~(step - 1));
+    for (uint64_t line = 0; line < table->layout.directory_lines; line++)
+        counts->crowded_lines += idxf_line_crowded(table->directory + line * IDXF_LINE_BYTES) > 0;
+    free(keys);
+}
+
+/* Asks all tables of an index of blocks of 64 bytes. */
+static struct counts try_set(const char *folder, const char *name, const struct set *set, const char *scheme,
+                             enum idx_codec codec) {
+    struct trial trial = {name, .set = set, .scheme = scheme, .k = 1, .codec = codec, .segments = 1, .block_size = 64};
+    struct counts counts = {0, 0, 0};
+    if (set->bits == 1) trial.k = 0;
+    struct idx_index *index = open_trial(folder, &trial, IDX_ID_NONE);
+    for (size_t i = 0; i < index->scheme.table_count; i++) ask_all(&index->segments[0].tables[i], set, &counts);
+    idx_close(index);
+    remove_all(path_in(folder, "trial.idx"));
+    return counts;
+}
+
+static void test_all_shapes(void **state) {
+    static const unsigned bits[] = {1, 12, 40, 64};
+    static const char *const schemes[] = {"@1", "2:1", "@00000fffff,@fffff00000", "2:1"};
+    for (size_t i = 0; i < SHAPE_COUNT * LENGTH(bits); i++) {
+        enum shape shape = (enum shape)(i % SHAPE_COUNT);
+        struct set set = make_set(shape, bits[i / SHAPE_COUNT], scale(20000), i);
+        try_set(*state, shape_names[shape], &set, schemes[i / SHAPE_COUNT], (enum idx_codec)(i % 2));
+        free_set(&set);
+    }
+}
+
+/* With eight cells a block, half a cell lies before a fingerprint in its own: one look-up of 16 begins early. */
+static void test_how_often_it_begins_early(void **state) {
+    struct set set = make_set(SHAPE_UNIFORM, 64, scale(200000), 1);
+    struct counts counts = try_set(*state, "uniform", &set, "2:1", IDX_CODEC_DELTA);
+    double share = (double)counts.early / (double)counts.asked;
+    if (share < 0.9 / 16 || share > 1.1 / 16) fail_msg("one of %.2f", 1 / share);
+    free_set(&set);
+}
+
+/* Where many keys share their leading bits, lines are crowded: all keys in one cell, in a few, or in some lines only.
+ */
+static void test_crowded_lines(void **state) {
+    struct set low = make_set(SHAPE_DENSE_LOW, 64, scale(200000), 1), prefixed = make_set(SHAPE_PREFIXED, 64, 20000, 1);
+    struct set ball = make_ball(UINT64_C(0xfedcba9876543210), 64, is_sanitized() ? 2 : 3);
+    assert_true(try_set(*state, "dense low", &low, "@ffffffffffffffff:1", IDX_CODEC_DELTA).crowded_lines == 1);
+    assert_true(try_set(*state, "dense low", &low, "@ffffffffffffffff:1", IDX_CODEC_XOR).crowded_lines == 1);
+    assert_true(try_set(*state, "prefixed", &prefixed, "@ffffffffffffffff:1", IDX_CODEC_DELTA).crowded_lines == 1);
+    assert_true(try_set(*state, "ball", &ball, "2:1", IDX_CODEC_DELTA).crowded_lines > 1);
+    free_set(&low);
+    free_set(&prefixed);
+    free_set(&ball);
+}
+
+/* All values there are lie as evenly as can be: no cell has two keys, but for that of the last block, which is short:
+ * 604 blocks of 217 leave 4. */
+static void test_all_values(void **state) {
+    struct set set = make_set(SHAPE_DENSE_LOW, 17, (size_t)1 << 17, 1);
+    assert_int_equal(try_set(*state, "all of 17 bits", &set, "@1ffff:1", IDX_CODEC_DELTA).crowded_lines, 1);
+    free_set(&set);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_all_shapes),
+        in_folder(test_how_often_it_begins_early),
+        in_folder(test_crowded_lines),
+        in_folder(test_all_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
