@@ -134,7 +134,8 @@ static inline size_t idxf_block_next(struct idxf_block_cursor *cursor, uint64_t 
     return cursor->decoder->way->next(cursor, fingerprints);
 }
 
-/* Begins to search a block, instead of idxf_block_begin, for the fingerprints from `low` to `high`. */
+/* Begins to search a block, instead of idxf_block_begin, for the fingerprints from `low`, left-aligned, to `high`, not
+ * below it. */
 static inline void idxf_block_seek(struct idxf_block_cursor *cursor, const struct idxf_decoder *decoder,
                                    const uint8_t *block, uint64_t low, uint64_t high) {
     cursor->decoder = decoder;

@@ -355,8 +355,8 @@ IDXF_AVX512 static size_t next_avx512(struct idxf_block_cursor *cursor, uint64_t
         pass_group(&place, group);
         passed ^= place.ones;
     }
-    size_t last = place.word * WORD_BITS + 63 - (size_t)_lzcnt_u64(passed);
-    if (passed != 0 && !end_highs(cursor, &view, last)) return fail(cursor, IDXF_FAULT_OVERRUN);
+    if (passed != 0 && !end_highs(cursor, &view, place.word * WORD_BITS + 63 - (size_t)__builtin_clzll(passed)))
+        return fail(cursor, IDXF_FAULT_OVERRUN);
     keep_place(cursor, &place);
     return made;
 }

@@ -58,7 +58,8 @@ static size_t fail(struct idxf_block_cursor *cursor, enum idxf_fault fault) {
 
 IDXF_INLINE size_t next(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
     const struct idxf_decoder *decoder = cursor->decoder;
-    size_t size = decoder->block_size, at = cursor->end, left = cursor->count - cursor->given;
+    size_t size = decoder->block_size, at = cursor->end;
+    size_t left = cursor->given < cursor->count ? cursor->count - cursor->given : 0;
     size_t wanted = left < IDXF_CHUNK ? left : IDXF_CHUNK, made = 0;
     unsigned align = 64 - decoder->bits;
     uint64_t x = cursor->given == 0 ? idxf_load64(cursor->block + 2) : cursor->previous;
