@@ -50,6 +50,8 @@ static inline unsigned idxf_position(uint64_t previous, uint64_t x) { return (un
 
 /* ---- Decoding ---- */
 
+struct idxf_decoder;
+
 /* A block being decoded. */
 struct idxf_block_cursor {
     const struct idxf_decoder *decoder;
@@ -65,9 +67,17 @@ struct idxf_block_cursor {
     enum idxf_fault fault;
 };
 
+/* Searches of blocks of one decoder, side by side. */
+#define IDXF_LANES 8
+struct idxf_lanes {
+    const uint8_t *blocks[IDXF_LANES];
+    uint64_t low[IDXF_LANES], high[IDXF_LANES], queries[IDXF_LANES];
+};
+
 /* One way to decode: portable, or with instructions that some processors have. */
 struct idxf_way {
     const char *name;
+    unsigned (*sift)(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned distance);
     size_t (*next)(struct idxf_block_cursor *cursor, uint64_t *fingerprints);
     size_t (*find)(struct idxf_block_cursor *cursor, uint64_t query, unsigned distance, uint64_t *fingerprints);
 };
@@ -154,6 +164,14 @@ static inline void idxf_block_seek(struct idxf_block_cursor *cursor, const struc
 static inline size_t idxf_block_find(struct idxf_block_cursor *cursor, uint64_t query, unsigned distance,
                                      uint64_t fingerprints[IDXF_CHUNK]) {
     return cursor->decoder->way->find(cursor, query, distance, fingerprints);
+}
+
+/* Most searches of few fingerprints find none. Returns a bit, the lowest first, for each of the lanes that has to be
+ * searched by idxf_block_find: all, where the way can't tell. In the other blocks no fingerprint from `low` to `high`
+ * differs from the query in at most `distance` bits, and one stands above `high`. */
+static inline unsigned idxf_block_sift(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
+                                       unsigned distance) {
+    return decoder->way->sift == NULL ? (1u << IDXF_LANES) - 1 : decoder->way->sift(decoder, lanes, distance);
 }
 
 /* After the last fingerprint of the block, when all were found to ascend: whether a sum wrapped nonetheless

@@ -250,7 +250,7 @@ static size_t find_portable(struct idxf_block_cursor *cursor, uint64_t query, un
     return find(cursor, query, distance, fingerprints, select_bit);
 }
 
-static const struct idxf_way portable = {"portable", next_portable, find_portable};
+static const struct idxf_way portable = {"portable", NULL, next_portable, find_portable};
 
 #ifdef IDXF_X86
 #include <immintrin.h>
@@ -268,7 +268,7 @@ IDXF_BMI2 static size_t find_bmi2(struct idxf_block_cursor *cursor, uint64_t que
     return find(cursor, query, distance, fingerprints, select_bmi2);
 }
 
-static const struct idxf_way bmi2 = {"bmi2", next_bmi2, find_bmi2};
+static const struct idxf_way bmi2 = {"bmi2", NULL, next_bmi2, find_bmi2};
 
 /* ---- Eight at a time ---- */
 
@@ -396,7 +396,110 @@ IDXF_AVX512 static size_t find_avx512(struct idxf_block_cursor *cursor, uint64_t
     return found;
 }
 
-static const struct idxf_way avx512 = {"avx512", next_avx512, find_avx512};
+/* ---- Eight blocks at a time ---- */
+
+/* Fingerprints that sifting looks at in a block: a few more than a probe finds on average. */
+#define SIFTED 3
+
+/* What is known of the blocks in the lanes. */
+struct sifting {
+    __m512i blocks, first, width;
+    __m512i differences; /* how many the block has */
+    __m512i low, high;   /* wanted, as differences */
+    __m512i ones, given; /* the high parts in hand, and the number of the first of these, from 0 */
+};
+
+IDXF_AVX512 static inline __m512i splat(uint64_t value) { return _mm512_set1_epi64((long long)value); }
+
+IDXF_AVX512 static inline __m512i load_lanes(const void *lanes) { return _mm512_loadu_si512(lanes); }
+
+/* 8 bytes from each of the addresses, where `mask` is set. */
+IDXF_AVX512 static inline __m512i gather(__mmask8 mask, __m512i addresses) {
+    return _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), mask, addresses, NULL, 1);
+}
+
+/* The lanes whose headers are sound. */
+IDXF_AVX512 static inline __mmask8 read_headers(struct sifting *sifting, const struct idxf_decoder *decoder,
+                                                const struct idxf_lanes *lanes) {
+    sifting->blocks = load_lanes(lanes->blocks);
+    __m512i heads = gather(0xff, sifting->blocks);
+    __m512i counts = _mm512_and_si512(heads, splat(IDXF_MAX_DELTA_FINGERPRINTS));
+    sifting->first = gather(0xff, _mm512_add_epi64(sifting->blocks, splat(2)));
+    sifting->width = _mm512_and_si512(_mm512_srli_epi64(heads, 10), splat(63));
+    sifting->differences = _mm512_sub_epi64(counts, splat(1));
+    __m512i taken = _mm512_mul_epu32(sifting->differences, _mm512_add_epi64(sifting->width, splat(1)));
+    __mmask8 sound = _mm512_test_epi64_mask(counts, counts);
+    sound = _mm512_mask_testn_epi64_mask(sound, sifting->first, splat(idxf_low_bits(64 - decoder->bits)));
+    sound = _mm512_mask_cmple_epu64_mask(sound, sifting->width, splat(IDXF_MAX_LOW_BITS));
+    return _mm512_mask_cmple_epu64_mask(sound, taken, splat((decoder->block_size - IDXF_BLOCK_HEADER_BYTES) * 8));
+}
+
+/* Goes to the first high parts that may be wanted. Returns the lanes whose first word has them. */
+IDXF_AVX512 static inline __mmask8 seek_lanes(struct sifting *sifting, __mmask8 lanes) {
+    __m512i word = gather(lanes, _mm512_add_epi64(sifting->blocks, splat(IDXF_BLOCK_HEADER_BYTES)));
+    /* A 0 bit in front stands for high part 0. */
+    __m512i zeros = _mm512_or_si512(_mm512_slli_epi64(_mm512_xor_si512(word, splat(UINT64_MAX)), 1), splat(1));
+    __m512i rank = _mm512_srlv_epi64(sifting->low, sifting->width), high = rank, begin = _mm512_setzero_si512();
+    lanes = _mm512_mask_cmplt_epu64_mask(lanes, rank, _mm512_popcnt_epi64(zeros));
+    for (unsigned width = WORD_BITS / 2; width > 0; width /= 2) {
+        __m512i below = _mm512_popcnt_epi64(_mm512_and_si512(zeros, splat(idxf_low_bits(width))));
+        __mmask8 beyond = _mm512_cmpge_epu64_mask(rank, below);
+        rank = _mm512_mask_sub_epi64(rank, beyond, rank, below);
+        zeros = _mm512_mask_srli_epi64(zeros, beyond, zeros, width);
+        begin = _mm512_mask_add_epi64(begin, beyond, begin, splat(width));
+    }
+    sifting->ones = _mm512_sllv_epi64(_mm512_srlv_epi64(word, begin), begin);
+    sifting->given = _mm512_sub_epi64(begin, high);
+    return lanes;
+}
+
+/* The next difference of each of the lanes. */
+IDXF_AVX512 static inline __m512i take_differences(struct sifting *sifting, __mmask8 lanes, size_t size) {
+    __m512i less = _mm512_sub_epi64(sifting->ones, splat(1));
+    __m512i place = _mm512_popcnt_epi64(_mm512_andnot_si512(sifting->ones, less));
+    __m512i highs = _mm512_sllv_epi64(_mm512_sub_epi64(place, sifting->given), sifting->width);
+    __m512i end = _mm512_sub_epi64(splat(size * 8), _mm512_mul_epu32(sifting->given, sifting->width));
+    __m512i bytes = _mm512_sub_epi64(_mm512_srli_epi64(_mm512_add_epi64(end, splat(7)), 3), splat(8));
+    __m512i shift = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), end), splat(7));
+    __m512i lows = _mm512_sllv_epi64(gather(lanes, _mm512_add_epi64(sifting->blocks, bytes)), shift);
+    lows = _mm512_srlv_epi64(_mm512_srli_epi64(lows, 1), _mm512_sub_epi64(splat(63), sifting->width));
+    sifting->ones = _mm512_and_si512(sifting->ones, less);
+    sifting->given = _mm512_add_epi64(sifting->given, splat(1));
+    return _mm512_or_si512(highs, lows);
+}
+
+IDXF_AVX512 static unsigned sift_avx512(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
+                                        unsigned distance) {
+    struct sifting sifting;
+    __m512i low = load_lanes(lanes->low), high = load_lanes(lanes->high), query = load_lanes(lanes->queries);
+    __m128i align = _mm_cvtsi32_si128(64 - (int)decoder->bits);
+    __mmask8 sound = read_headers(&sifting, decoder, lanes);
+    __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(sifting.first, query));
+    __mmask8 near = _mm512_cmple_epu64_mask(errors, splat(distance)) & _mm512_cmpge_epu64_mask(sifting.first, low);
+    __mmask8 open = sound & ~near & _mm512_cmple_epu64_mask(sifting.first, high), found = near | (__mmask8)~sound;
+    __mmask8 above = _mm512_cmpgt_epu64_mask(low, sifting.first);
+    sifting.low = _mm512_srl_epi64(_mm512_maskz_sub_epi64(above, low, sifting.first), align);
+    sifting.high = _mm512_srl_epi64(_mm512_sub_epi64(high, sifting.first), align);
+    __mmask8 here = seek_lanes(&sifting, open);
+    found |= open & ~here;
+    open = here;
+    for (int i = 0; i < SIFTED && open != 0; i++) {
+        here = _mm512_mask_test_epi64_mask(open, sifting.ones, sifting.ones);
+        here = _mm512_mask_cmplt_epu64_mask(here, sifting.given, sifting.differences);
+        found |= open & ~here;
+        __m512i differences = take_differences(&sifting, here, decoder->block_size);
+        __m512i values = _mm512_add_epi64(sifting.first, _mm512_sll_epi64(differences, align));
+        errors = _mm512_popcnt_epi64(_mm512_xor_si512(values, query));
+        open = _mm512_mask_cmple_epu64_mask(here, differences, sifting.high);
+        near = _mm512_mask_cmpge_epu64_mask(open, differences, sifting.low);
+        near = _mm512_mask_cmple_epu64_mask(near, errors, splat(distance));
+        found |= near;
+        open &= ~near;
+    }
+    return found | open;
+}
+
+static const struct idxf_way avx512 = {"avx512", sift_avx512, next_avx512, find_avx512};
 #endif
 
 size_t idxf_delta_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]) {

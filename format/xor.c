@@ -113,7 +113,7 @@ static size_t find_portable(struct idxf_block_cursor *cursor, uint64_t query, un
     return find(cursor, query, distance, fingerprints);
 }
 
-static const struct idxf_way portable = {"portable", next_portable, find_portable};
+static const struct idxf_way portable = {"portable", NULL, next_portable, find_portable};
 
 #ifdef IDXF_X86
 IDXF_BMI2 static size_t next_bmi2(struct idxf_block_cursor *cursor, uint64_t *fingerprints) {
@@ -125,7 +125,7 @@ IDXF_BMI2 static size_t find_bmi2(struct idxf_block_cursor *cursor, uint64_t que
     return find(cursor, query, distance, fingerprints);
 }
 
-static const struct idxf_way bmi2 = {"bmi2", next_bmi2, find_bmi2};
+static const struct idxf_way bmi2 = {"bmi2", NULL, next_bmi2, find_bmi2};
 #endif
 
 size_t idxf_xor_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]) {

@@ -172,12 +172,24 @@ static enum idx_status load_tables(struct idx_index *index, struct idxi_segment 
     return IDX_OK;
 }
 
+/* A writer makes all tables of a segment with one codec and block size; a file may have others. */
+static bool decode_alike(const struct idxi_segment *segment) {
+    const struct idxf_decoder *first = segment->tables[0].decoder;
+    for (size_t i = 0; i < segment->open_tables; i++) {
+        const struct idxf_decoder *decoder = segment->tables[i].decoder;
+        if (decoder == NULL || decoder->way->sift == NULL) return false;
+        if (decoder->way != first->way || decoder->block_size != first->block_size) return false;
+    }
+    return true;
+}
+
 static enum idx_status open_segment(struct idx_index *index, size_t segment, struct idx_error *error) {
     int folder;
     IDXI_TRY(idxi_segment_open_folder(index, segment, &folder, error));
     enum idx_status status = IDX_OK;
     for (size_t table = 0; table < index->scheme.table_count && status == IDX_OK; table++)
         status = idxi_segment_open_table(index, segment, table, folder, error);
+    if (status == IDX_OK) index->segments[segment].decodes_alike = decode_alike(&index->segments[segment]);
     if (status == IDX_OK) status = load_tables(index, &index->segments[segment], error);
     if (status == IDX_OK) status = idxi_segment_open_map(index, segment, folder, error);
     close(folder);

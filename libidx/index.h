@@ -20,7 +20,8 @@ struct idxi_segment {
     char *path;
     struct idxi_table *tables; /* as many as the scheme has */
     size_t open_tables;
-    uint8_t *loaded; /* what is loaded of all tables, together in huge pages; or NULL */
+    bool decodes_alike; /* all tables, by a way that sifts */
+    uint8_t *loaded;    /* what is loaded of all tables, together in huge pages; or NULL */
     size_t loaded_bytes;
     struct idxi_map map;
     bool map_open;

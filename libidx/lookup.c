@@ -14,19 +14,26 @@
 /* Probes go through a stage in groups: short loops, in which many of them wait for memory at the same time. Two groups
  * are under way, and what they ask for must stay in the first cache. What comes from a disk takes so much longer that
  * many queries make one. */
-#define MEMORY_GROUP 32
+#define MEMORY_GROUP 64
 #define MEMORY_GROUP_BYTES 8192
 #define DISK_GROUP 512
 #define LINE_BYTES 64
 
-/* One range of permuted fingerprints, from low to high, looked for in one table. */
+/* One range of permuted fingerprints looked for in one table. */
 struct probe {
     const struct idxi_table *table;
     size_t query;
-    size_t turn;       /* the table's in the tables that are probed */
-    uint64_t permuted; /* the query */
-    uint64_t low, high;
+    size_t turn;    /* the table's in the tables that are probed */
     uint64_t block; /* to begin with */
+    bool finds_few; /* so that it is worth sifting */
+};
+
+/* Probes that go through the stages together; and their ranges and permuted queries, as sifting takes them. */
+struct group {
+    size_t count;
+    size_t bytes; /* that are asked for ahead */
+    struct probe probes[DISK_GROUP];
+    struct idxf_lanes lanes[DISK_GROUP / IDXF_LANES];
 };
 
 /* Called for a match of query number `query`. False stops the search. */
@@ -44,12 +51,9 @@ struct search {
     bool stopped;
     uint64_t blocks_searched;
 
-    size_t group, group_bytes;         /* the most of a group */
-    size_t begun;                      /* probes of the group that is being begun */
-    size_t begun_bytes;                /* that will be asked for ahead, for these */
-    struct probe *beginning, *waiting; /* that group, and the one before it, whose blocks were asked for */
-    size_t waiting_count;
-    struct probe probes[2][DISK_GROUP];
+    size_t most, most_bytes;           /* of a group */
+    struct group *beginning, *waiting; /* that one's blocks were asked for */
+    struct group groups[2];
 };
 
 /* ---- Matches ---- */
@@ -91,13 +95,15 @@ static enum idx_status report(struct search *search, const struct probe *probe, 
 
 /* ---- Stages ---- */
 
+/* Into the first cache, or the second, which waits for more lines at a time. */
 static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
+static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
-/* Asks the disk for the pages of all blocks that the probe may search. */
-static enum idx_status read_ahead(const struct search *search, const struct probe *probe) {
+/* Asks the disk for the pages of all blocks up to those that may hold `high`. */
+static enum idx_status read_ahead(const struct search *search, const struct probe *probe, uint64_t high) {
     const struct idxi_table *table = probe->table;
     uint64_t last;
-    IDXI_TRY(idxi_table_find_block(table, probe->high, &last, search->error));
+    IDXI_TRY(idxi_table_find_block(table, high, &last, search->error));
     if (last == table->header.blocks) last--;
     uint64_t begin = idxi_table_block_offset(table, probe->block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
     uint64_t end = idxi_table_block_offset(table, last + 1);
@@ -105,17 +111,23 @@ static enum idx_status read_ahead(const struct search *search, const struct prob
     return IDX_OK;
 }
 
-static enum idx_status ask_for_block(const struct search *search, const struct probe *probe) {
+/* Where no block is to be searched, the first one stands in for it. */
+static enum idx_status ask_for_block(const struct search *search, struct probe *probe, struct idxf_lanes *lanes,
+                                     size_t lane) {
     const struct idxi_table *table = probe->table;
-    if (probe->block == table->header.blocks) return IDX_OK;
-    if (table->on_disk) return read_ahead(search, probe);
-    const uint8_t *block = idxi_table_block(table, probe->block);
-    for (size_t at = 0; at < table->prefetched_bytes; at += LINE_BYTES) prefetch(block + at);
+    bool has_block = probe->block < table->header.blocks;
+    const uint8_t *block = idxi_table_block(table, has_block ? probe->block : 0);
+    probe->finds_few &= has_block;
+    lanes->blocks[lane] = block;
+    if (has_block && table->on_disk) return read_ahead(search, probe, lanes->high[lane]);
+    for (size_t at = 0; at < table->prefetched_bytes; at += LINE_BYTES) prefetch_block(block + at);
     return IDX_OK;
 }
 
-/* Searches the probe's block, and those after it until one has a fingerprint beyond the range. */
-static enum idx_status search_blocks(struct search *search, const struct probe *probe) {
+/* Searches the block of the probe, which is in lane `lane`, and those after it until one has a fingerprint beyond the
+ * range. */
+static enum idx_status search_blocks(struct search *search, const struct probe *probe, const struct idxf_lanes *lanes,
+                                     size_t lane) {
     const struct idxi_table *table = probe->table;
     for (uint64_t block = probe->block; block < table->header.blocks && !search->stopped; block++) {
         struct idxf_block_cursor cursor;
@@ -123,9 +135,9 @@ static enum idx_status search_blocks(struct search *search, const struct probe *
         size_t count;
         uint64_t offset = idxi_table_block_offset(table, block);
         IDXI_TRY(idxi_table_check(table, offset, search->error));
-        idxf_block_seek(&cursor, table->decoder, idxi_table_block(table, block), probe->low, probe->high);
+        idxf_block_seek(&cursor, table->decoder, idxi_table_block(table, block), lanes->low[lane], lanes->high[lane]);
         search->blocks_searched++;
-        while ((count = idxf_block_find(&cursor, probe->permuted, search->distance, found)) > 0) {
+        while ((count = idxf_block_find(&cursor, lanes->queries[lane], search->distance, found)) > 0) {
             for (size_t i = 0; i < count; i++) IDXI_TRY(report(search, probe, found[i]));
         }
         if (cursor.fault != IDXF_OK) return idxi_fail_fault(search->error, cursor.fault, table->path, offset);
@@ -134,32 +146,77 @@ static enum idx_status search_blocks(struct search *search, const struct probe *
     return IDX_OK;
 }
 
-static enum idx_status search_waiting(struct search *search) {
-    size_t count = search->waiting_count;
-    search->waiting_count = 0;
-    for (size_t i = 0; i < count && !search->stopped; i++) IDXI_TRY(search_blocks(search, &search->waiting[i]));
+/* A bit for each probe in lanes[i]. */
+static unsigned get_all(const struct group *group, size_t i) {
+    size_t count = group->count - i * IDXF_LANES;
+    return count < IDXF_LANES ? (1u << count) - 1 : (1u << IDXF_LANES) - 1;
+}
+
+/* Gets lanes[i] of a group ready to be sifted. Returns a bit for each that is not to be. */
+static enum idx_status prepare(const struct search *search, struct group *group, size_t i, unsigned *searched) {
+    struct idxf_lanes *lanes = &group->lanes[i];
+    *searched = 0;
+    for (size_t lane = 0; lane < IDXF_LANES; lane++) {
+        const struct probe *probe = &group->probes[i * IDXF_LANES + lane];
+        if (i * IDXF_LANES + lane >= group->count) {
+            lanes->blocks[lane] = lanes->blocks[0];
+            continue;
+        }
+        *searched |= (unsigned)!probe->finds_few << lane;
+        if (probe->table->checked == NULL) continue;
+        uint64_t offset = (uint64_t)(lanes->blocks[lane] - probe->table->map);
+        IDXI_TRY(idxi_table_check(probe->table, offset, search->error));
+    }
+    return IDX_OK;
+}
+
+/* Sets a bit of left[i] for each probe in lanes[i] that has to be searched: those that sifting does not sort out. */
+static enum idx_status sift(struct search *search, struct group *group, unsigned left[]) {
+    for (size_t i = 0; i * IDXF_LANES < group->count; i++) IDXI_TRY(prepare(search, group, i, &left[i]));
+    for (size_t i = 0; i * IDXF_LANES < group->count; i++) {
+        unsigned all = get_all(group, i);
+        const struct idxf_decoder *decoder = group->probes[i * IDXF_LANES].table->decoder;
+        if (left[i] != all) left[i] |= idxf_block_sift(decoder, &group->lanes[i], search->distance);
+        left[i] &= all;
+        search->blocks_searched += (unsigned)__builtin_popcount(all & ~left[i]);
+    }
+    return IDX_OK;
+}
+
+static enum idx_status search_group(struct search *search, struct group *group) {
+    unsigned left[DISK_GROUP / IDXF_LANES];
+    bool sifts = search->index->segments[search->segment].decodes_alike;
+    if (sifts) IDXI_TRY(sift(search, group, left));
+    for (size_t i = 0; i * IDXF_LANES < group->count; i++) {
+        unsigned here = sifts ? left[i] : get_all(group, i);
+        for (; here != 0 && !search->stopped; here &= here - 1) {
+            size_t lane = (size_t)__builtin_ctz(here);
+            IDXI_TRY(search_blocks(search, &group->probes[i * IDXF_LANES + lane], &group->lanes[i], lane));
+        }
+    }
+    group->count = 0;
+    group->bytes = 0;
     return IDX_OK;
 }
 
 /* Finds the blocks of the group that was begun, and asks for them; meanwhile the group before it is searched. */
 static enum idx_status end_group(struct search *search) {
-    struct probe *group = search->beginning;
-    size_t count = search->begun;
-    for (size_t i = 0; i < count; i++)
-        IDXI_TRY(idxi_table_find_block(group[i].table, group[i].low, &group[i].block, search->error));
-    for (size_t i = 0; i < count; i++) IDXI_TRY(ask_for_block(search, &group[i]));
-    IDXI_TRY(search_waiting(search));
+    struct group *group = search->beginning;
+    for (size_t i = 0; i < group->count; i++) {
+        uint64_t low = group->lanes[i / IDXF_LANES].low[i % IDXF_LANES];
+        IDXI_TRY(idxi_table_find_block(group->probes[i].table, low, &group->probes[i].block, search->error));
+    }
+    for (size_t i = 0; i < group->count; i++)
+        IDXI_TRY(ask_for_block(search, &group->probes[i], &group->lanes[i / IDXF_LANES], i % IDXF_LANES));
+    IDXI_TRY(search_group(search, search->waiting));
     search->beginning = search->waiting;
-    search->begun = 0;
-    search->begun_bytes = 0;
     search->waiting = group;
-    search->waiting_count = count;
     return IDX_OK;
 }
 
 static enum idx_status end_probes(struct search *search) {
     IDXI_TRY(end_group(search));
-    return search_waiting(search);
+    return search_group(search, search->waiting);
 }
 
 /* What the probes of a query have in common that are for one table. */
@@ -172,18 +229,21 @@ struct turn {
 /* Begins a probe for the first `prefix` bits of `value`. */
 static inline enum idx_status begin_probe(struct search *search, const struct turn *turn, uint64_t value,
                                           unsigned prefix) {
-    struct probe *probe = &search->beginning[search->begun];
+    struct group *group = search->beginning;
+    size_t lane = group->count % IDXF_LANES;
+    struct idxf_lanes *lanes = &group->lanes[group->count / IDXF_LANES];
+    struct probe *probe = &group->probes[group->count++];
     uint64_t rest = idxf_low_bits(64 - prefix);
     probe->table = turn->table;
     probe->query = turn->query;
     probe->turn = turn->number;
-    probe->permuted = turn->permuted;
-    probe->low = value & ~rest;
-    probe->high = value | rest;
-    prefetch(idxi_table_line(turn->table, probe->low));
-    search->begun++;
-    search->begun_bytes += turn->table->prefetched_bytes;
-    bool is_full = search->begun == search->group || search->begun_bytes >= search->group_bytes;
+    probe->finds_few = prefix == turn->table->prefix && turn->table->finds_few;
+    lanes->low[lane] = value & ~rest;
+    lanes->high[lane] = value | rest;
+    lanes->queries[lane] = turn->permuted;
+    prefetch(idxi_table_line(turn->table, value & ~rest));
+    group->bytes += turn->table->prefetched_bytes;
+    bool is_full = group->count == search->most || group->bytes >= search->most_bytes;
     return is_full ? end_group(search) : IDX_OK;
 }
 
@@ -233,14 +293,12 @@ static enum idx_status search_queries(struct search *search, size_t begin, size_
     const struct idx_index *index = search->index;
     search->probing = &index->probings[search->distance];
     bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
-    search->group = on_disk ? DISK_GROUP : MEMORY_GROUP;
-    search->group_bytes = on_disk ? SIZE_MAX : MEMORY_GROUP_BYTES;
-    search->begun_bytes = 0;
-    search->beginning = search->probes[0];
-    search->waiting = search->probes[1];
-    search->waiting_count = 0;
+    search->most = on_disk ? DISK_GROUP : MEMORY_GROUP;
+    search->most_bytes = on_disk ? SIZE_MAX : MEMORY_GROUP_BYTES;
+    search->beginning = &search->groups[0];
+    search->waiting = &search->groups[1];
+    for (size_t i = 0; i < 2; i++) search->groups[i].count = search->groups[i].bytes = 0;
     search->stopped = false;
-    search->begun = 0;
     search->blocks_searched = 0;
     for (size_t query = begin; query < end; query++) IDXI_TRY(check_query(search, search->queries[query]));
     for (search->segment = 0; search->segment < index->manifest->segment_count && !search->stopped; search->segment++) {

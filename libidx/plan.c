@@ -15,10 +15,10 @@
 #include "libidx/table_reader.h"
 
 /* What probing takes on a core of a typical server, in nanoseconds. */
-#define PROBE_TIME 35.0    /* a probe: a line of the directory, and a block of up to 128 bytes */
-#define BYTE_TIME 0.08     /* a probe, for each byte of a block beyond those */
-#define BLOCK_TIME 8.0     /* each block after the first */
-#define CANDIDATE_TIME 0.7 /* each fingerprint with the prefix */
+#define PROBE_TIME 50.0    /* a probe: a line of the directory, and a block of IDX_MIN_BLOCK_SIZE */
+#define BYTE_TIME 0.2      /* a probe, for each byte of a block beyond that */
+#define BLOCK_TIME 11.0    /* each block after the first */
+#define CANDIDATE_TIME 1.9 /* each fingerprint with the prefix */
 
 /* Searching this many fingerprints takes about as long as a probe more. */
 #define SPARED_GROUP 16
@@ -128,7 +128,7 @@ static double expected_group(const struct idx_plan_options *options, uint64_t ma
 }
 
 static double time_of(const struct idx_plan_options *options, const struct idx_plan *plan) {
-    double probe = PROBE_TIME + (options->block_size > 128 ? (options->block_size - 128) * BYTE_TIME : 0);
+    double probe = PROBE_TIME + (options->block_size - IDX_MIN_BLOCK_SIZE) * BYTE_TIME;
     return plan->probes * probe + fmax(plan->blocks - plan->probes, 0) * BLOCK_TIME + plan->candidates * CANDIDATE_TIME;
 }
 

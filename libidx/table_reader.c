@@ -77,6 +77,7 @@ static void set_reach(struct idxi_table *table) {
     double reach = idxi_expected_blocks((double)mean_group(count, table->prefix), (double)count / (double)blocks);
     double bytes = reach * table->header.block_size;
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
+    table->finds_few = mean_group(count, table->prefix) < 1;
     table->spared_bits = idxi_spared_bits(count, table->prefix);
 }
 

@@ -20,7 +20,7 @@ static const char help[] =
     "  --max-bytes-per-fingerprint N\n"
     "                         what auto's tables and their memory may take (default: F, and 1 MiB in all)\n"
     "  --codec CODEC          delta (default) or xor, the paper's\n"
-    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 128)\n"
+    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 64)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
     "  --format FORMAT        tsv (default), u64 or npy\n"
     "  --fingerprints HOW     TSV fingerprints are hex (default), dec (unsigned) or signed (two's complement)\n"

@@ -21,7 +21,8 @@ static const char help[] =
     "  --count N              how many fingerprints: 8M, 1e9, 2^34\n"
     "  -k K                   largest distance to be answered (default 3)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
-    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 128)\n"
+    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 64, or the\n"
+    "                         least with which a table can hold so many)\n"
     "  --max-bytes-per-fingerprint N\n"
     "                         what files and memory may take together (default: F, and 1 MiB in all)\n"
     "  --format FORMAT        text (default) or json\n"
@@ -208,13 +209,24 @@ static void print_json(const struct report *report, struct output *output) {
 
 /* ---- The command ---- */
 
+/* Where no block size is asked for, takes larger blocks than the default when there would be too many. */
+static bool make_plans(struct report *report) {
+    struct idx_plan_options *options = &report->options;
+    struct idx_error error;
+    bool is_free = options->block_size == 0;
+    if (is_free) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
+    enum idx_status status = idx_plan(options, report->plans, MAX_PLANS, &report->count, &error);
+    while (is_free && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
+        options->block_size *= 2;
+        status = idx_plan(options, report->plans, MAX_PLANS, &report->count, &error);
+    }
+    if (status != IDX_OK) complain("%s", error.sentence);
+    return status == IDX_OK;
+}
+
 static int run(struct report *report, bool json) {
     struct output output = OUTPUT_STANDARD;
-    struct idx_error error;
-    if (idx_plan(&report->options, report->plans, MAX_PLANS, &report->count, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return ENDS_BADLY;
-    }
+    if (!make_plans(report)) return ENDS_BADLY;
     report->chance_matches = idx_chance_matches(report->options.count, report->options.bits, report->options.k);
     make_notes(report);
     if (json)
@@ -228,11 +240,12 @@ int command_plan(int argc, char **argv) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct texts operands;
     int format = 0, status;
+    options.block_size = 0; /* not given */
     const struct option_rule rules[] = {
         {.name = "count", .kind = OPTION_COUNT, .value = &options.count, .least = 1, .most = UINT64_MAX - 1},
         {.name = "k", .kind = OPTION_NUMBER, .value = &options.k},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &options.bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options.block_size},
+        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options.block_size, .least = 1},
         {.name = "max-bytes-per-fingerprint",
          .kind = OPTION_NUMBER,
          .value = &options.max_bytes_per_fingerprint,

@@ -51,7 +51,7 @@ extern "C" {
 #define IDX_MAX_THREADS 256
 #define IDX_MIN_BLOCK_SIZE 64
 #define IDX_MAX_BLOCK_SIZE 4096
-#define IDX_DEFAULT_BLOCK_SIZE 128
+#define IDX_DEFAULT_BLOCK_SIZE 64
 #define IDX_MAX_RECIPE_BYTES 255
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */

@@ -392,6 +392,7 @@ static void test_options(void **state) {
         assert_status(IDX_INVALID_ARGUMENT, idx_plan(&options, NULL, 0, &plan_count, &failure));
     }
     options = options_of(UINT64_C(100000000000), 64, 3);
+    options.block_size = 128;
     assert_ok(idx_plan(&options, NULL, 0, &plan_count, &failure));
     options.block_size = 64;
     assert_status(IDX_LIMIT, idx_plan(&options, NULL, 0, &plan_count, &failure));
@@ -478,7 +479,7 @@ static void test_auto_when_building(void **state) {
     struct idx_scheme built;
     assert_int_equal(tables_built(path, &set, 1, &built), 1);
     assert_int_equal(tables_built(path, &set, 7, &built), 1);
-    assert_int_equal(tables_built(path, &set, 14, &built), 2);
+    assert_int_equal(tables_built(path, &set, 16, &built), 2);
     assert_string_equal(built.name, "2:1:1");
     assert_int_equal(tables_built(path, &set, 0, &built), 4);
     assert_string_equal(built.name, "4:1");
