@@ -175,3 +175,8 @@ bool idx_build(struct system *system, const struct data *data, const struct idx_
     name_scheme(system, choice->scheme, properties.scheme->name);
     return true;
 }
+
+void idx_warm(const struct system *system, const struct data *data) {
+    struct answers ignored = {0};
+    answer(system, MODE_STAGED, data->queries, data->query_count, &ignored);
+}

@@ -25,4 +25,7 @@ void idx_drop_cache(const char *path);
 bool idx_build(struct system *system, const struct data *data, const struct idx_choice *choice, const char *path,
                bool in_memory, unsigned threads);
 
+/* Answers all queries once, so that the pages that they need are mapped and checked. */
+void idx_warm(const struct system *system, const struct data *data);
+
 #endif

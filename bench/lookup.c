@@ -54,8 +54,10 @@ static const char help[] =
     "queries_per_second, ns_per_query: the median; table_bytes_per_fp: all table files, or a peer's whole structure;\n"
     "resident_bytes_per_fp: what opening allocates; matches: of the first 1000 queries, which every system answers: "
     "the\n"
-    "same fingerprints as the scan, or the benchmark ends with status 1. idx has its keys in memory and its blocks\n"
-    "mapped, idx-memory both in memory. There are no document IDs, so no bytes for them.\n";
+    "same fingerprints as the scan, or the benchmark ends with status 1. idx has its directories in memory and\n"
+    "its blocks mapped, all different queries answered once before, so that pages are mapped and checked; idx-memory "
+    "has\n"
+    "both in memory. There are no document IDs, so no bytes for them.\n";
 
 #define MAX_CHOICES 32
 
@@ -121,6 +123,7 @@ static void measure_opened(struct run *run, const struct idx_choice *choice, con
     unsigned threads = run->options->threads;
     struct system system;
     idx_build(&system, &run->data, choice, path, in_memory, threads);
+    if (!in_memory) idx_warm(&system, &run->data);
     measure(&run->measurement, &system, MODE_SINGLE, 1);
     measure(&run->measurement, &system, MODE_STAGED, 1);
     if (threads > 1) measure(&run->measurement, &system, MODE_THREADS, threads);

@@ -28,7 +28,7 @@ static const struct {
     [IDXF_FAULT_CODE] = {"code", "has code lengths that make no complete code, or a code that is not assigned"},
     [IDXF_FAULT_OVERRUN] = {"overrun", "has a block whose differences don't fit into it"},
     [IDXF_FAULT_ORDER] = {"order", "has fingerprints that don't ascend"},
-    [IDXF_FAULT_STATISTICS] = {"statistics", "has a header that is wrong about its fingerprints"},
+    [IDXF_FAULT_STATISTICS] = {"statistics", "is wrong about its fingerprints"},
     [IDXF_FAULT_PADDING] = {"padding", "has unused bits or bytes that are not 0"},
 };
 

@@ -18,14 +18,24 @@
 #define DOCS_FLAGS (MDB_INTEGERKEY | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP)
 #define IDS_FLAGS MDB_INTEGERKEY
 
-/* Meta data: little-endian u64 under names. */
+/* Meta data: little-endian u64 under names, two of them under the last. */
 static const char meta_uuid[] = "uuid";
 static const char meta_fingerprints[] = "fingerprints";
 static const char meta_documents[] = "documents";
+static const char meta_heaviest[] = "heaviest";
+#define HEAVIEST_BYTES 16
 
 static enum idx_status fail_lmdb(int result, const char *path, const char *action, struct idx_error *error) {
     if (result > 0) return idxi_fail_system(error, result, path, action);
     return idxi_fail(error, IDX_BAD_CONTENT, path, "can't %s: %s", action, mdb_strerror(result));
+}
+
+void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint) {
+    heaviest->run = heaviest->run > 0 && heaviest->last == fingerprint ? heaviest->run + 1 : 1;
+    heaviest->last = fingerprint;
+    if (heaviest->run <= heaviest->documents) return;
+    heaviest->fingerprint = fingerprint;
+    heaviest->documents = heaviest->run;
 }
 
 /* ---- Writing ---- */
@@ -115,11 +125,9 @@ enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t 
 enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, uint64_t fingerprint, uint64_t value,
                                     struct idx_error *error) {
     size_t key = (size_t)fingerprint, data = (size_t)value;
-    bool same = writer->any && fingerprint == writer->last_fingerprint;
-    writer->any = true;
-    writer->last_fingerprint = fingerprint;
+    idxi_heaviest_count(&writer->heaviest, fingerprint);
     return put(writer, writer->docs, (MDB_val){sizeof key, &key}, (MDB_val){sizeof data, &data},
-               same ? MDB_APPENDDUP : MDB_APPEND, error);
+               writer->heaviest.run > 1 ? MDB_APPENDDUP : MDB_APPEND, error);
 }
 
 static enum idx_status put_meta(struct idxi_map_writer *writer, const char *name, const void *bytes, size_t size,
@@ -130,12 +138,15 @@ static enum idx_status put_meta(struct idxi_map_writer *writer, const char *name
 
 static enum idx_status put_all_meta(struct idxi_map_writer *writer, const struct idxf_manifest_segment *segment,
                                     struct idx_error *error) {
-    uint8_t fingerprints[8], documents[8];
+    uint8_t fingerprints[8], documents[8], heaviest[HEAVIEST_BYTES];
     idxf_store64(fingerprints, segment->fingerprints);
     idxf_store64(documents, segment->documents);
+    idxf_store64(heaviest, writer->heaviest.fingerprint);
+    idxf_store64(heaviest + 8, writer->heaviest.documents);
     IDXI_TRY(put_meta(writer, meta_uuid, segment->uuid, IDXF_UUID_BYTES, error));
     IDXI_TRY(put_meta(writer, meta_fingerprints, fingerprints, sizeof fingerprints, error));
-    return put_meta(writer, meta_documents, documents, sizeof documents, error);
+    IDXI_TRY(put_meta(writer, meta_documents, documents, sizeof documents, error));
+    return put_meta(writer, meta_heaviest, heaviest, sizeof heaviest, error);
 }
 
 /* The number of bytes read and summed at a time. */
@@ -304,6 +315,16 @@ static enum idx_status check_all_meta(const struct idxi_map *map, MDB_txn *txn, 
     return check_meta(map, txn, meta, meta_documents, documents, sizeof documents, error);
 }
 
+static enum idx_status read_heaviest(struct idxi_map *map, MDB_txn *txn, MDB_dbi meta, struct idx_error *error) {
+    MDB_val key = {strlen(meta_heaviest), (void *)(uintptr_t)meta_heaviest}, value;
+    int result = mdb_get(txn, meta, &key, &value);
+    if (result != 0) return idxi_map_fail(map, result, error);
+    if (value.mv_size != HEAVIEST_BYTES) return idxi_fail_fault(error, IDXF_FAULT_SIZE, map->path, 0);
+    map->heaviest_fingerprint = idxf_load64(value.mv_data);
+    map->heaviest_documents = idxf_load64((const uint8_t *)value.mv_data + 8);
+    return IDX_OK;
+}
+
 static enum idx_status open_maps(struct idxi_map *map, MDB_txn *txn, struct idx_error *error) {
     MDB_dbi meta;
     unsigned flags = 0;
@@ -314,7 +335,9 @@ static enum idx_status open_maps(struct idxi_map *map, MDB_txn *txn, struct idx_
     if (result == 0 && map->id_type == IDX_ID_TEXT) result = mdb_dbi_flags(txn, map->ids, &flags);
     if (result == 0 && map->id_type == IDX_ID_TEXT && flags != IDS_FLAGS) result = MDB_INCOMPATIBLE;
     if (result == 0) result = mdb_dbi_open(txn, "meta", 0, &meta);
-    return result == 0 ? check_all_meta(map, txn, meta, error) : idxi_map_fail(map, result, error);
+    if (result != 0) return idxi_map_fail(map, result, error);
+    IDXI_TRY(check_all_meta(map, txn, meta, error));
+    return read_heaviest(map, txn, meta, error);
 }
 
 /* Finds the roots and checks the few pages that opening the databases takes. */

@@ -14,6 +14,15 @@
 #define IDXI_DOCUMENTS_NAME "docs.mdb"
 #define IDXI_SUMS_NAME "docs.sum"
 
+/* The fingerprint of the most documents: of those with as many, the smallest. */
+struct idxi_heaviest {
+    uint64_t fingerprint, documents; /* both 0 for no documents */
+    uint64_t last, run;              /* the fingerprint that came last, and how often so far */
+};
+
+/* Counts a document of a fingerprint; fingerprints must ascend. */
+void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
+
 /* ---- Writing ---- */
 
 struct idxi_map_writer {
@@ -23,8 +32,7 @@ struct idxi_map_writer {
     enum idx_id_type id_type;
     char *path;         /* of docs.mdb */
     size_t batch_bytes; /* put since the last commit, at most */
-    uint64_t last_fingerprint;
-    bool any;
+    struct idxi_heaviest heaviest;
 };
 
 /* Creates docs.mdb in the folder at `folder_path`. */
@@ -53,8 +61,9 @@ void idxi_map_writer_close(struct idxi_map_writer *writer);
 
 struct idxi_map {
     MDB_env *env;
-    MDB_dbi docs, ids; /* these and their roots: once ready */
+    MDB_dbi docs, ids; /* these, their roots and what the map says is heaviest: once ready */
     uint64_t docs_root, ids_root;
+    uint64_t heaviest_fingerprint, heaviest_documents;
     char *path;
     uint64_t bytes; /* of docs.mdb and docs.sum */
     struct idxi_pages pages;

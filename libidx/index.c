@@ -362,3 +362,19 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
     measure_skew(reader, properties);
     return IDX_OK;
 }
+
+enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
+                                 struct idx_error *error) {
+    uint64_t heaviest = 0, most = 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        struct idxi_map *map = &index->segments[i].map;
+        IDXI_TRY(idxi_map_prepare(map, error));
+        bool as_many = map->heaviest_documents == most;
+        if (map->heaviest_documents < most || (as_many && map->heaviest_fingerprint >= heaviest)) continue;
+        heaviest = map->heaviest_fingerprint;
+        most = map->heaviest_documents;
+    }
+    *fingerprint = heaviest;
+    *documents = most;
+    return IDX_OK;
+}

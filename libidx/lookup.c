@@ -1,7 +1,7 @@
 /* lookup.c: finds the fingerprints within a distance (SPEC.md, chapter 10). The probes of a query, and of the queries
- * after it, go through three stages: the directory's line is asked for, the block is found and asked for, the block is
- * searched; so that the waits for memory, or for a disk, overlap. A match that several tables find
- * belongs to the first of them: nothing is remembered, allocated or locked. */
+ * after it, go through stages: the directory's line is asked for; the block is found and asked for; the probes that
+ * find nothing are sorted out; the others' blocks are searched. So the waits for memory, or for a disk, overlap. A
+ * match that several tables find belongs to the first of them: nothing is remembered, allocated or locked. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "libidx/probing.h"
 
 /* Probes go through a stage in groups: short loops, in which many of them wait for memory at the same time. Two groups
- * are under way, and what they ask for must stay in the first cache. What comes from a disk takes so much longer that
+ * are under way, and what they ask for must stay in the caches. What comes from a disk takes so much longer that
  * many queries make one. */
 #define MEMORY_GROUP 64
 #define MEMORY_GROUP_BYTES 8192

@@ -173,7 +173,7 @@ static bool note_number(uint64_t *seen, uint64_t documents, uint64_t number) {
 }
 
 static enum idx_status walk_documents(const struct idxi_map *map, MDB_cursor *cursor, uint64_t *seen, struct set *set,
-                                      uint64_t *documents, struct idx_error *error) {
+                                      struct idxi_heaviest *heaviest, uint64_t *documents, struct idx_error *error) {
     MDB_val key, value;
     size_t fingerprint = 0;
     int result;
@@ -183,6 +183,7 @@ static enum idx_status walk_documents(const struct idxi_map *map, MDB_cursor *cu
         size_t next = *(const size_t *)key.mv_data;
         if (set->count == 0 || next != fingerprint) add_to_set(set, next);
         fingerprint = next;
+        idxi_heaviest_count(heaviest, next);
         if (seen != NULL && !note_number(seen, map->segment.documents, *(const size_t *)value.mv_data))
             return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                              "has a document number twice or out of range: rebuild the index, or restore it");
@@ -221,23 +222,31 @@ static enum idx_status compare_counts(const struct idxi_map *map, MDB_txn *txn, 
     return map->id_type == IDX_ID_TEXT ? check_ids(map, txn, documents, error) : IDX_OK;
 }
 
+static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
+                                      struct idx_error *error) {
+    bool agrees = heaviest->fingerprint == map->heaviest_fingerprint && heaviest->documents == map->heaviest_documents;
+    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, map->path, 0);
+}
+
 static enum idx_status check_documents(const struct idxi_map *map, const struct set *expected,
                                        struct idx_error *error) {
     MDB_txn *txn = NULL;
     MDB_cursor *cursor = NULL;
     struct set set = {0};
+    struct idxi_heaviest heaviest = {0};
     uint64_t documents = 0;
     uint64_t *seen = NULL;
-    if (map->id_type == IDX_ID_NONE) return IDX_OK;
+    if (map->id_type == IDX_ID_NONE) return check_heaviest(map, &heaviest, error);
     if (map->id_type == IDX_ID_TEXT) {
         seen = calloc((size_t)(map->segment.documents / 64 + 1), sizeof *seen);
         if (seen == NULL) return idxi_fail_memory(error);
     }
     int result = mdb_txn_begin(map->env, NULL, MDB_RDONLY, &txn);
     if (result == 0) result = mdb_cursor_open(txn, map->docs, &cursor);
-    enum idx_status status =
-        result == 0 ? walk_documents(map, cursor, seen, &set, &documents, error) : idxi_map_fail(map, result, error);
+    enum idx_status status = result == 0 ? walk_documents(map, cursor, seen, &set, &heaviest, &documents, error)
+                                         : idxi_map_fail(map, result, error);
     if (status == IDX_OK) status = compare_counts(map, txn, &set, expected, documents, error);
+    if (status == IDX_OK) status = check_heaviest(map, &heaviest, error);
     if (cursor != NULL) mdb_cursor_close(cursor);
     if (txn != NULL) mdb_txn_abort(txn);
     free(seen);

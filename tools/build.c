@@ -159,6 +159,72 @@ static bool publish(struct idx_builder *builder, struct progress *progress) {
     return true;
 }
 
+/* ---- Warnings ---- */
+
+/* Fewer fingerprints are quick to search whatever they look like. */
+#define FINGERPRINTS_WORTH_A_WARNING 1000
+#define MUCH_MORE 4
+
+/* A probe of every table of a segment, and the table with the largest group. */
+struct skew {
+    double blocks, even_blocks; /* that the probes search; and would, were the fingerprints spread evenly */
+    size_t table;
+    struct idx_table_properties largest;
+};
+
+/* As many fingerprints, spread evenly, share a prefix in equal groups; the rest is as in expected_blocks. */
+static double expect_even(const struct idx_table_properties *table) {
+    double count = (double)table->fingerprints, prefixes = 2 * (double)(UINT64_C(1) << (table->prefix - 1));
+    return 1 + 1.0 / 16 + count / prefixes / (count / (double)table->blocks);
+}
+
+static bool measure_skew(const struct idx_index *index, size_t tables, struct skew *skew) {
+    struct idx_table_properties table;
+    *skew = (struct skew){0};
+    for (size_t i = 0; i < tables; i++) {
+        if (idx_get_table_properties(index, 0, i, &table, NULL) != IDX_OK) return false;
+        skew->blocks += table.expected_blocks;
+        skew->even_blocks += expect_even(&table);
+        if (i > 0 && table.largest_group <= skew->largest.largest_group) continue;
+        skew->table = i;
+        skew->largest = table;
+    }
+    return true;
+}
+
+static void warn(const struct idx_properties *properties, const struct skew *skew) {
+    uint64_t dead = skew->largest.dead_bits;
+    char mask[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, properties->bits, dead, mask);
+    if (dead != 0)
+        complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables that bring them to the front tell "
+                 "little apart; see idx info and idx plan",
+                 __builtin_popcountll(dead), properties->bits, (int)length, mask);
+    if (skew->blocks > MUCH_MORE * skew->even_blocks)
+        complain("one probe of each table searches about %.0f blocks, where evenly spread fingerprints take %.0f: the "
+                 "largest "
+                 "group, in table %zu, is of %" PRIu64
+                 " fingerprints with the same %u-bit prefix; another --scheme may do better, see idx info",
+                 skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
+}
+
+/* Advice about the index that was published, which is no less one where the advice can't be given. */
+static void advise(const char *path) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_index *index = NULL;
+    struct idx_properties properties;
+    struct skew skew;
+    options.residence = IDX_RESIDENCE_NONE;
+    if (idx_open(&index, path, &options, NULL) != IDX_OK) return;
+    idx_get_properties(index, &properties);
+    if (properties.fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
+        measure_skew(index, properties.scheme->table_count, &skew))
+        warn(&properties, &skew);
+    idx_close(index);
+}
+
+/* ---- The whole ---- */
+
 static bool run(struct build *build) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
@@ -173,6 +239,7 @@ static bool run(struct build *build) {
     }
     bool published = add_all(builder, build, &progress) == INPUT_END && publish(builder, &progress);
     idx_builder_free(builder);
+    if (published) advise(build->output);
     return published;
 }
 

@@ -17,7 +17,8 @@ static const char help[] =
     "\n"
     "  --format FORMAT        text (default) or json\n"
     "\n"
-    "Dead bits are the same in all fingerprints of a segment, whichever it is: they tell nothing apart.\n"
+    "Dead bits are the same in all fingerprints of a segment, whichever it is: they tell nothing apart. The heaviest\n"
+    "fingerprint is the one with the most documents, in one segment.\n"
     "\n"
     "The last lines stand for a table each:\n"
     "  mask                   the bits that stand in front, in hex; prefix: how many; radius: how many may differ\n"
@@ -68,6 +69,20 @@ static bool find_dead_bits(const struct idx_index *index, const struct idx_prope
     return true;
 }
 
+/* What is told of the fingerprints of the whole index. */
+struct whole {
+    uint64_t dead;
+    uint64_t heaviest, documents; /* of the heaviest */
+};
+
+static bool find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole) {
+    struct idx_error error;
+    if (!find_dead_bits(index, properties, &whole->dead)) return false;
+    if (idx_get_heaviest(index, &whole->heaviest, &whole->documents, &error) == IDX_OK) return true;
+    complain("%s", error.sentence);
+    return false;
+}
+
 /* ---- Text ---- */
 
 static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
@@ -80,7 +95,17 @@ static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
     output_byte(output, '\n');
 }
 
-static void put_properties(const struct idx_properties *properties, uint64_t dead, struct output *output) {
+static void put_heaviest(const struct whole *whole, unsigned bits, struct output *output) {
+    if (whole->documents == 0) {
+        output_format(output, "heaviest fingerprint: none\n");
+        return;
+    }
+    output_format(output, "heaviest fingerprint: ");
+    output_fingerprint(output, NOTATION_HEX, bits, whole->heaviest);
+    output_format(output, ", %" PRIu64 " documents\n", whole->documents);
+}
+
+static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);
     output_format(output, "uuid            %s\n", properties->uuid);
@@ -93,7 +118,8 @@ static void put_properties(const struct idx_properties *properties, uint64_t dea
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);
-    put_dead_bits(dead, properties->bits, output);
+    put_dead_bits(whole->dead, properties->bits, output);
+    put_heaviest(whole, properties->bits, output);
     output_format(output, "table bytes     %" PRIu64 ", %.2f a fingerprint\n", properties->table_bytes,
                   quotient((double)properties->table_bytes, fingerprints));
     output_format(output, "document bytes  %" PRIu64 ", %.2f a fingerprint\n", properties->documents_bytes,
@@ -124,9 +150,9 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
 static bool print_text(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
     struct sum sum = {0, 0, 0};
     struct measured measured;
-    uint64_t dead;
-    if (!find_dead_bits(index, properties, &dead)) return false;
-    put_properties(properties, dead, output);
+    struct whole whole;
+    if (!find_whole(index, properties, &whole)) return false;
+    put_properties(properties, &whole, output);
     put_head(output);
     for (size_t segment = 0; segment < properties->segments; segment++) {
         for (size_t table = 0; table < properties->scheme->table_count; table++) {
@@ -158,24 +184,26 @@ static json_t *table_object(size_t segment, size_t number, unsigned bits, const 
                      integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
-static json_t *index_object(const struct idx_properties *properties, uint64_t dead, json_t *tables) {
-    char dead_bits[NOTATION_MAX_LENGTH];
-    size_t length = notation_print(NOTATION_HEX, properties->bits, dead, dead_bits);
-    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:s%,s:o,s:o,s:o,s:o}", "format_version",
+static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
+    char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
+    size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
+    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o}", "format_version",
                      integer(properties->format_version), "uuid", properties->uuid, "bits", integer(properties->bits),
                      "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
                      *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
                      id_type_names[properties->id_type], "segments", integer(properties->segments), "fingerprints",
                      integer(properties->fingerprints), "documents", integer(properties->documents), "dead_bits",
-                     dead_bits, length, "table_bytes", integer(properties->table_bytes), "document_bytes",
+                     dead_bits, length, "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
+                     integer(whole->documents), "table_bytes", integer(properties->table_bytes), "document_bytes",
                      integer(properties->documents_bytes), "resident_bytes", integer(properties->resident_bytes),
                      "tables", tables);
 }
 
 static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
     struct measured measured;
-    uint64_t dead;
-    if (!find_dead_bits(index, properties, &dead)) return false;
+    struct whole whole;
+    if (!find_whole(index, properties, &whole)) return false;
     json_t *tables = json_array();
     for (size_t segment = 0; segment < properties->segments; segment++) {
         for (size_t table = 0; table < properties->scheme->table_count; table++) {
@@ -186,7 +214,7 @@ static bool print_json(const struct idx_index *index, const struct idx_propertie
             json_array_append_new(tables, table_object(segment, table, properties->bits, &measured));
         }
     }
-    json_put(output, index_object(properties, dead, tables));
+    json_put(output, index_object(properties, &whole, tables));
     output_byte(output, '\n');
     return true;
 }

@@ -21,6 +21,7 @@ static const char help[] =
     "  --max-documents N      only the first N documents of each match\n"
     "  --exists               only print the queries that have a match, each once\n"
     "  --threads N            look up by N threads (default 1)\n"
+    "  --disk                 for an index larger than memory: ask the disk for all that the queries at hand need\n"
     "\n"
     "Output, a line a match and document, by distance, then fingerprint, then document:\n"
     "  query, tab, fingerprint, tab, distance, tab, document ID\n"
@@ -44,6 +45,7 @@ struct lookup {
     int format, notation;
     unsigned distance; /* UINT_MAX: not given */
     unsigned threads;
+    bool disk;
 };
 
 static bool check_options(const struct lookup *lookup) {
@@ -71,6 +73,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "max-documents", .kind = OPTION_COUNT, .value = &question->max_documents, .least = 1},
         {.name = "exists", .kind = OPTION_FLAG, .value = &question->exists},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &lookup->threads, .least = 1, .most = 256},
+        {.name = "disk", .kind = OPTION_FLAG, .value = &lookup->disk},
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -89,6 +92,7 @@ static bool open_index(struct lookup *lookup, struct idx_index **index) {
     struct idx_error error;
     bool few = lookup->queries.fingerprints.count + lookup->queries.texts.count > 0;
     options.residence = few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
+    if (lookup->disk) options.residence = IDX_RESIDENCE_DISK;
     if (idx_open(index, lookup->path, &options, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;

@@ -361,6 +361,12 @@ struct idx_table_properties {
 IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
                                                  struct idx_table_properties *properties, struct idx_error *error);
 
+/* The fingerprint with the most documents, and how many they are: those of one segment, that in which they are most; of
+ * fingerprints with as many, the smallest. Both are 0 where no documents are kept.
+ * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
+                                         struct idx_error *error);
+
 /* ---- Looking up -------------------------------------------------------------------------------------------------- */
 
 struct idx_match {

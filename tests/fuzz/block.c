@@ -2,7 +2,7 @@
  * delta), then the block, filled up with zeros to its size, then searches of SEARCH bytes each: low, high, query and
  * distance. Lengths that make no code are taken as counts to make one from. All ways must agree; what decodes must
  * encode to a block that decodes to the same, and is the same where its padding is 0 and its width that of the writer;
- * and a search must find what going through all fingerprints finds. */
+ * a search must find what going through all fingerprints finds; and sifting must leave each search that finds some. */
 #include "format/block.h"
 
 #include "format/bytes.h"
@@ -131,19 +131,60 @@ static void check_search(const struct idxf_decoder *decoder, const uint8_t *bloc
     CHECK(wanted->low > wanted->high || found.past == is_above);
 }
 
-/* The searches of an input, and some for what the block has. */
+/* Whether nothing from low to high is near, and something is above high: then a search need not be made. */
+static bool is_needless(const struct decoded *decoded, const struct wanted *wanted, unsigned distance) {
+    for (size_t i = 0; i < decoded->count; i++) {
+        uint64_t x = decoded->fingerprints[i];
+        bool is_near = (unsigned)__builtin_popcountll(x ^ wanted->query) <= distance;
+        if (x >= wanted->low && x <= wanted->high && is_near) return false;
+    }
+    return decoded->fingerprints[decoded->count - 1] > wanted->high;
+}
+
+/* Sifting sorts out needless searches alone, and none where the block's header is faulty. */
+static void check_sifting(const struct idxf_decoder *decoder, const uint8_t *block, const struct decoded *decoded,
+                          const struct wanted wanted[IDXF_LANES], unsigned distance) {
+    struct idxf_block_header header;
+    struct idxf_lanes lanes;
+    for (size_t i = 0; i < IDXF_LANES; i++) {
+        lanes.blocks[i] = block;
+        lanes.low[i] = wanted[i].low;
+        lanes.high[i] = wanted[i].high;
+        lanes.queries[i] = wanted[i].query;
+    }
+    unsigned all = (1u << IDXF_LANES) - 1, left = idxf_block_sift(decoder, &lanes, distance);
+    CHECK(left <= all && (decoder->way->sift != NULL || left == all));
+    CHECK(left == all || idxf_block_header_read(&header, decoder, block) == IDXF_OK);
+    if (decoded->fault != IDXF_OK) return;
+    for (size_t i = 0; i < IDXF_LANES; i++) CHECK(left >> i & 1 || is_needless(decoded, &wanted[i], distance));
+}
+
+/* The searches of an input, and some for what the block has: one by one, and each time with those before it, side by
+ * side. */
 static void check_searches(const struct idxf_decoder *decoder, const uint8_t *block, const struct decoded *decoded,
                            const uint8_t *searches, size_t size) {
     uint64_t aligned = ~idxf_low_bits(64 - decoder->bits);
+    uint64_t first = decoded->count == 0 ? 0 : decoded->fingerprints[0];
     uint64_t middle = decoded->count == 0 ? 0 : decoded->fingerprints[decoded->count / 2];
-    check_search(decoder, block, decoded, &(struct wanted){0, UINT64_MAX, 0, 64});
-    check_search(decoder, block, decoded, &(struct wanted){middle, middle, middle, 0});
-    check_search(decoder, block, decoded, &(struct wanted){middle, UINT64_MAX, middle, decoder->bits / 2});
-    check_search(decoder, block, decoded, &(struct wanted){0, middle, ~middle, decoder->bits / 2});
-    for (; size >= SEARCH; searches += SEARCH, size -= SEARCH) {
+    uint64_t below = idxf_low_bits(64 - decoder->bits / 2);
+    struct wanted lanes[IDXF_LANES] = {{0, UINT64_MAX, 0, 64},
+                                       {middle, middle, middle, 0},
+                                       {middle, UINT64_MAX, middle, decoder->bits / 2},
+                                       {0, middle, ~middle & aligned, decoder->bits / 2},
+                                       {middle & ~below, middle | below, (middle ^ below) & aligned, 1},
+                                       {first, first, ~first & aligned, 2},
+                                       {first & ~below, first | below, middle, 3},
+                                       {0, first - 1, first, 0}};
+    for (size_t i = 0; i < IDXF_LANES; i++) {
+        check_search(decoder, block, decoded, &lanes[i]);
+        check_sifting(decoder, block, decoded, lanes, lanes[i].distance);
+    }
+    for (size_t i = 0; size >= SEARCH; i++, searches += SEARCH, size -= SEARCH) {
         struct wanted wanted = {idxf_load64(searches) & aligned, idxf_load64(searches + 8),
                                 idxf_load64(searches + 16) & aligned, searches[24]};
         check_search(decoder, block, decoded, &wanted);
+        lanes[i % IDXF_LANES] = wanted;
+        check_sifting(decoder, block, decoded, lanes, wanted.distance);
     }
 }
 

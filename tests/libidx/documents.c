@@ -81,6 +81,13 @@ static void expect_u64(struct idx_documents *cursor, uint64_t id) {
     assert_int_equal(document.id_length, 0);
 }
 
+static void expect_heaviest(const struct idx_index *index, uint64_t fingerprint, uint64_t documents) {
+    uint64_t heaviest = 77, count = 77;
+    assert_ok(idx_get_heaviest(index, &heaviest, &count, &failure));
+    assert_int_equal(heaviest, fingerprint);
+    assert_int_equal(count, documents);
+}
+
 /* ---- Text ---- */
 
 static void test_text_of_any_bytes_and_length(void **state) {
@@ -180,6 +187,7 @@ static void test_integers(void **state) {
     assert_int_equal(find(cursor, 5), LENGTH(of_5));
     for (size_t i = 0; i < LENGTH(of_5); i++) expect_u64(cursor, of_5[i]);
     expect_end(cursor);
+    expect_heaviest(index, 5, LENGTH(of_5));
     assert_int_equal(find(cursor, UINT64_MAX), 1);
     expect_u64(cursor, 0);
     expect_end(cursor);
@@ -202,6 +210,7 @@ static void test_none(void **state) {
     expect_end(cursor);
     assert_int_equal(find(cursor, 77), 0);
     expect_end(cursor);
+    expect_heaviest(index, 0, 0);
     idx_documents_close(cursor);
     idx_close(index);
 }
@@ -241,6 +250,7 @@ static void test_a_million_on_one_fingerprint(void **state) {
         struct idx_index *index = end(builder, path, count, others + 1);
         struct idx_documents *cursor = open_cursor(index);
         assert_int_equal(find(cursor, 77), count - others);
+        expect_heaviest(index, 77, count - others);
         for (size_t i = 0; i < count; i++) {
             size_t place = text ? i : count - i - 1;
             if (place % 10 == 0) continue;
@@ -261,6 +271,7 @@ static void test_every_fingerprint_has_its_documents(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_build_options options = options_for(20, 3, "4");
     size_t *first = calloc((size_t)1 << 20, sizeof *first), *next = calloc(set.count, sizeof *next), documents = 0;
+    uint64_t heaviest = 0, most = 0;
     assert_non_null(first);
     assert_non_null(next);
     for (size_t i = set.count; i-- > 0;) { /* chains of places, each 1 more */
@@ -273,6 +284,10 @@ static void test_every_fingerprint_has_its_documents(void **state) {
     for (size_t i = 0; i < set.distinct_count; i++) {
         uint64_t count = find(cursor, set.distinct[i]);
         documents += count;
+        if (count > most || (count == most && set.distinct[i] < heaviest)) {
+            heaviest = set.distinct[i];
+            most = count;
+        }
         for (size_t place = first[set.distinct[i]]; place > 0; place = next[place - 1], count--) {
             char id[32];
             expect_text(cursor, place - 1, id, write_id(id, place - 1));
@@ -281,6 +296,7 @@ static void test_every_fingerprint_has_its_documents(void **state) {
         expect_end(cursor);
     }
     assert_int_equal(documents, set.count);
+    expect_heaviest(index, heaviest, most);
     idx_documents_close(cursor);
     idx_close(index);
     free(first);
@@ -347,6 +363,51 @@ static void test_integers_of_several_segments(void **state) {
     idx_close(index);
 }
 
+/* ---- The heaviest fingerprint ---- */
+
+static void test_the_heaviest(void **state) {
+    static const struct {
+        struct document documents[6];
+        size_t count;
+        uint64_t fingerprint, most;
+    } cases[] = {
+        {{{9, "a", 1}}, 1, 9, 1},
+        {{{9, "a", 1}, {0, "b", 1}, {9, "a", 1}, {7, "c", 1}}, 4, 9, 2},
+        {{{9, "a", 1}, {0, "b", 1}, {0, "c", 1}, {7, "c", 1}}, 4, 0, 2},
+        {{{9, "a", 1}, {7, "b", 1}, {0, "c", 1}}, 3, 0, 1},
+        {{{9, "a", 1}, {9, "b", 1}, {7, "c", 1}, {7, "d", 1}, {8, "e", 1}, {0, "f", 1}}, 6, 7, 2},
+        {{{UINT64_MAX, "a", 1}, {UINT64_MAX, "b", 1}, {5, "c", 1}, {5, "d", 1}, {UINT64_MAX, "e", 1}},
+         5,
+         UINT64_MAX,
+         3},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const char *path = path_in(*state, "%zu", i);
+        build_text(path, cases[i].documents, cases[i].count);
+        assert_ok(idx_verify(path, NULL, NULL, &failure));
+        struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+        expect_heaviest(index, cases[i].fingerprint, cases[i].most);
+        idx_close(index);
+    }
+}
+
+/* That of the segment in which it is most, though 5 has more documents in all; of as many, the smallest. */
+static void test_the_heaviest_of_several_segments(void **state) {
+    static const uint64_t first[][2] = {{5, 1}, {5, 2}}, second[][2] = {{9, 1}, {9, 2}, {9, 3}};
+    static const uint64_t third[][2] = {{8, 1}, {8, 2}, {8, 3}, {5, 3}, {5, 4}}, last[][2] = {{7, 1}, {7, 2}};
+    const char *parts[] = {path_in(*state, "a"), path_in(*state, "b"), path_in(*state, "c"), path_in(*state, "d")};
+    const char *path = path_in(*state, "whole");
+    build_u64(parts[0], first, LENGTH(first));
+    build_u64(parts[1], second, LENGTH(second));
+    build_u64(parts[2], third, LENGTH(third));
+    build_u64(parts[3], last, LENGTH(last));
+    join_indexes(path, parts, LENGTH(parts));
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    expect_heaviest(index, 8, 3);
+    idx_close(index);
+}
+
 /* ---- Cursors ---- */
 
 static void test_cursors(void **state) {
@@ -404,6 +465,7 @@ static void test_no_documents(void **state) {
     struct idx_documents *cursor = open_cursor(index);
     assert_status(IDX_BAD_CONTENT, idx_documents_find(cursor, 0, NULL, &failure));
     expect_end(cursor);
+    expect_heaviest(index, 0, 0);
     idx_documents_close(cursor);
     idx_close(index);
 }
@@ -420,6 +482,8 @@ int main(void) {
         in_folder(test_every_fingerprint_has_its_documents),
         in_folder(test_text_of_several_segments),
         in_folder(test_integers_of_several_segments),
+        in_folder(test_the_heaviest),
+        in_folder(test_the_heaviest_of_several_segments),
         in_folder(test_cursors),
         in_folder(test_fingerprints_that_are_not_there),
         in_folder(test_no_documents),

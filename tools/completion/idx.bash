@@ -6,7 +6,7 @@ _idx_options() {
             echo -k --scheme --max-bytes-per-fingerprint --codec --block-size --bits --format --fingerprints \
                 --id-type --recipe --skip-bad-lines --threads --force --progress --help
             ;;
-        lookup) echo -k --text --fingerprints --format --limit --max-documents --exists --threads --help ;;
+        lookup) echo -k --text --fingerprints --format --limit --max-documents --exists --threads --disk --help ;;
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
