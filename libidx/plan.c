@@ -274,15 +274,23 @@ static enum idx_status take_all(struct planner *planner, struct idx_error *error
     return status;
 }
 
-/* Drops what is not worth listing. */
-static void keep_worthwhile(struct planner *planner) {
+static bool fits(const struct planner *planner, const struct idx_plan *plan) {
+    const struct idx_plan_options *options = &planner->options;
+    double most = options->max_bytes_per_fingerprint > 0
+                      ? (double)options->max_bytes_per_fingerprint * (double)options->count
+                      : DEFAULT_BYTES(options->bits, options->count);
+    return plan->table_bytes + plan->resident_bytes <= most;
+}
+
+/* Drops what is not worth listing; but with `keep_fitting` nothing that `auto` may take. */
+static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
     double least = INFINITY;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct idx_plan *plan = &planner->best[i].plan;
         if (plan->tables == 0) continue;
         if (plan->nanoseconds <= least * WORTHWHILE)
             least = plan->nanoseconds;
-        else
+        else if (!keep_fitting || !fits(planner, plan))
             plan->tables = 0;
     }
 }
@@ -294,14 +302,6 @@ static void prove(struct planner *planner) {
         if (best->plan.tables > 0 && !idxi_scheme_covers_within(&best->scheme, planner->options.k, &steps))
             best->plan.tables = 0;
     }
-}
-
-static bool fits(const struct planner *planner, const struct idx_plan *plan) {
-    const struct idx_plan_options *options = &planner->options;
-    double most = options->max_bytes_per_fingerprint > 0
-                      ? (double)options->max_bytes_per_fingerprint * (double)options->count
-                      : DEFAULT_BYTES(options->bits, options->count);
-    return plan->table_bytes + plan->resident_bytes <= most;
 }
 
 /* The fastest that fits, or else the first. */
@@ -316,13 +316,14 @@ static void choose_plan(struct planner *planner) {
 
 static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
     IDXI_TRY(take_all(planner, error));
-    keep_worthwhile(planner);
+    /* What is slow for even data may be the fastest for these. */
+    keep_worthwhile(planner, planner->options.expected_group != NULL);
     if (planner->options.expected_group != NULL) {
         for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
             struct candidate *best = &planner->best[i];
             if (best->plan.tables > 0) price(&planner->options, &planner->model, &best->scheme, &best->plan);
         }
-        keep_worthwhile(planner);
+        keep_worthwhile(planner, false);
     }
     prove(planner);
     choose_plan(planner);

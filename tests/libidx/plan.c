@@ -486,6 +486,17 @@ static void test_auto_when_building(void **state) {
     free_set(&set);
 }
 
+/* Where half of the fingerprints share 16 bits, no table has these alone in front, as 4:1 would. */
+static void test_auto_for_shared_bits(void **state) {
+    const uint64_t shared = UINT64_C(0xffff) << 48;
+    struct set set = make_set(SHAPE_UNIFORM, 64, 20000, 1);
+    struct idx_scheme built;
+    for (size_t i = 0; i < set.count; i += 2) set.items[i] = set.items[i] & ~shared;
+    assert_in_range(tables_built(path_in(*state, "i"), &set, 0, &built), 1, 20);
+    for (size_t i = 0; i < built.table_count; i++) assert_true((built.tables[i].mask & ~shared) != 0);
+    free_set(&set);
+}
+
 /* ---- Skew ---- */
 
 static double exact_group(const struct set *set, uint64_t mask) {
@@ -615,6 +626,7 @@ int main(void) {
         cmocka_unit_test(test_auto_keeps_to_its_bytes),
         cmocka_unit_test(test_auto_is_what_is_chosen),
         in_folder(test_auto_when_building),
+        in_folder(test_auto_for_shared_bits),
         cmocka_unit_test(test_groups_of_all),
         cmocka_unit_test(test_groups_of_some),
         cmocka_unit_test(test_plans_by_measured_groups),
