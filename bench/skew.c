@@ -17,9 +17,9 @@
 
 #define K 3
 #define COUNT 1000000
-#define QUERIES 20000
+#define QUERIES 2000
 #define CHECKED 100
-#define PASSES 5
+#define PASSES 3
 #define TEXT_BYTES 4096 /* that are read of a file */
 #define MAX_TEXTS 100000
 
@@ -34,7 +34,7 @@ static const char help[] =
     "Columns, separated by tabs: data; n (distinct); scheme; bytes_per_fp (tables and resident); expected_blocks (a\n"
     "query, by the index's own statistics); matches (a query); mean_us, p50_us, p99_us, worst_us: of the queries, "
     "each\n"
-    "the least of 5 passes. Queries are fingerprints of the data with 0 to 4 bits flipped. The first 100 queries are\n"
+    "the least of 3 passes. Queries are fingerprints of the data with 0 to 4 bits flipped. The first 100 queries are\n"
     "compared with a linear scan.\n";
 
 static const char *const schemes[] = {"4:1", "5:2", "2:1:1", "auto"};
