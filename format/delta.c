@@ -398,8 +398,8 @@ IDXF_AVX512 static size_t find_avx512(struct idxf_block_cursor *cursor, uint64_t
 
 /* ---- Eight blocks at a time ---- */
 
-/* Fingerprints that sifting looks at in a block: a few more than a probe finds on average. */
-#define SIFTED 3
+/* Fingerprints that sifting looks at in a block, at most. */
+#define SIFTED 8
 
 /* What is known of the blocks in the lanes. */
 struct sifting {

@@ -16,6 +16,9 @@
 
 #define MAX_PREFETCHED_BYTES 4096
 
+/* Where a prefix has more fingerprints than these, sifting sorts out too few probes to be worth while. */
+#define SIFTED_GROUP 8
+
 /* ---- Opening ---- */
 
 static enum idx_status read_header(struct idxi_table *table, int file, struct idx_error *error) {
@@ -77,7 +80,7 @@ static void set_reach(struct idxi_table *table) {
     double reach = idxi_expected_blocks((double)mean_group(count, table->prefix), (double)count / (double)blocks);
     double bytes = reach * table->header.block_size;
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
-    table->finds_few = mean_group(count, table->prefix) < 1;
+    table->finds_few = mean_group(count, table->prefix) < SIFTED_GROUP;
     table->spared_bits = idxi_spared_bits(count, table->prefix);
 }
 

@@ -24,7 +24,7 @@ struct idxi_table {
     idxf_rank rank;
     size_t prefetched_bytes; /* from a block to begin with on */
     unsigned spared_bits;    /* the last bits of the prefix, searched for all their values at once instead of flipped */
-    bool finds_few;          /* fewer than one fingerprint shares a prefix, on average */
+    bool finds_few;          /* few fingerprints share a prefix, on average: probes are sifted */
     bool on_disk;            /* blocks are asked for by system calls */
     size_t allocated_bytes;  /* what opening allocated, but for what is loaded */
     /* A bit for each page that was found right; NULL where mapped pages are not checked, or none is used. */
