@@ -340,7 +340,9 @@ static void measure_skew(const struct idxi_table *table, struct idx_table_proper
     properties->largest_group = statistics->largest_group;
     if (count == 0) return;
     properties->mean_group = 1 + 2 * (double)statistics->pairs / count;
-    properties->expected_blocks = fmin(idxi_expected_blocks(properties->mean_group, count / blocks), blocks);
+    double even_group = ldexp(count, -(int)table->prefix), each = count / blocks;
+    properties->expected_blocks = fmin(idxi_expected_blocks(properties->mean_group, each), blocks);
+    properties->even_blocks = fmin(idxi_expected_blocks(even_group, each), blocks);
 }
 
 enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,

@@ -172,19 +172,13 @@ struct skew {
     struct idx_table_properties largest;
 };
 
-/* As many fingerprints, spread evenly, share a prefix in equal groups; the rest is as in expected_blocks. */
-static double expect_even(const struct idx_table_properties *table) {
-    double count = (double)table->fingerprints, prefixes = 2 * (double)(UINT64_C(1) << (table->prefix - 1));
-    return 1 + 1.0 / 16 + count / prefixes / (count / (double)table->blocks);
-}
-
 static bool measure_skew(const struct idx_index *index, size_t tables, struct skew *skew) {
     struct idx_table_properties table;
     *skew = (struct skew){0};
     for (size_t i = 0; i < tables; i++) {
         if (idx_get_table_properties(index, 0, i, &table, NULL) != IDX_OK) return false;
         skew->blocks += table.expected_blocks;
-        skew->even_blocks += expect_even(&table);
+        skew->even_blocks += table.even_blocks;
         if (i > 0 && table.largest_group <= skew->largest.largest_group) continue;
         skew->table = i;
         skew->largest = table;
@@ -202,8 +196,7 @@ static void warn(const struct idx_properties *properties, const struct skew *ske
                  __builtin_popcountll(dead), properties->bits, (int)length, mask);
     if (skew->blocks > MUCH_MORE * skew->even_blocks)
         complain("one probe of each table searches about %.0f blocks, where evenly spread fingerprints take %.0f: the "
-                 "largest "
-                 "group, in table %zu, is of %" PRIu64
+                 "largest group, in table %zu, is of %" PRIu64
                  " fingerprints with the same %u-bit prefix; another --scheme may do better, see idx info",
                  skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
 }

@@ -97,12 +97,12 @@ static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
 
 static void put_heaviest(const struct whole *whole, unsigned bits, struct output *output) {
     if (whole->documents == 0) {
-        output_format(output, "heaviest fingerprint: none\n");
+        output_format(output, "heaviest        none\n");
         return;
     }
-    output_format(output, "heaviest fingerprint: ");
+    output_format(output, "heaviest        ");
     output_fingerprint(output, NOTATION_HEX, bits, whole->heaviest);
-    output_format(output, ", %" PRIu64 " documents\n", whole->documents);
+    output_format(output, ", documents: %" PRIu64 "\n", whole->documents);
 }
 
 static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {

@@ -354,6 +354,7 @@ struct idx_table_properties {
     uint64_t largest_group; /* fingerprints that share a prefix, at most */
     double mean_group;      /* fingerprints with the prefix of a random one of the table's, itself among them */
     double expected_blocks; /* that one probe for the prefix of a random one of the table's searches */
+    double even_blocks;     /* the same, were as many fingerprints spread evenly */
 };
 
 /* Table `table` of segment `segment`, both from 0.
