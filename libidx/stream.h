@@ -1,0 +1,28 @@
+/* stream.h: ascending streams: what tables are written from, and what merging reads and gives. An entry is a fingerprint,
+ * or a document: a fingerprint with a value, its document number or integer ID. */
+#ifndef IDX_LIBIDX_STREAM_H
+#define IDX_LIBIDX_STREAM_H
+
+#include <idx.h>
+
+/* The first member of every kind of stream. One thread at a time. */
+struct idxi_stream {
+    /* Gives the next entries, up to `capacity` of them and at least one; *count is 0 at the end. `values` is NULL for a
+     * stream of fingerprints alone. */
+    enum idx_status (*read)(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
+                            size_t *count, struct idx_error *error);
+    /* Goes back to the first entry. */
+    enum idx_status (*rewind)(struct idxi_stream *stream, struct idx_error *error);
+};
+
+/* Entries in memory, which stay the caller's. */
+struct idxi_array_stream {
+    struct idxi_stream stream;
+    const uint64_t *fingerprints, *values; /* values: NULL for fingerprints alone */
+    size_t count, given;
+};
+
+void idxi_array_stream_init(struct idxi_array_stream *array, const uint64_t *fingerprints, const uint64_t *values,
+                            size_t count);
+
+#endif
