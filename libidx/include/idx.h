@@ -73,6 +73,7 @@ enum idx_status {
     IDX_NEW_VERSION = 203,  /* a format version that this library does not read */
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
     IDX_LIMIT = 205,        /* more than the format can hold */
+    IDX_CANCELLED = 206,    /* the caller asked to stop */
 
     /* Damaged files. */
     IDX_MISSING_FILE = 300, /* a file that the manifest names is not there */

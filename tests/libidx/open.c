@@ -642,7 +642,7 @@ static void test_properties_of_nothing(void **state) {
 static void test_statuses_have_phrases(void **state) {
     (void)state;
     static const int all[] = {0,   100, 101, 102, 103, 104, 200, 201, 202, 203, 204,
-                              205, 300, 301, 302, 303, 304, 400, 401, 402, 403};
+                              205, 206, 300, 301, 302, 303, 304, 400, 401, 402, 403};
     for (size_t i = 0; i < LENGTH(all); i++) {
         assert_string_not_equal(idx_status_string((enum idx_status)all[i]), "unknown status");
         for (size_t other = 0; other < i; other++)
