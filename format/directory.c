@@ -4,31 +4,40 @@
 #include "format/processor.h"
 
 #define CELLS_AT 8
-#define WORDS (IDXF_LINE_CELLS / 64)
 
-size_t idxf_line_write(uint8_t bytes[IDXF_LINE_BYTES], uint64_t line, uint64_t lines, const uint64_t *keys,
-                       size_t first, size_t count) {
-    uint64_t words[WORDS] = {0};
-    bool is_crowded = false;
-    size_t at = first;
-    for (; at < count; at++) {
-        struct idxf_cell cell = idxf_find_cell(keys[at], lines);
-        if (cell.line != line) break;
-        uint64_t bit = UINT64_C(1) << cell.cell % 64;
-        if (words[cell.cell / 64] & bit) is_crowded = true;
-        words[cell.cell / 64] |= bit;
-    }
-    idxf_store32(bytes, (uint32_t)first);
-    idxf_store32(bytes + 4, is_crowded ? (uint32_t)(at - first) : 0);
-    for (size_t i = 0; i < WORDS; i++) idxf_store64(bytes + CELLS_AT + i * 8, words[i]);
-    return at - first;
+/* ---- Writing ---- */
+
+static void begin_line(struct idxf_directory_writer *writer, uint64_t line, uint64_t first) {
+    *writer = (struct idxf_directory_writer){.lines = writer->lines, .line = line, .first = first};
+}
+
+void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines) {
+    writer->lines = lines;
+    begin_line(writer, 0, 0);
+}
+
+bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key) {
+    struct idxf_cell cell = idxf_find_cell(key, writer->lines);
+    if (cell.line > writer->line) return false;
+    uint64_t bit = UINT64_C(1) << cell.cell % 64;
+    if (writer->words[cell.cell / 64] & bit) writer->is_crowded = true;
+    writer->words[cell.cell / 64] |= bit;
+    writer->count++;
+    return true;
+}
+
+void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]) {
+    idxf_store32(bytes, (uint32_t)writer->first);
+    idxf_store32(bytes + 4, writer->is_crowded ? (uint32_t)writer->count : 0);
+    for (size_t i = 0; i < IDXF_LINE_WORDS; i++) idxf_store64(bytes + CELLS_AT + i * 8, writer->words[i]);
+    begin_line(writer, writer->line + 1, writer->first + writer->count);
 }
 
 /* ---- Counting ---- */
 
 IDXF_INLINE unsigned rank(const uint8_t *bytes, unsigned cell) {
     unsigned count = 0;
-    for (unsigned i = 0; i < WORDS; i++) {
+    for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {
         unsigned before = cell > i * 64 ? cell - i * 64 : 0;
         count += idxf_count_bits(idxf_load64(bytes + CELLS_AT + i * 8) & idxf_low_bits(before));
     }

@@ -29,10 +29,27 @@ static inline struct idxf_cell idxf_find_cell(uint64_t fingerprint, uint64_t lin
                               (unsigned)((idxf_uint128)(uint64_t)place * IDXF_LINE_CELLS >> 64)};
 }
 
-/* Writes line `line` of `lines`. `keys` has `count` ascending keys, of which those before `first` fall into lines
- * before this one. Returns how many fall into it. */
-size_t idxf_line_write(uint8_t bytes[IDXF_LINE_BYTES], uint64_t line, uint64_t lines, const uint64_t *keys,
-                       size_t first, size_t count);
+/* ---- Writing ---- */
+
+#define IDXF_LINE_WORDS (IDXF_LINE_CELLS / 64)
+
+/* A directory being made, line by line, from ascending keys as they come. */
+struct idxf_directory_writer {
+    uint64_t lines, line;  /* all; and the one at hand, `lines` after the last */
+    uint64_t first, count; /* keys before this line, and in it */
+    bool is_crowded;
+    uint64_t words[IDXF_LINE_WORDS];
+};
+
+void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines);
+
+/* Adds a key to the line at hand. False where it falls into a later one: take this line first. */
+bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key);
+
+/* Gives the line at hand, and goes to the next one. */
+void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]);
+
+/* ---- Reading ---- */
 
 static inline uint32_t idxf_line_first(const uint8_t *bytes) { return idxf_load32(bytes); }
 

@@ -230,26 +230,34 @@ struct work {
 static enum idx_status write_table(struct idx_builder *builder, size_t number, uint64_t *permuted, uint64_t *spare,
                                    uint64_t *bytes, struct idx_error *error) {
     const struct idx_table *table = &builder->scheme.tables[number];
-    struct idxf_table_header header = {
-        .mask = table->mask,
-        .number = (uint32_t)number,
-        .block_size = builder->options.block_size,
-        .bits = (uint8_t)builder->options.bits,
-        .radius = (uint8_t)table->radius,
-        .codec = (uint8_t)builder->options.codec,
+    struct idxi_array_stream stream;
+    struct idxi_table_job job = {
+        .folder = builder->segment_folder,
+        .header = {.mask = table->mask,
+                   .number = (uint32_t)number,
+                   .block_size = builder->options.block_size,
+                   .bits = (uint8_t)builder->options.bits,
+                   .radius = (uint8_t)table->radius,
+                   .codec = (uint8_t)builder->options.codec},
+        .fingerprints = &stream.stream,
+        .key_memory = SIZE_MAX,
+        .temporary_folder = builder->segment_folder,
+        .temporary_path = builder->segment_path,
     };
     struct idxf_permutation permutation;
     char name[IDXI_NAME_BYTES];
     size_t count = (size_t)builder->segment.fingerprints;
-    memcpy(header.uuid, builder->segment.uuid, IDXF_UUID_BYTES);
+    memcpy(job.header.uuid, builder->segment.uuid, IDXF_UUID_BYTES);
     idxf_permutation_init(&permutation, table->mask, builder->options.bits);
     uint64_t *sorted = idxi_sort_table(builder->fingerprints, count, &permutation,
                                        (unsigned)__builtin_popcountll(table->mask), permuted, spare);
+    idxi_array_stream_init(&stream, sorted, NULL, count);
     idxi_table_name(number, name);
     char *path = idxi_path(builder->segment_path, name);
     if (path == NULL) return idxi_fail_memory(error);
-    enum idx_status status =
-        idxi_table_write(builder->segment_folder, name, path, &header, sorted, count, bytes, error);
+    job.name = name;
+    job.path = path;
+    enum idx_status status = idxi_table_write(&job, bytes, error);
     free(path);
     return status;
 }

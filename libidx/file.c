@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@
 #include "libidx/error.h"
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
+
+/* The disk is given work while there is more to write, so many bytes at a time, that the sync at the end is short. */
+#define WRITE_BACK_BYTES ((uint64_t)8 << 20)
 
 char *idxi_path(const char *folder, const char *name) {
     size_t size = strlen(folder) + strlen(name) + 2;
@@ -37,12 +41,45 @@ enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, 
     return IDX_OK;
 }
 
+enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
+                              struct idx_error *error) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t step = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        if (step < 0 && errno == EINTR) continue;
+        if (step < 0) return idxi_fail_system(error, errno, path, "write");
+        done += (size_t)step;
+    }
+    return IDX_OK;
+}
+
 enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error) {
     struct stat status;
     if (fstat(fd, &status) != 0) return idxi_fail_system(error, errno, path, "stat");
     if (!S_ISREG(status.st_mode)) return idxi_fail(error, IDX_BAD_CONTENT, path, "is not a regular file");
     *size = (uint64_t)status.st_size;
     return IDX_OK;
+}
+
+/* Where the file system has no files without a name: one whose name is taken away at once. */
+static int make_nameless(int folder) {
+    uint64_t random;
+    char name[32];
+    if (getrandom(&random, sizeof random, 0) != sizeof random) return -1;
+    snprintf(name, sizeof name, ".idx-%016llx", (unsigned long long)random);
+    int file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file >= 0) unlinkat(folder, name, 0);
+    return file;
+}
+
+enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error) {
+    *file = -1;
+    errno = EOPNOTSUPP;
+#ifdef O_TMPFILE
+    *file = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+#endif
+    if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = make_nameless(folder);
+    return *file < 0 ? idxi_fail_system(error, errno, path, "create a temporary file in") : IDX_OK;
 }
 
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error) {
@@ -70,21 +107,9 @@ void idxi_remove_tree(const char *path) { remove_entry(AT_FDCWD, path); }
 
 /* ---- Writing a file page by page ---- */
 
-static enum idx_status write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
-                                struct idx_error *error) {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t step = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
-        if (step < 0 && errno == EINTR) continue;
-        if (step < 0) return idxi_fail_system(error, errno, path, "write");
-        done += (size_t)step;
-    }
-    return IDX_OK;
-}
-
 enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folder, const char *name, uint64_t offset,
                                       const char *path, struct idx_error *error) {
-    *writer = (struct idxi_page_writer){.fd = -1, .path = path, .written = offset};
+    *writer = (struct idxi_page_writer){.fd = -1, .path = path, .written = offset, .written_back = offset};
     writer->buffer = malloc(BUFFER_BYTES);
     if (writer->buffer == NULL) return idxi_fail_memory(error);
     writer->fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -107,11 +132,22 @@ static enum idx_status note_checksums(struct idxi_page_writer *writer, struct id
     return IDX_OK;
 }
 
+/* A hint: what goes wrong, the sync at the end tells. */
+static void write_back(struct idxi_page_writer *writer) {
+    uint64_t behind = writer->written - writer->written_back;
+    if (behind < WRITE_BACK_BYTES) return;
+#ifdef SYNC_FILE_RANGE_WRITE
+    sync_file_range(writer->fd, (off_t)writer->written_back, (off_t)behind, SYNC_FILE_RANGE_WRITE);
+#endif
+    writer->written_back = writer->written;
+}
+
 static enum idx_status flush(struct idxi_page_writer *writer, struct idx_error *error) {
     IDXI_TRY(note_checksums(writer, error));
-    IDXI_TRY(write_at(writer->fd, writer->buffer, writer->used, writer->written, writer->path, error));
+    IDXI_TRY(idxi_write_at(writer->fd, writer->buffer, writer->used, writer->written, writer->path, error));
     writer->written += writer->used;
     writer->used = 0;
+    write_back(writer);
     return IDX_OK;
 }
 
@@ -138,7 +174,7 @@ enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx
 enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     IDXI_TRY(flush(writer, error));
     size_t sums = writer->checksum_count * 8;
-    IDXI_TRY(write_at(writer->fd, writer->checksums, sums, writer->written, writer->path, error));
+    IDXI_TRY(idxi_write_at(writer->fd, writer->checksums, sums, writer->written, writer->path, error));
     writer->written += sums;
     return IDX_OK;
 }
@@ -146,7 +182,7 @@ enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer
 enum idx_status idxi_page_writer_finish(struct idxi_page_writer *writer, const void *header, size_t header_size,
                                         struct idx_error *error) {
     IDXI_TRY(flush(writer, error));
-    IDXI_TRY(write_at(writer->fd, header, header_size, 0, writer->path, error));
+    IDXI_TRY(idxi_write_at(writer->fd, header, header_size, 0, writer->path, error));
     if (fsync(writer->fd) != 0) return idxi_fail_system(error, errno, writer->path, "sync");
     return IDX_OK;
 }

@@ -14,7 +14,14 @@ char *idxi_path(const char *folder, const char *name);
 enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
                              struct idx_error *error);
 
+enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
+                              struct idx_error *error);
+
 enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
+
+/* Opens a new file in `folder`, for reading and writing, that has no name: it is gone once it is closed, however the
+ * process ends. `path` is the folder's, for messages. Sets *file, which the caller closes. */
+enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error);
 
 /* Syncs the folder's entries to disk. */
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error);
@@ -30,7 +37,8 @@ struct idxi_page_writer {
     const char *path; /* for messages */
     uint8_t *buffer;
     size_t used;
-    uint64_t written; /* bytes handed to the file */
+    uint64_t written;      /* bytes handed to the file */
+    uint64_t written_back; /* of these, those that the system was asked to bring to disk */
     uint64_t *checksums;
     size_t checksum_count, checksum_capacity;
 };

@@ -1,5 +1,5 @@
-/* stream.h: ascending streams: what tables are written from, and what merging reads and gives. An entry is a fingerprint,
- * or a document: a fingerprint with a value, its document number or integer ID. */
+/* stream.h: ascending streams: what tables are written from, and what merging reads and gives. An entry is a
+ * fingerprint, or a document: a fingerprint with a value, its document number or integer ID. */
 #ifndef IDX_LIBIDX_STREAM_H
 #define IDX_LIBIDX_STREAM_H
 

@@ -102,12 +102,14 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct walk 
 
 static enum idx_status check_directory(const struct idxi_table *table, const struct walk *walk,
                                        struct idx_error *error) {
-    uint64_t lines = table->layout.directory_lines;
-    size_t first = 0;
-    for (uint64_t line = 0; line < lines; line++) {
+    struct idxf_directory_writer directory;
+    uint64_t key = 0;
+    idxf_directory_begin(&directory, table->layout.directory_lines);
+    while (directory.line < directory.lines) {
         uint8_t bytes[IDXF_LINE_BYTES];
-        uint64_t at = line * IDXF_LINE_BYTES;
-        first += idxf_line_write(bytes, line, lines, walk->keys, first, (size_t)table->header.blocks);
+        uint64_t at = directory.line * IDXF_LINE_BYTES;
+        while (key < table->header.blocks && idxf_directory_add(&directory, walk->keys[key])) key++;
+        idxf_directory_take(&directory, bytes);
         if (memcmp(table->directory + at, bytes, sizeof bytes) != 0)
             return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + at);
     }

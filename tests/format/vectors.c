@@ -208,20 +208,23 @@ static enum idxf_fault read_table(const struct bytes *file, struct list *list) {
 
 /* Writes the table of these fingerprints with what can be chosen as in `file`. */
 static struct bytes write_table(const struct bytes *file, const struct list *list) {
-    struct idxf_table_header header, chosen = {0};
+    struct idxf_table_header header;
+    struct idxi_array_stream stream;
+    struct idxi_table_job job = {.name = "table", .fingerprints = &stream.stream, .key_memory = SIZE_MAX};
+    struct idxf_table_header *chosen = &job.header;
     struct idxf_permutation permutation;
     struct idx_error error;
     char folder[] = "vectors-XXXXXX", path[64];
     uint64_t file_size, *permuted = malloc((list->count + 1) * sizeof *permuted);
     assert_non_null(permuted);
     assert_fault(read_header(file, &header), IDXF_OK);
-    memcpy(chosen.uuid, header.uuid, sizeof chosen.uuid);
-    chosen.number = header.number;
-    chosen.mask = header.mask;
-    chosen.radius = header.radius;
-    chosen.bits = header.bits;
-    chosen.codec = header.codec;
-    chosen.block_size = header.block_size;
+    memcpy(chosen->uuid, header.uuid, sizeof chosen->uuid);
+    chosen->number = header.number;
+    chosen->mask = header.mask;
+    chosen->radius = header.radius;
+    chosen->bits = header.bits;
+    chosen->codec = header.codec;
+    chosen->block_size = header.block_size;
     idxf_permutation_init(&permutation, header.mask, header.bits);
     for (size_t i = 0; i < list->count; i++) permuted[i] = idxf_permute(&permutation, list->items[i]);
 
@@ -229,8 +232,10 @@ static struct bytes write_table(const struct bytes *file, const struct list *lis
     snprintf(path, sizeof path, "%s/table", folder);
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(descriptor >= 0);
-    assert_int_equal(idxi_table_write(descriptor, "table", path, &chosen, permuted, list->count, &file_size, &error),
-                     IDX_OK);
+    idxi_array_stream_init(&stream, permuted, NULL, list->count);
+    job.folder = descriptor;
+    job.path = path;
+    assert_int_equal(idxi_table_write(&job, &file_size, &error), IDX_OK);
     struct bytes written = read_file(path);
     assert_int_equal(written.size, file_size);
     unlink(path);

@@ -74,7 +74,7 @@ REPLACE(char *, strndup, (const char *text, size_t size)) {
 
 /* The mode, where there is one, is the only further argument. */
 static mode_t take_mode(int flags, va_list arguments) {
-    return flags & O_CREAT ? (mode_t)va_arg(arguments, unsigned) : 0;
+    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? (mode_t)va_arg(arguments, unsigned) : 0;
 }
 
 int __real_open(const char *path, int flags, ...);
