@@ -1,21 +1,31 @@
-/* publish.c: temporary folders, renaming and exchanging. */
+/* publish.c: temporary folders, which of them a killed build left, renaming and exchanging. */
 #include "libidx/publish.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "format/checksum.h"
 #include "libidx/error.h"
 #include "libidx/file.h"
 #include "libidx/index.h"
 
-#define TEMPORARY_ATTEMPTS 100
+/* How often what another build came before in is tried again. */
+#define ATTEMPTS 100
+
+/* Digits at the end of a temporary folder's name. */
+#define DIGITS 8
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 enum rename_flag { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
 
@@ -83,38 +93,141 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-static enum idx_status make_temporary(struct idxi_publication *publication, struct idx_error *error) {
-    const char *name = strrchr(publication->path, '/');
-    name = name == NULL ? publication->path : name + 1;
-    size_t size = strlen(publication->parent) + strlen(name) + 32;
-    char *temporary = malloc(size);
-    if (temporary == NULL) return idxi_fail_memory(error);
-    for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
-        uint32_t random;
-        if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
-            random = (uint32_t)getpid() + (uint32_t)attempt;
-        snprintf(temporary, size, "%s/.%s.tmp-%08x", publication->parent, name, (unsigned)random);
-        if (mkdir(temporary, 0777) == 0) {
-            publication->temporary = temporary;
-            return IDX_OK;
-        }
-        if (errno != EEXIST) break;
-    }
-    int system_errno = errno;
-    free(temporary);
-    if (system_errno == ENOENT && access(publication->parent, F_OK) != 0)
+static enum idx_status open_parent(struct idxi_publication *publication, struct idx_error *error) {
+    publication->folder = open(publication->parent, OPEN_FOLDER);
+    if (publication->folder >= 0 || errno == EACCES) return IDX_OK;
+    if (errno == ENOENT)
         return idxi_fail(error, IDX_NOT_FOUND, publication->path, "there is no folder %s to hold it: make that first",
                          publication->parent);
-    return idxi_fail_system(error, system_errno, publication->path, "create");
+    return idxi_fail_system(error, errno, publication->parent, "open");
+}
+
+/* Writes what the names of the path's temporary folders begin with: the index's name, cut where it is long, with a hash
+ * of the whole, so that DIGITS more fit into a file name. */
+static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - DIGITS;
+    if (length + strlen("..tmp-") + DIGITS <= NAME_MAX) {
+        snprintf(prefix, NAME_MAX + 1, ".%s.tmp-", name);
+        return;
+    }
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) kept--; /* no part of a UTF-8 character */
+    snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)kept, name,
+             (unsigned long long)idxf_checksum(name, length));
+}
+
+static void write_random(char digits[DIGITS + 1], int attempt) {
+    uint32_t random;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint32_t)getpid() + (uint32_t)attempt;
+    snprintf(digits, DIGITS + 1, "%08x", (unsigned)random);
+}
+
+/* A path and an open folder: whether the one leads to the other. */
+static bool leads_to(const char *path, int folder) {
+    struct stat there, ours;
+    return lstat(path, &there) == 0 && fstat(folder, &ours) == 0 && there.st_dev == ours.st_dev &&
+           there.st_ino == ours.st_ino;
+}
+
+/* ---- What killed builds left ---- */
+
+/* A build keeps its temporary folder locked while it lives; what nobody has locked is a killed one's. Moving it to
+ * another name first has every other process see all of it or nothing, even where locks don't reach: on a file system
+ * that several machines share. `digits` are the end of `path`, which comes to be that name. */
+static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
+    struct stat status;
+    int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
+    if (folder < 0) return false;
+    memcpy(digits, name + strlen(name) - DIGITS, DIGITS);
+    bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && leads_to(path, folder);
+    if (taken) {
+        write_random(digits, attempt);
+        taken = renameat(parent, name, AT_FDCWD, path) == 0;
+    }
+    if (taken) idxi_remove_tree(path);
+    close(folder);
+    return taken && lstat(path, &status) != 0 && errno == ENOENT;
+}
+
+static bool is_leftover(const char *name, const char *prefix) {
+    size_t length = strlen(prefix);
+    return strncmp(name, prefix, length) == 0 && strlen(name) == length + DIGITS &&
+           strspn(name + length, "0123456789abcdef") == DIGITS;
+}
+
+/* What can't be removed, as another user's, stays. The first thing is to sync the folder: the index that a killed build
+ * had replaced is needed until the disk knows of the new one. */
+static void remove_leftovers(struct idxi_publication *publication, const char *prefix, const char *path, char *digits) {
+    DIR *entries = publication->folder < 0 ? NULL : opendir(publication->parent);
+    if (entries == NULL) return;
+    int attempt = 0;
+    for (struct dirent *entry; attempt < ATTEMPTS && (entry = readdir(entries)) != NULL;) {
+        if (!is_leftover(entry->d_name, prefix)) continue;
+        if (attempt++ == 0 && idxi_sync_folder(publication->folder, publication->parent, NULL) != IDX_OK) break;
+        if (remove_leftover(publication->folder, entry->d_name, path, digits, attempt)) publication->leftovers++;
+    }
+    closedir(entries);
+}
+
+/* ---- The temporary folder ---- */
+
+/* Locks the folder that was just made. Not *ours: another process took it for a leftover before it was locked. */
+static enum idx_status lock_temporary(struct idxi_publication *publication, const char *temporary, bool *ours,
+                                      struct idx_error *error) {
+    *ours = false;
+    publication->lock = open(temporary, OPEN_FOLDER | O_NOFOLLOW);
+    if (publication->lock < 0 && errno == ENOENT) return IDX_OK;
+    if (publication->lock < 0) return idxi_fail_system(error, errno, temporary, "open");
+    /* Other errors say that folders can't be locked here: then nobody takes any for a leftover. */
+    bool locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    *ours = locked && leads_to(temporary, publication->lock);
+    if (*ours) return IDX_OK;
+    close(publication->lock);
+    publication->lock = -1;
+    return IDX_OK;
+}
+
+/* Makes the folder, under a name that ends in `digits`. */
+static enum idx_status make_temporary(struct idxi_publication *publication, const char *temporary, char *digits,
+                                      struct idx_error *error) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        bool ours = false;
+        write_random(digits, attempt);
+        bool made = mkdir(temporary, 0777) == 0;
+        if (!made && errno != EEXIST) return idxi_fail_system(error, errno, publication->path, "create");
+        enum idx_status status = made ? lock_temporary(publication, temporary, &ours, error) : IDX_OK;
+        if (made && !ours) rmdir(temporary);
+        if (status != IDX_OK || ours) return status;
+    }
+    return idxi_fail(error, IDX_IO_ERROR, publication->path,
+                     "can't be built: other processes take each temporary folder beside it");
+}
+
+static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
+    char prefix[NAME_MAX + 1];
+    write_prefix(publication->path, prefix);
+    size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + DIGITS + 1;
+    char *temporary = malloc(size);
+    if (temporary == NULL) return idxi_fail_memory(error);
+    char *digits = temporary + size - DIGITS - 1;
+    snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, DIGITS, 0);
+    remove_leftovers(publication, prefix, temporary, digits);
+    enum idx_status status = make_temporary(publication, temporary, digits, error);
+    if (status == IDX_OK)
+        publication->temporary = temporary;
+    else
+        free(temporary);
+    return status;
 }
 
 enum idx_status idxi_publication_open(struct idxi_publication *publication, const char *path, bool replace,
                                       struct idx_error *error) {
     bool exists;
-    *publication = (struct idxi_publication){.replace = replace};
+    *publication = (struct idxi_publication){.folder = -1, .lock = -1, .replace = replace};
     IDXI_TRY(set_paths(publication, path, error));
     IDXI_TRY(check_target(publication, &exists, error));
-    return make_temporary(publication, error);
+    IDXI_TRY(open_parent(publication, error));
+    return open_temporary(publication, error);
 }
 
 /* ---- Publishing ---- */
@@ -143,22 +256,36 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
 }
 
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
-    int folder = open(publication->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return idxi_fail_system(error, errno, publication->parent, "open");
-    enum idx_status status = idxi_sync_folder(folder, publication->parent, error);
-    close(folder);
-    return status;
+    if (publication->folder >= 0) return idxi_sync_folder(publication->folder, publication->parent, error);
+    return syncfs(publication->lock) == 0 ? IDX_OK : idxi_fail_system(error, errno, publication->parent, "sync");
+}
+
+/* With `replace`, an index that another build publishes, or somebody removes, at the same time is no obstacle. */
+static enum idx_status move_or_exchange(struct idxi_publication *publication, struct idx_error *error) {
+    for (int attempt = 0;; attempt++) {
+        bool exists;
+        IDXI_TRY(check_target(publication, &exists, error));
+        enum idx_status status = exists ? exchange_with_path(publication, error) : move_to_path(publication, error);
+        bool changed = status == (exists ? IDX_NOT_FOUND : IDX_EXISTS);
+        if (!changed || !publication->replace || attempt == ATTEMPTS) return status;
+    }
 }
 
 enum idx_status idxi_publish(struct idxi_publication *publication, struct idx_error *error) {
-    bool exists;
-    IDXI_TRY(check_target(publication, &exists, error));
-    IDXI_TRY(exists ? exchange_with_path(publication, error) : move_to_path(publication, error));
-    return sync_parent(publication, error);
+    IDXI_TRY(move_or_exchange(publication, error));
+    enum idx_status status = sync_parent(publication, error);
+    if (status == IDX_OK) return IDX_OK;
+    /* The disk may still know the path as that of the old index: what is there now is not to be removed. */
+    free(publication->temporary);
+    publication->temporary = NULL;
+    return status;
 }
 
 void idxi_publication_close(struct idxi_publication *publication) {
+    if (publication->path == NULL) return; /* never opened */
     if (publication->temporary != NULL) idxi_remove_tree(publication->temporary);
+    if (publication->lock >= 0) close(publication->lock);
+    if (publication->folder >= 0) close(publication->folder);
     free(publication->temporary);
     free(publication->parent);
     free(publication->path);

@@ -1,0 +1,302 @@
+/* publish.c: tests of temporary folders: which of them are killed builds' and removed, and builds of one path at a
+ * time.
+ */
+#include "libidx/publish.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/libidx/support.h"
+
+static void make_tree(const char *path) {
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_int_equal(mkdir(path_in(path, "segment"), 0777), 0);
+    write_file(path_in(path, "segment/table"), "x", 1);
+    write_file(path_in(path, "manifest"), "x", 1);
+}
+
+static struct idxi_publication open_publication(const char *path, bool replace) {
+    struct idxi_publication publication;
+    assert_ok(idxi_publication_open(&publication, path, replace, &failure));
+    return publication;
+}
+
+/* Opens and closes a publication; returns how many leftovers it found. */
+static size_t clean(const char *path) {
+    struct idxi_publication publication = open_publication(path, false);
+    size_t leftovers = publication.leftovers;
+    idxi_publication_close(&publication);
+    return leftovers;
+}
+
+static void expect_there(const char *path, bool expected) {
+    struct stat status;
+    if ((lstat(path, &status) == 0) != expected) fail_msg("%s: %s", path, expected ? "gone" : "still there");
+}
+
+static void test_leftovers_are_removed(void **state) {
+    const char *path = path_in(*state, "i");
+    assert_int_equal(clean(path), 0);
+    make_tree(path_in(*state, ".i.tmp-00000000"));
+    make_tree(path_in(*state, ".i.tmp-fedcba98"));
+    assert_int_equal(mkdir(path_in(*state, ".i.tmp-12345678"), 0777), 0);
+    assert_int_equal(clean(path), 3);
+    assert_int_equal(count_entries(*state), 0);
+}
+
+static void test_nothing_else_is_removed(void **state) {
+    static const char *const folders[] = {
+        "i.tmp-00000000",   ".i.tmp-0000000",   ".i.tmp-000000000", ".i.tmp-0000000A", ".i.tmp-0000000g",
+        ".ii.tmp-00000000", ".x.i.tmp-0000000", ".tmp-00000000",    "elsewhere",       ".i.tmp-00000000.tmp-00000000",
+    };
+    for (size_t i = 0; i < LENGTH(folders); i++) make_tree(path_in(*state, "%s", folders[i]));
+    assert_int_equal(symlink("elsewhere", path_in(*state, ".i.tmp-11111111")), 0);
+    write_file(path_in(*state, ".i.tmp-22222222"), "x", 1);
+    assert_int_equal(clean(path_in(*state, "i")), 0);
+    assert_int_equal(count_entries(*state), LENGTH(folders) + 2);
+    for (size_t i = 0; i < LENGTH(folders); i++) assert_int_equal(count_entries(path_in(*state, "%s", folders[i])), 2);
+}
+
+static void test_locked_folders_stay(void **state) {
+    const char *locked = path_in(*state, ".i.tmp-00000000");
+    make_tree(locked);
+    int folder = open(locked, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(folder, LOCK_EX), 0);
+    assert_int_equal(clean(path_in(*state, "i")), 0);
+    assert_int_equal(count_entries(locked), 2);
+    close(folder);
+    assert_int_equal(clean(path_in(*state, "i")), 1);
+    assert_int_equal(count_entries(*state), 0);
+}
+
+/* More than one look removes are not forgotten. */
+static void test_many_leftovers(void **state) {
+    size_t removed = 0;
+    for (unsigned i = 0; i < 150; i++) make_tree(path_in(*state, ".i.tmp-%08x", i));
+    while (count_entries(*state) > 0) {
+        size_t more = clean(path_in(*state, "i"));
+        assert_true(more > 0);
+        removed += more;
+    }
+    assert_int_equal(removed, 150);
+}
+
+/* ---- Builds that are alive, and killed ones ---- */
+
+static void test_a_living_build_keeps_its_folder(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idxi_publication first = open_publication(path, false);
+    write_file(path_in(first.temporary, "x"), "x", 1);
+    struct idxi_publication second = open_publication(path, false);
+    assert_int_equal(second.leftovers, 0);
+    assert_int_equal(count_entries(first.temporary), 1);
+    assert_int_equal(count_entries(*state), 2);
+    assert_ok(idxi_publish(&first, &failure));
+    assert_status(IDX_EXISTS, idxi_publish(&second, &failure));
+    idxi_publication_close(&second);
+    expect_there(path_in(path, "x"), true);
+    assert_int_equal(count_entries(*state), 1);
+    idxi_publication_close(&first);
+    assert_int_equal(count_entries(path), 1);
+}
+
+/* Runs in a process that is killed with its publication open. */
+static void open_and_die(const char *path) {
+    pid_t child = fork();
+    int status;
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct idxi_publication publication;
+        if (idxi_publication_open(&publication, path, true, NULL) != IDX_OK) _exit(1);
+        if (mkdir(path_in(publication.temporary, "segment"), 0777) != 0) _exit(1);
+        raise(SIGKILL);
+    }
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void test_a_killed_build_is_cleaned_up_after(void **state) {
+    const char *path = path_in(*state, "i");
+    build_index(path, NULL, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        open_and_die(path);
+        assert_int_equal(count_entries(*state), 2);
+    }
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    options.replace = true;
+    build_index(path, &options, NULL, 0);
+    assert_int_equal(count_entries(*state), 1);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+/* What nobody can remove is no reason to fail, nor to go round and round. */
+static void test_leftovers_that_can_not_be_removed(void **state) {
+    const char *left = path_in(*state, ".i.tmp-00000000");
+    pid_t child;
+    int status;
+    make_tree(left);
+    if (geteuid() != 0) skip();
+    assert_int_equal(chmod(*state, 0777), 0);
+    if ((child = fork()) == 0) {
+        struct idxi_publication publication;
+        if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+        bool right = idxi_publication_open(&publication, path_in(*state, "i"), false, NULL) == IDX_OK &&
+                     publication.leftovers == 0 && idxi_publish(&publication, NULL) == IDX_OK;
+        _exit(right ? 0 : 1);
+    }
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(count_entries(*state), 2);
+    assert_int_equal(clean(path_in(*state, "j")), 0);
+    assert_int_equal(rmdir(path_in(*state, "i")), 0);
+    assert_int_equal(clean(path_in(*state, "i")), 1);
+}
+
+/* A folder in which one may make folders, and not see which there are. */
+static void test_a_folder_that_may_not_be_read(void **state) {
+    pid_t child;
+    int status;
+    if (geteuid() != 0) skip();
+    assert_int_equal(chmod(*state, 0733), 0);
+    if ((child = fork()) == 0) {
+        struct idxi_publication publication;
+        if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+        _exit(idxi_publication_open(&publication, path_in(*state, "i"), false, NULL) == IDX_OK &&
+                      idxi_publish(&publication, NULL) == IDX_OK
+                  ? 0
+                  : 1);
+    }
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    expect_there(path_in(*state, "i"), true);
+    assert_int_equal(count_entries(*state), 1);
+}
+
+/* ---- Names ---- */
+
+static void test_long_names(void **state) {
+    char name[NAME_MAX + 1], others[NAME_MAX + 1];
+    for (size_t length = 235; length <= NAME_MAX; length++) {
+        memset(name, 'a', length);
+        name[length] = '\0';
+        memcpy(others, name, sizeof others);
+        others[length - 1] = 'b';
+        const char *path = path_in(*state, "%s", name);
+        open_and_die(path);
+        assert_int_equal(clean(path_in(*state, "%s", others)), 0);
+        assert_int_equal(count_entries(*state), 1);
+        struct idxi_publication publication = open_publication(path, false);
+        assert_int_equal(publication.leftovers, 1);
+        assert_ok(idxi_publish(&publication, &failure));
+        idxi_publication_close(&publication);
+        assert_int_equal(count_entries(*state), 1);
+        assert_int_equal(rmdir(path), 0);
+    }
+}
+
+/* Where a long name is cut, no character is. */
+static void test_long_names_in_utf8(void **state) {
+    for (int before = 0; before < 4; before++) {
+        char name[NAME_MAX + 1] = "aaa";
+        for (int i = 0; i < 60; i++) memcpy(name + before + 4 * i, "\360\237\214\262", 5);
+        memset(name + before + 240, 'a', 10);
+        struct idxi_publication publication = open_publication(path_in(*state, "%s", name), false);
+        const char *temporary = strrchr(publication.temporary, '/') + 1, *hash = strrchr(temporary, '.') - 17;
+        assert_int_equal(*hash, '-');
+        assert_int_equal((hash - temporary - 1 - before) % 4, 0);
+        assert_memory_equal(temporary + 1, name, (size_t)(hash - temporary - 1));
+        idxi_publication_close(&publication);
+    }
+}
+
+static void test_names_that_are_too_long(void **state) {
+    char name[NAME_MAX + 2];
+    struct idxi_publication publication;
+    memset(name, 'a', NAME_MAX + 1);
+    name[NAME_MAX + 1] = '\0';
+    assert_status(IDX_IO_ERROR, idxi_publication_open(&publication, path_in(*state, "%s", name), false, &failure));
+    idxi_publication_close(&publication);
+    assert_int_equal(count_entries(*state), 0);
+}
+
+/* ---- At the same time ---- */
+
+#define BUILDERS 4
+
+/* Publishes a folder that holds a file of one letter in each of two places, again and again. Exit status 0: all went
+ * well. */
+static int publish_on(const char *path, char letter, size_t rounds) {
+    for (size_t i = 0; i < rounds; i++) {
+        struct idxi_publication publication;
+        if (idxi_publication_open(&publication, path, true, &failure) != IDX_OK) break;
+        for (int place = 0; place < 2; place++) {
+            char *file, text[] = "idx-index ?\n";
+            if (asprintf(&file, "%s/%s", publication.temporary, place == 0 ? "manifest" : "other") < 0) return 2;
+            text[10] = letter;
+            FILE *stream = fopen(file, "w");
+            if (stream == NULL || fputs(text, stream) < 0 || fclose(stream) != 0) return 3;
+            free(file);
+        }
+        enum idx_status status = idxi_publish(&publication, &failure);
+        idxi_publication_close(&publication);
+        if (status != IDX_OK) break;
+        failure.sentence[0] = '\0';
+        if (i + 1 == rounds) return 0;
+    }
+    print_error("builder %c: %s\n", letter, failure.sentence);
+    return 1;
+}
+
+/* Each finds the folders of others in every state: new and not locked yet, locked, exchanged, half removed. */
+static void test_many_builds_at_a_time(void **state) {
+    const char *path = path_in(*state, "i");
+    pid_t builders[BUILDERS];
+    size_t rounds = is_sanitized() ? 200 : 1000, size, other_size;
+    for (int i = 0; i < BUILDERS; i++) {
+        builders[i] = fork();
+        assert_true(builders[i] >= 0);
+        if (builders[i] == 0) _exit(publish_on(path, (char)('a' + i), rounds));
+    }
+    for (int i = 0; i < BUILDERS; i++) {
+        int status;
+        assert_true(waitpid(builders[i], &status, 0) == builders[i]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    assert_int_equal(count_entries(*state), 1);
+    assert_int_equal(count_entries(path), 2);
+    uint8_t *manifest = read_file(path_in(path, "manifest"), &size);
+    uint8_t *other = read_file(path_in(path, "other"), &other_size);
+    assert_int_equal(size, 12);
+    assert_string_equal((char *)manifest, (char *)other);
+    free(manifest);
+    free(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_leftovers_are_removed),
+        in_folder(test_nothing_else_is_removed),
+        in_folder(test_locked_folders_stay),
+        in_folder(test_many_leftovers),
+        in_folder(test_a_living_build_keeps_its_folder),
+        in_folder(test_a_killed_build_is_cleaned_up_after),
+        in_folder(test_leftovers_that_can_not_be_removed),
+        in_folder(test_a_folder_that_may_not_be_read),
+        in_folder(test_long_names),
+        in_folder(test_long_names_in_utf8),
+        in_folder(test_names_that_are_too_long),
+        in_folder(test_many_builds_at_a_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
