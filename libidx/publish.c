@@ -131,19 +131,15 @@ static bool leads_to(const char *path, int folder) {
 
 /* ---- What killed builds left ---- */
 
-/* A build keeps its temporary folder locked while it lives; what nobody has locked is a killed one's. Moving it to
- * another name first has every other process see all of it or nothing, even where locks don't reach: on a file system
- * that several machines share. `digits` are the end of `path`, which comes to be that name. */
+/* A build keeps its temporary folder locked while it lives; what nobody has locked is a killed one's. That is moved to
+ * another name first: so a build can lose its folder, but not half of it, even where locks don't reach, on a file
+ * system that several machines share. `digits` are the end of `path`, which becomes that name. */
 static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     if (folder < 0) return false;
-    memcpy(digits, name + strlen(name) - DIGITS, DIGITS);
-    bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && leads_to(path, folder);
-    if (taken) {
-        write_random(digits, attempt);
-        taken = renameat(parent, name, AT_FDCWD, path) == 0;
-    }
+    write_random(digits, attempt);
+    bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && renameat(parent, name, AT_FDCWD, path) == 0;
     if (taken) idxi_remove_tree(path);
     close(folder);
     return taken && lstat(path, &status) != 0 && errno == ENOENT;

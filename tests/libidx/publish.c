@@ -182,6 +182,90 @@ static void test_a_folder_that_may_not_be_read(void **state) {
     assert_int_equal(count_entries(*state), 1);
 }
 
+/* ---- Between two calls ---- */
+
+/* What another process does just before a call of ours: see CMakeLists.txt. */
+static void (*before_flock)(int folder), (*before_unlinkat)(void);
+static bool locks_reach = true;
+
+int __real_flock(int folder, int operation);
+int __wrap_flock(int folder, int operation);
+int __wrap_flock(int folder, int operation) {
+    void (*before)(int) = before_flock;
+    before_flock = NULL;
+    if (before != NULL) before(folder);
+    return locks_reach ? __real_flock(folder, operation) : 0;
+}
+
+int __real_unlinkat(int folder, const char *name, int flags);
+int __wrap_unlinkat(int folder, const char *name, int flags);
+int __wrap_unlinkat(int folder, const char *name, int flags) {
+    void (*before)(void) = before_unlinkat;
+    before_unlinkat = NULL;
+    if (before != NULL) before();
+    return __real_unlinkat(folder, name, flags);
+}
+
+static void remove_opened(int folder) {
+    char path[PATH_MAX] = "";
+    assert_true(readlink(path_in("/proc/self/fd", "%d", folder), path, sizeof path - 1) > 0);
+    remove_all(path);
+}
+
+static void replace_opened(int folder) {
+    char path[PATH_MAX] = "";
+    assert_true(readlink(path_in("/proc/self/fd", "%d", folder), path, sizeof path - 1) > 0);
+    assert_int_equal(rename(path, path_in(path, "../aside")), 0);
+    make_tree(path);
+}
+
+static int lock_held = -1;
+
+static void lock_opened(int folder) {
+    lock_held = open(path_in("/proc/self/fd", "%d", folder), O_RDONLY | O_DIRECTORY);
+    assert_int_equal(__real_flock(lock_held, LOCK_EX | LOCK_NB), 0);
+}
+
+/* Our new folder, before it is locked: taken by another that looks for leftovers, and being removed or gone. */
+static void test_another_takes_the_new_folder(void **state) {
+    static void (*const others[])(int) = {remove_opened, replace_opened, lock_opened};
+    const char *path = path_in(*state, "i");
+    for (size_t i = 0; i < LENGTH(others); i++) {
+        before_flock = others[i];
+        struct idxi_publication publication = open_publication(path, false);
+        assert_null(before_flock);
+        assert_int_equal(count_entries(publication.temporary), 0);
+        assert_int_equal(count_entries(*state), i == 1 ? 3 : 1);
+        assert_ok(idxi_publish(&publication, &failure));
+        idxi_publication_close(&publication);
+        expect_there(path, true);
+        assert_int_equal(rmdir(path), 0);
+        assert_int_equal(clean(path), i == 1);
+        remove_all(path_in(*state, "aside"));
+    }
+    close(lock_held);
+}
+
+static struct idxi_publication alive;
+static enum idx_status publishes;
+static void publish_alive(void) { publishes = idxi_publish(&alive, &failure); }
+
+/* Another machine sees no lock, and takes a living build's folder for a leftover: the build fails, and publishes no
+ * folder that is half removed. */
+static void test_a_build_that_loses_its_folder(void **state) {
+    const char *path = path_in(*state, "i");
+    locks_reach = false;
+    alive = open_publication(path, false);
+    make_tree(path_in(alive.temporary, "x"));
+    before_unlinkat = publish_alive;
+    assert_int_equal(clean(path), 1);
+    locks_reach = true;
+    assert_null(before_unlinkat);
+    assert_status(IDX_NOT_FOUND, publishes);
+    idxi_publication_close(&alive);
+    assert_int_equal(count_entries(*state), 0);
+}
+
 /* ---- Names ---- */
 
 static void test_long_names(void **state) {
@@ -293,6 +377,8 @@ int main(void) {
         in_folder(test_a_killed_build_is_cleaned_up_after),
         in_folder(test_leftovers_that_can_not_be_removed),
         in_folder(test_a_folder_that_may_not_be_read),
+        in_folder(test_another_takes_the_new_folder),
+        in_folder(test_a_build_that_loses_its_folder),
         in_folder(test_long_names),
         in_folder(test_long_names_in_utf8),
         in_folder(test_names_that_are_too_long),

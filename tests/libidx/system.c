@@ -290,6 +290,23 @@ static void test_publishing_too_late(void **state) {
     }
 }
 
+/* With `replace`, what came or went in the very last moment is looked at again. */
+static void test_replacing_too_late(void **state) {
+    arm(FAULT_RENAME, 0, 1, EEXIST);
+    assert_ok(try_replace());
+    assert_int_equal(disarm(), 1);
+    expect_one_index(*state);
+    arm(FAULT_RENAME, 0, 1, ENOENT);
+    assert_ok(try_replace());
+    assert_int_equal(disarm(), 1);
+    expect_one_index(*state);
+    arm(FAULT_RENAME, 0, SIZE_MAX / 2, ENOENT);
+    enum idx_status status = try_replace();
+    assert_true(disarm() > 1);
+    assert_status(IDX_NOT_FOUND, status);
+    expect_one_index(*state);
+}
+
 /* What can't be exchanged atomically is not replaced. */
 static void test_replacing_without_renameat2(void **state) {
     static const int unsupported[] = {ENOSYS, EINVAL};
@@ -369,6 +386,7 @@ int main(void) {
         in_place(test_no_random_numbers),
         in_place(test_publishing_without_renameat2),
         in_place(test_publishing_too_late),
+        in_place(test_replacing_too_late),
         on_index(test_replacing_without_renameat2),
         in_place(test_building_without_threads),
         on_index(test_looking_up_without_memory_or_threads),
