@@ -7,23 +7,19 @@
 
 /* ---- Encoding ---- */
 
+size_t idxf_encodings(enum idxf_codec codec, idxf_encode encodings[IDXF_MAX_ENCODINGS]) {
+    return codec == IDXF_CODEC_XOR ? idxf_xor_encodings(encodings) : idxf_delta_encodings(encodings);
+}
+
 void idxf_encoder_init(struct idxf_encoder *encoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
                        const uint8_t lengths[IDXF_SYMBOLS]) {
-    encoder->codec = codec;
+    idxf_encode encodings[IDXF_MAX_ENCODINGS];
+    encoder->encode = encodings[idxf_encodings(codec, encodings) - 1];
     encoder->bits = bits;
+    encoder->before = 0;
     encoder->block_size = block_size;
     memcpy(encoder->lengths, lengths, IDXF_SYMBOLS);
     idxf_codes(lengths, encoder->codes);
-}
-
-size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                         uint8_t *block) {
-    uint8_t bytes[IDXF_MAX_BLOCK_SIZE + 16] = {0}; /* whole words are written */
-    size_t made = encoder->codec == IDXF_CODEC_XOR ? idxf_xor_encode(encoder, fingerprints, count, bytes)
-                                                   : idxf_delta_encode(encoder, fingerprints, count, bytes);
-    idxf_store64(bytes + 2, fingerprints[0]);
-    memcpy(block, bytes, encoder->block_size);
-    return made;
 }
 
 /* ---- Decoding ---- */

@@ -22,10 +22,16 @@ enum idxf_codec { IDXF_CODEC_XOR = 0, IDXF_CODEC_DELTA = 1, IDXF_CODEC_COUNT };
 
 /* ---- Encoding ---- */
 
+struct idxf_encoder;
+
+/* Encodes as idxf_block_encode does: portably, or with instructions that some processors have. */
+typedef size_t (*idxf_encode)(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block);
+
 struct idxf_encoder {
-    enum idxf_codec codec;
+    idxf_encode encode; /* the fastest for this processor */
     unsigned bits;
     uint32_t block_size;
+    size_t before; /* delta: the differences of the block before: where the search for the next begins */
     uint8_t lengths[IDXF_SYMBOLS];
     uint16_t codes[IDXF_SYMBOLS];
 };
@@ -36,13 +42,26 @@ void idxf_encoder_init(struct idxf_encoder *encoder, enum idxf_codec codec, unsi
 
 /* Encodes as many of the `count` (1 or more) strictly ascending fingerprints as fit into `block`, block_size bytes, and
  * returns their number. */
-size_t idxf_block_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                         uint8_t *block);
+static inline size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                       uint8_t *block) {
+    return encoder->encode(encoder, fingerprints, count, block);
+}
 
-/* The same for one codec; the block comes zeroed. */
-size_t idxf_xor_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block);
-size_t idxf_delta_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                         uint8_t *block);
+/* The ways that this processor has to encode a codec, the fastest last; returns their number. For tests, which set
+ * encoder->encode. */
+#define IDXF_MAX_ENCODINGS 2
+size_t idxf_encodings(enum idxf_codec codec, idxf_encode encodings[IDXF_MAX_ENCODINGS]);
+
+/* The same for one codec. */
+size_t idxf_xor_encodings(idxf_encode encodings[IDXF_MAX_ENCODINGS]);
+size_t idxf_delta_encodings(idxf_encode encodings[IDXF_MAX_ENCODINGS]);
+
+/* Writes a whole delta block of `size` bytes (64 or more), header and padding included: `count` (1 to
+ * IDXF_MAX_DELTA_FINGERPRINTS) ascending fingerprints, of which neighbours may be equal, with low parts of `width` bits
+ * (0 to IDXF_MAX_LOW_BITS), with which they must fit. `align` is how far left-aligned they are shifted: 64 less their
+ * bits. */
+void idxf_delta_put(const uint64_t *fingerprints, size_t count, unsigned width, unsigned align, uint8_t *block,
+                    size_t size);
 
 /* The position of the difference between two neighbours, x above previous: where the leading 1 of `x ^ previous`
  * stands, from 0 at the most significant bit (SPEC.md, chapter 6). */

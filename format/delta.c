@@ -7,29 +7,186 @@
 #define HEADER_BITS (IDXF_BLOCK_HEADER_BYTES * 8)
 #define WORD_BITS 64
 
+/* ---- Choosing ---- */
+
+/* Differences to guess from, and numbers of them that are tried side by side. */
+#define FIRST_GUESS 8
+#define PROBES 4
+
+/* Of a number; 1 for 0. */
+IDXF_INLINE unsigned get_length(uint64_t number) { return 64 - (unsigned)__builtin_clzll(number | 1); }
+
+/* The width with which `count` differences up to `last` take the fewest bits, the smallest such. One bit more a low
+ * part adds `count` bits, and halves the last high part: that saves no more than it adds once it is at most 2 count. */
+IDXF_INLINE unsigned get_best_width(size_t count, uint64_t last) {
+    unsigned high_bits = get_length(2 * count), bits = get_length(last);
+    unsigned width = bits > high_bits ? bits - high_bits : 0;
+    width += last >> width > 2 * count;
+    return width < IDXF_MAX_LOW_BITS ? width : IDXF_MAX_LOW_BITS;
+}
+
+/* The bits that the differences of the fingerprints up to number `last`, from 0, take at least. */
+IDXF_INLINE size_t get_bits(const uint64_t *fingerprints, size_t last, unsigned align) {
+    uint64_t difference = (fingerprints[last] - fingerprints[0]) >> align;
+    unsigned width = get_best_width(last, difference);
+    return last * (width + 1) + (size_t)(difference >> width);
+}
+
+IDXF_INLINE bool fit(const uint64_t *fingerprints, size_t last, unsigned align, size_t room) {
+    return get_bits(fingerprints, last, align) <= room;
+}
+
+/* How many differences fit, of which each takes as many bits as the first ones up to number `last`; 1 to `most`. */
+static size_t guess(const uint64_t *fingerprints, size_t last, size_t most, unsigned align, size_t room) {
+    size_t fitting = room * last / get_bits(fingerprints, last, align);
+    return fitting < 1 ? 1 : fitting < most ? fitting : most;
+}
+
+/* The greatest number of differences, up to `most`, that fit. What fits with a width, fits with one fingerprint less,
+ * so the numbers that fit with some are those up to the one sought. It is looked for from a guess on, in steps that
+ * double, then by halves. */
+static size_t search_count(const uint64_t *fingerprints, size_t most, unsigned align, size_t room) {
+    size_t fits = 0, fails = most + 1, step = 1;
+    if (most == 0) return 0;
+    size_t begin = guess(fingerprints, most < FIRST_GUESS ? most : FIRST_GUESS, most, align, room);
+    begin = guess(fingerprints, begin, most, align, room);
+    if (fit(fingerprints, begin, align, room)) {
+        for (fits = begin; fits + step < fails && fit(fingerprints, fits + step, align, room); step *= 2) fits += step;
+        if (fits + step < fails) fails = fits + step;
+    } else {
+        for (fails = begin; fails > step && !fit(fingerprints, fails - step, align, room); step *= 2) fails -= step;
+        if (fails > step) fits = fails - step;
+    }
+    while (fails - fits > 1) {
+        size_t middle = fits + (fails - fits) / 2;
+        if (fit(fingerprints, middle, align, room))
+            fits = middle;
+        else
+            fails = middle;
+    }
+    return fits;
+}
+
+/* The same. Mostly a block has about as many as the one before, so that a few numbers beside that tell, side by side
+ * and without a branch. */
+IDXF_INLINE size_t choose_count(const uint64_t *fingerprints, size_t before, size_t most, unsigned align, size_t room) {
+    size_t first = before > 2 ? before - 1 : 1, fitting = 0;
+    if (first + PROBES <= most) {
+        for (size_t i = 0; i < PROBES; i++) fitting += fit(fingerprints, first + i, align, room);
+        if (fitting > 0 && fitting < PROBES) return first + fitting - 1;
+    }
+    return search_count(fingerprints, most, align, room);
+}
+
+/* The smallest width with which `count` differences up to `last` fit, when they do with some: the further from the best
+ * width, the more bits they take. */
+IDXF_INLINE unsigned choose_width(size_t count, uint64_t last, size_t room) {
+    unsigned width = get_best_width(count, last);
+    while (width > 0 && count * width <= room && last >> (width - 1) <= room - count * width) width--;
+    return width;
+}
+
 /* ---- Encoding ---- */
 
-size_t idxf_delta_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                         uint8_t *block) {
-    unsigned align = 64 - encoder->bits, width = 0;
-    size_t end = (size_t)encoder->block_size * 8, room = end - HEADER_BITS;
-    size_t most = count < IDXF_MAX_DELTA_FINGERPRINTS ? count : IDXF_MAX_DELTA_FINGERPRINTS, made = 1;
-    for (unsigned next = 0; next <= IDXF_MAX_LOW_BITS && made < most && made * (next + 1) <= room; next++) {
-        while (made < most && made * (next + 1) <= room &&
-               (fingerprints[made] - fingerprints[0]) >> align >> next <= room - made * (next + 1)) {
-            made++;
-            width = next;
+/* Writes the low parts, the first highest. Up to 8 bytes below them become 0. */
+IDXF_INLINE void put_lows(const uint64_t *fingerprints, size_t count, unsigned width, unsigned align, uint8_t *end) {
+    uint64_t first = fingerprints[0], bits = 0;
+    unsigned used = 0; /* of `bits`, the highest; less than 8 */
+    if (width == 0) return;
+    for (size_t i = 1; i < count; i++) {
+        bits |= (fingerprints[i] - first) >> align << (64 - width) >> used;
+        idxf_store64(end - 8, bits);
+        used += width;
+        end -= used / 8;
+        bits <<= used & ~7u;
+        used %= 8;
+    }
+}
+
+/* Adds bits to the 8 bytes at `at` of a block, of which some may lie behind its end. */
+IDXF_INLINE void add_word(uint8_t *block, size_t size, size_t at, uint64_t bits) {
+    size_t beyond = at + 8 > size ? at + 8 - size : 0;
+    uint8_t *bytes = block + at - beyond;
+    idxf_store64(bytes, idxf_load64(bytes) | bits << beyond * 8);
+}
+
+IDXF_INLINE void put(const uint64_t *fingerprints, size_t count, unsigned width, unsigned align, uint8_t *block,
+                     size_t size) {
+    uint64_t first = fingerprints[0], bits = first >> 48;
+    size_t word = 1; /* of the block, to which `bits` belong */
+    memset(block, 0, size);
+    put_lows(fingerprints, count, width, align, block + size);
+    idxf_store64(block, first << 16 | width << 10 | count);
+    for (size_t i = 1; i < count; i++) {
+        size_t place = HEADER_BITS - 1 + i + (size_t)((fingerprints[i] - first) >> align >> width);
+        if (place / WORD_BITS != word) {
+            idxf_store64(block + word * 8, bits);
+            word = place / WORD_BITS;
+            bits = 0;
         }
+        bits |= UINT64_C(1) << place % WORD_BITS;
     }
-    block[0] = (uint8_t)(made & 255);
-    block[1] = (uint8_t)(made >> 8 | width << 2);
-    for (size_t i = 1; i < made; i++) {
-        uint64_t difference = (fingerprints[i] - fingerprints[0]) >> align;
-        size_t place = HEADER_BITS + (size_t)(difference >> width) + i - 1;
-        block[place / 8] = (uint8_t)(block[place / 8] | 1u << place % 8);
-        idxf_put_bits(block, end - i * width, difference & idxf_low_bits(width), width);
+    add_word(block, size, word * 8, bits);
+}
+
+IDXF_INLINE size_t encode_aligned(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                  unsigned align, uint8_t *block) {
+    size_t most = count < IDXF_MAX_DELTA_FINGERPRINTS ? count : IDXF_MAX_DELTA_FINGERPRINTS;
+    size_t room = (size_t)encoder->block_size * 8 - HEADER_BITS;
+    size_t differences = choose_count(fingerprints, encoder->before, most - 1, align, room);
+    uint64_t last = (fingerprints[differences] - fingerprints[0]) >> align;
+    unsigned width = choose_width(differences, last, room);
+    encoder->before = differences;
+    put(fingerprints, differences + 1, width, align, block, encoder->block_size);
+    return differences + 1;
+}
+
+/* With nothing to shift for the usual 64 bits. */
+IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
+    if (encoder->bits == 64) return encode_aligned(encoder, fingerprints, count, 0, block);
+    return encode_aligned(encoder, fingerprints, count, 64 - encoder->bits, block);
+}
+
+static size_t encode_portable(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                              uint8_t *block) {
+    return encode(encoder, fingerprints, count, block);
+}
+
+static void put_portable(const uint64_t *fingerprints, size_t count, unsigned width, unsigned align, uint8_t *block,
+                         size_t size) {
+    put(fingerprints, count, width, align, block, size);
+}
+
+#ifdef IDXF_X86
+IDXF_BMI2 static size_t encode_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                    uint8_t *block) {
+    return encode(encoder, fingerprints, count, block);
+}
+
+IDXF_BMI2 static void put_bmi2(const uint64_t *fingerprints, size_t count, unsigned width, unsigned align,
+                               uint8_t *block, size_t size) {
+    put(fingerprints, count, width, align, block, size);
+}
+#endif
+
+size_t idxf_delta_encodings(idxf_encode encodings[IDXF_MAX_ENCODINGS]) {
+    size_t count = 0;
+    encodings[count++] = encode_portable;
+#ifdef IDXF_X86
+    if (idxf_has_bmi2()) encodings[count++] = encode_bmi2;
+#endif
+    return count;
+}
+
+void idxf_delta_put(const uint64_t *fingerprints, size_t count, unsigned width, unsigned align, uint8_t *block,
+                    size_t size) {
+#ifdef IDXF_X86
+    if (idxf_has_bmi2()) {
+        put_bmi2(fingerprints, count, width, align, block, size);
+        return;
     }
-    return made;
+#endif
+    put_portable(fingerprints, count, width, align, block, size);
 }
 
 /* ---- Decoding ---- */

@@ -126,20 +126,39 @@ void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned pre
     *counter = (struct idxf_statistics_counter){.statistics.common_bits = UINT64_MAX, .prefix = prefix};
 }
 
-void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
+/* So few at a time that the pairs counted do not overflow: groups have less than 2^47 members, since a table has at
+ * most 2^32 blocks of 2^15. */
+#define SLICE ((size_t)1 << 16)
+
+static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
     struct idxf_statistics *statistics = &counter->statistics;
+    uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences of a shared prefix are below */
+    uint64_t previous = counter->previous, group = counter->group, largest = statistics->largest_group, pairs = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t x = fingerprints[i];
-        bool is_new = counter->group == 0 || (x ^ counter->previous) >> (64 - counter->prefix) != 0;
-        statistics->set_bits |= x;
-        statistics->common_bits &= x;
-        counter->group = is_new ? 1 : counter->group + 1;
-        counter->previous = x;
-        /* The group's new member makes a pair with each of the others. */
-        bool is_full = __builtin_add_overflow(statistics->pairs, counter->group - 1, &statistics->pairs);
-        if (is_full) statistics->pairs = UINT64_MAX;
-        if (counter->group > statistics->largest_group) statistics->largest_group = counter->group;
+        /* A group's new member makes a pair with each of the others. */
+        group &= -(uint64_t)((x ^ previous) < end);
+        pairs += group++;
+        previous = x;
+        if (__builtin_expect(group > largest, 0)) largest = group;
     }
+    counter->previous = previous;
+    counter->group = group;
+    statistics->largest_group = largest;
+    bool is_full = __builtin_add_overflow(statistics->pairs, pairs, &statistics->pairs);
+    if (is_full) statistics->pairs = UINT64_MAX;
+}
+
+void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
+    uint64_t set = 0, common = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        set |= fingerprints[i];
+        common &= fingerprints[i];
+    }
+    counter->statistics.set_bits |= set;
+    counter->statistics.common_bits &= common;
+    for (size_t done = 0; done < count; done += SLICE)
+        add_slice(counter, fingerprints + done, count - done < SLICE ? count - done : SLICE);
 }
 
 struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,

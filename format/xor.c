@@ -8,20 +8,78 @@
 
 /* ---- Encoding ---- */
 
-size_t idxf_xor_encode(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
-    size_t at = HEADER_BITS, end = (size_t)encoder->block_size * 8, made = 1;
-    for (; made < count; made++) {
-        unsigned position = idxf_position(fingerprints[made - 1], fingerprints[made]);
-        unsigned code_length = encoder->lengths[position], tail_length = encoder->bits - 1 - position;
-        if (end - at < code_length + tail_length) break;
-        uint64_t difference = (fingerprints[made] ^ fingerprints[made - 1]) >> (64 - encoder->bits);
-        idxf_put_bits(block, at, encoder->codes[position], code_length);
-        idxf_put_bits(block, at + code_length, difference & idxf_low_bits(tail_length), tail_length);
-        at += code_length + tail_length;
+/* Bits on their way into bytes: `used` of them, less than 8, still wait for more. */
+struct sink {
+    uint8_t *at;
+    uint64_t bits;
+    unsigned used;
+};
+
+/* Adds `length` bits, up to 56; writes 8 bytes. */
+IDXF_INLINE void add_bits(struct sink *sink, uint64_t value, unsigned length) {
+    sink->bits |= value << sink->used;
+    idxf_store64(sink->at, sink->bits);
+    sink->used += length;
+    sink->at += sink->used / 8;
+    sink->bits >>= sink->used & ~7u;
+    sink->used %= 8;
+}
+
+/* A code and its tail. */
+IDXF_INLINE void add_difference(struct sink *sink, unsigned code, unsigned code_length, uint64_t tail,
+                                unsigned tail_length) {
+    if (code_length + tail_length <= 56) {
+        add_bits(sink, code | tail << code_length, code_length + tail_length);
+        return;
     }
-    block[0] = (uint8_t)(made & 255);
-    block[1] = (uint8_t)(made >> 8);
+    add_bits(sink, code, code_length);
+    add_bits(sink, tail & idxf_low_bits(32), 32);
+    add_bits(sink, tail >> 32, tail_length - 32);
+}
+
+IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
+    uint8_t bytes[IDXF_MAX_BLOCK_SIZE + 8]; /* whole words are written */
+    struct sink sink = {bytes + IDXF_BLOCK_HEADER_BYTES, 0, 0};
+    unsigned left = encoder->block_size * 8 - HEADER_BITS;
+    size_t made = 1;
+    for (; made < count; made++) {
+        uint64_t difference = fingerprints[made] ^ fingerprints[made - 1];
+        unsigned position = (unsigned)__builtin_clzll(difference);
+        unsigned code_length = encoder->lengths[position], tail_length = encoder->bits - 1 - position;
+        if (left < code_length + tail_length) break;
+        left -= code_length + tail_length;
+        uint64_t tail = difference >> (64 - encoder->bits) & idxf_low_bits(tail_length);
+        add_difference(&sink, encoder->codes[position], code_length, tail, tail_length);
+    }
+    *sink.at = (uint8_t)sink.bits;
+    bytes[0] = (uint8_t)(made & 255);
+    bytes[1] = (uint8_t)(made >> 8);
+    idxf_store64(bytes + 2, fingerprints[0]);
+    size_t written = (size_t)(sink.at - bytes) + (sink.used > 0);
+    memcpy(block, bytes, written);
+    memset(block + written, 0, encoder->block_size - written);
     return made;
+}
+
+static size_t encode_portable(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                              uint8_t *block) {
+    return encode(encoder, fingerprints, count, block);
+}
+
+#ifdef IDXF_X86
+IDXF_BMI2 static size_t encode_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                    uint8_t *block) {
+    return encode(encoder, fingerprints, count, block);
+}
+#endif
+
+size_t idxf_xor_encodings(idxf_encode encodings[IDXF_MAX_ENCODINGS]) {
+    size_t count = 0;
+    encodings[count++] = encode_portable;
+#ifdef IDXF_X86
+    if (idxf_has_bmi2()) encodings[count++] = encode_bmi2;
+#endif
+    return count;
 }
 
 /* ---- Decoding ---- */

@@ -97,7 +97,7 @@ static size_t get_most(const struct idxf_table_header *header) {
                                              : (header->block_size - IDXF_BLOCK_HEADER_BYTES) * 8 + 1;
 }
 
-static enum idx_status write_window(struct writing *writing, const struct idxf_encoder *encoder) {
+static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
     size_t most = writing->ended ? 1 : get_most(&writing->job->header);
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
     while (writing->end - writing->begin >= most) {

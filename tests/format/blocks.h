@@ -16,11 +16,37 @@ static inline void make_code(struct block_kind *kind, const uint64_t *fingerprin
     idxf_code_lengths(counts, kind->lengths);
 }
 
+/* Encodes a block in one way, into an allocation of exactly its size that is not zeroed. */
+static inline size_t encode_with(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                 uint8_t *block) {
+    uint8_t *made = malloc(encoder->block_size);
+    assert_non_null(made);
+    memset(made, 0xA5, encoder->block_size);
+    size_t encoded = idxf_block_encode(encoder, fingerprints, count, made);
+    memcpy(block, made, encoder->block_size);
+    free(made);
+    return encoded;
+}
+
+/* Encodes a block in all ways, which must agree; each begins with another block in mind. */
 static inline size_t encode_block(const struct block_kind *kind, const uint64_t *fingerprints, size_t count,
                                   uint8_t *block) {
+    static const size_t before[] = {0, 1, 10, 1021, 1022};
+    static uint8_t other[IDXF_MAX_BLOCK_SIZE];
     struct idxf_encoder encoder;
+    idxf_encode encodings[IDXF_MAX_ENCODINGS];
+    size_t ways = idxf_encodings(kind->codec, encodings);
+    assert_in_range(ways, 1, IDXF_MAX_ENCODINGS);
     idxf_encoder_init(&encoder, kind->codec, kind->bits, kind->block_size, kind->lengths);
-    return idxf_block_encode(&encoder, fingerprints, count, block);
+    assert_ptr_equal(encoder.encode, encodings[ways - 1]);
+    size_t encoded = encode_with(&encoder, fingerprints, count, block);
+    for (size_t i = 0; i < ways * COUNT_OF(before); i++) {
+        encoder.encode = encodings[i % ways];
+        encoder.before = i / ways == 0 ? encoded - 1 : before[i / ways];
+        assert_int_equal(encode_with(&encoder, fingerprints, count, other), encoded);
+        assert_memory_equal(other, block, kind->block_size);
+    }
+    return encoded;
 }
 
 /* ---- Decoding ---- */

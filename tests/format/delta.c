@@ -22,6 +22,63 @@ static void check_choice(const struct block_kind *kind, const uint64_t *set, siz
     assert_int_equal(block[0] + 256u * block[1], fits + 1024 * width);
 }
 
+/* ---- Putting ---- */
+
+/* Puts what fits, with this width, into a block of exactly this size that is not zeroed. */
+static void check_put(const struct block_kind *kind, const uint64_t *set, size_t count, unsigned width) {
+    static uint8_t expected[2 * IDXF_MAX_BLOCK_SIZE];
+    uint8_t *block = malloc(kind->block_size);
+    assert_non_null(block);
+    memset(block, 0xA5, kind->block_size);
+    memset(expected, 0, sizeof expected);
+    model_write_delta(kind, set, count, width, expected);
+    idxf_delta_put(set, count, width, 64 - kind->bits, block, kind->block_size);
+    assert_memory_equal(block, expected, kind->block_size);
+    free(block);
+}
+
+/* All widths with which so many fit. Returns their number. */
+static unsigned check_puts(const struct block_kind *kind, const uint64_t *set, size_t count) {
+    unsigned widths = 0;
+    for (unsigned width = 0; width <= IDXF_MAX_LOW_BITS; width++) {
+        if (!model_fits(kind, set, count, width)) continue;
+        check_put(kind, set, count, width);
+        widths++;
+    }
+    return widths;
+}
+
+/* Sizes that are no powers of two, nor multiples of anything; neighbours that are equal; each with all widths. */
+static void test_any_size(void **state) {
+    (void)state;
+    static uint64_t set[MAX_SET];
+    uint64_t random = 12;
+    unsigned widths = 0;
+    for (unsigned round = 0; round < 60 * SHAPES; round++) {
+        uint32_t size = 64 + (uint32_t)(next_random(&random) % (round % 4 == 0 ? 6000 : 100));
+        struct block_kind kind = {IDXF_CODEC_DELTA, 1 + (unsigned)(next_random(&random) % 64), size, {0}};
+        if (round % 3 == 0) kind.bits = 64;
+        size_t count = make_set((enum shape)(round % SHAPES), kind.bits, 1000, &random, set), most;
+        for (size_t i = 1; i < count; i++) {
+            if (round % 2 == 0 && next_random(&random) % 2 == 0) set[i] = set[i - 1];
+        }
+        model_width(&kind, set, count, &most);
+        widths += check_puts(&kind, set, most);
+        widths += check_puts(&kind, set, 1 + most / 2);
+        widths += check_puts(&kind, set, 1);
+    }
+    assert_in_range(widths, 10000, 100000);
+}
+
+/* One fingerprint as often as can be: 1022 differences of up to 57 bits. */
+static void test_all_equal(void **state) {
+    (void)state;
+    static uint64_t set[MOST_DELTA];
+    struct block_kind kind = {IDXF_CODEC_DELTA, 64, 7292, {0}};
+    for (size_t i = 0; i < COUNT_OF(set); i++) set[i] = UINT64_MAX;
+    assert_int_equal(check_puts(&kind, set, COUNT_OF(set)), 57);
+}
+
 /* ---- Known blocks ---- */
 
 static const uint64_t example[] = {UINT64_C(0x12) << 56, UINT64_C(0x15) << 56, UINT64_C(0x16) << 56,
@@ -383,6 +440,8 @@ static void test_a_full_block_has_no_padding(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_size),
+        cmocka_unit_test(test_all_equal),
         cmocka_unit_test(test_example),
         cmocka_unit_test(test_example_of_width_6),
         cmocka_unit_test(test_one),
