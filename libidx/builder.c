@@ -196,17 +196,29 @@ static enum idx_status sort_documents(struct idx_builder *builder, struct idx_er
     return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
+/* Leaves one of the sorted documents that are the same. */
+static void drop_same_documents(struct idx_builder *builder) {
+    uint64_t *fingerprints = builder->fingerprints, *values = builder->values;
+    size_t kept = 0;
+    for (size_t i = 0; i < builder->count; i++) {
+        if (kept > 0 && fingerprints[i] == fingerprints[kept - 1] && values[i] == values[kept - 1]) continue;
+        fingerprints[kept] = fingerprints[i];
+        values[kept++] = values[i];
+    }
+    builder->count = kept;
+}
+
 /* Writes the sorted documents to the map, and leaves the distinct fingerprints. */
 static enum idx_status write_documents(struct idx_builder *builder, struct idx_error *error) {
-    uint64_t *fingerprints = builder->fingerprints, *values = builder->values;
+    uint64_t *fingerprints = builder->fingerprints;
     size_t distinct = 0;
+    if (builder->values != NULL) {
+        drop_same_documents(builder);
+        IDXI_TRY(idxi_map_writer_add(&builder->map, fingerprints, builder->values, builder->count, error));
+        builder->segment.documents = builder->count;
+    }
     for (size_t i = 0; i < builder->count; i++) {
-        bool known = i > 0 && fingerprints[i] == fingerprints[distinct - 1];
-        if (values != NULL && !(known && values[i] == values[i - 1])) {
-            IDXI_TRY(idxi_map_writer_add(&builder->map, fingerprints[i], values[i], error));
-            builder->segment.documents++;
-        }
-        if (!known) fingerprints[distinct++] = fingerprints[i];
+        if (distinct == 0 || fingerprints[i] != fingerprints[distinct - 1]) fingerprints[distinct++] = fingerprints[i];
     }
     builder->segment.fingerprints = distinct;
     free(builder->values);

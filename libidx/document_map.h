@@ -1,5 +1,5 @@
-/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents (SPEC.md, chapter 8). All that
- * libidx does with LMDB is here. */
+/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents (SPEC.md, chapter 8): written by
+ * LMDB, which is used here alone, and read by document_pages.h. */
 #ifndef IDX_LIBIDX_DOCUMENT_MAP_H
 #define IDX_LIBIDX_DOCUMENT_MAP_H
 
@@ -8,11 +8,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "format/group.h"
+#include "format/ids.h"
 #include "format/manifest.h"
 #include "libidx/document_pages.h"
+#include "libidx/stream.h"
 
 #define IDXI_DOCUMENTS_NAME "docs.mdb"
 #define IDXI_SUMS_NAME "docs.sum"
+
+/* Keys of docs.mdb: of a group of documents, its last entry; of a group of IDs, its last document number. */
+#define IDXI_GROUP_KEY_BYTES 16
+#define IDXI_IDS_KEY_BYTES 8
+void idxi_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value);
+void idxi_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number);
+uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
 
 /* The fingerprint of the most documents: of those with as many, the smallest. */
 struct idxi_heaviest {
@@ -25,6 +35,16 @@ void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
 
 /* ---- Writing ---- */
 
+/* The most bytes of a group, so that four nodes fill a page: 4096 bytes, less a header of 16, and for each node a
+ * header of 8, its key, and 2 bytes for its place. */
+#define IDXI_NODES_A_PAGE 4
+#define IDXI_NODE_BYTES ((4096 - 16) / IDXI_NODES_A_PAGE - 2 - 8)
+#define IDXI_GROUP_BYTES (IDXI_NODE_BYTES - IDXI_GROUP_KEY_BYTES)
+#define IDXI_IDS_BYTES (IDXI_NODE_BYTES - IDXI_IDS_KEY_BYTES)
+
+/* Documents that wait for their group, at most. */
+#define IDXI_WAITING 8192
+
 struct idxi_map_writer {
     MDB_env *env;
     MDB_txn *txn;
@@ -33,20 +53,27 @@ struct idxi_map_writer {
     char *path;         /* of docs.mdb */
     size_t batch_bytes; /* put since the last commit, at most */
     struct idxi_heaviest heaviest;
+    uint64_t *fingerprints, *values; /* documents that wait */
+    size_t waiting;
+    uint8_t *group;    /* IDs that wait, packed: group_size bytes for group_count of them */
+    uint8_t *previous; /* the last of them */
+    size_t group_size, group_count, previous_length;
+    uint64_t last_number; /* of the ID that came last */
 };
 
 /* Creates docs.mdb in the folder at `folder_path`. */
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, const char *folder_path, enum idx_id_type id_type,
                                      struct idx_error *error);
 
-/* Keeps the ID of a document number; numbers must ascend. IDX_ID_TEXT only. */
+/* Keeps the ID of a document number, of `length` bytes; numbers must come as 0, 1, 2 and so on. IDX_ID_TEXT only.
+ * IDX_LIMIT: it is longer than IDXF_MAX_ID_BYTES. */
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error);
 
-/* Adds a document (its number, or its ID for IDX_ID_U64) to a fingerprint; (fingerprint, value) must ascend strictly.
- */
-enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, uint64_t fingerprint, uint64_t value,
-                                    struct idx_error *error);
+/* Adds documents: fingerprints, and values (their numbers, or their IDs for IDX_ID_U64). Over all calls the pairs must
+ * ascend strictly. */
+enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
+                                    const uint64_t *values, size_t count, struct idx_error *error);
 
 /* Writes the meta data, syncs, closes, and writes docs.sum into `folder`, the same folder. Sets *bytes to the size of
  * both. */
@@ -60,9 +87,7 @@ void idxi_map_writer_close(struct idxi_map_writer *writer);
 /* ---- Reading ---- */
 
 struct idxi_map {
-    MDB_env *env;
-    MDB_dbi docs, ids; /* these, their roots and what the map says is heaviest: once ready */
-    uint64_t docs_root, ids_root;
+    uint64_t docs_root, ids_root; /* these, and what the map says is heaviest: once ready */
     uint64_t heaviest_fingerprint, heaviest_documents;
     char *path;
     uint64_t bytes; /* of docs.mdb and docs.sum */
@@ -73,8 +98,8 @@ struct idxi_map {
     atomic_bool ready;
 };
 
-/* Opens and checks lengths, headers and the pages that LMDB reads on opening. `folder` is the segment's folder and
- * `folder_path` its path; IDX_FOREIGN_FILE where the path leads to another file meanwhile. */
+/* Opens and checks lengths, headers and LMDB's meta pages. `folder` is the segment's folder and `folder_path` its
+ * path. */
 enum idx_status idxi_map_open(struct idxi_map *map, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
                               struct idx_error *error);
@@ -84,7 +109,44 @@ enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
 
 void idxi_map_close(struct idxi_map *map);
 
-/* After a failed LMDB call on a map that was read. */
-enum idx_status idxi_map_fail(const struct idxi_map *map, int result, struct idx_error *error);
+/* Opens the group of documents at a cursor that found one. */
+enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                    struct idxf_group *group, struct idx_error *error);
+
+/* What a group's bytes have wrong. */
+enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
+                              struct idx_error *error);
+
+/* Makes room for an ID of a group of `size` bytes; *id and *capacity, at first NULL and 0, are the caller's, to be
+ * freed. What *id held is lost where it grows. */
+enum idx_status idxi_map_reserve_id(uint8_t **id, size_t *capacity, size_t size, struct idx_error *error);
+
+/* ---- Reading all ---- */
+
+/* The documents of a map that is ready, in the order of their keys, with `offset` added to each value. The map stays
+ * the caller's. Pages are dropped behind it, so that memory stays bounded. */
+struct idxi_map_stream {
+    struct idxi_stream stream; /* its `values` must not be NULL */
+    const struct idxi_map *map;
+    uint64_t offset;
+    struct idxi_page_cursor cursor;
+    struct idxf_group group;
+    size_t given; /* of the group's entries */
+    uint64_t fingerprints[IDXF_MAX_GROUP];
+    uint64_t documents; /* of the groups so far */
+    size_t undropped;   /* bytes of groups since pages were dropped */
+    bool begun;
+};
+
+void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset);
+
+/* Called for each ID, of `length` bytes, which stay valid during the call; anything but IDX_OK ends the visit. */
+typedef enum idx_status (*idxi_id_visitor)(void *context, uint64_t number, const void *id, size_t length,
+                                           struct idx_error *error);
+
+/* Visits all text IDs of a map that is ready, by ascending document number; they are 0 to the number of documents less
+ * 1, or IDX_BAD_CONTENT. Pages are dropped behind it. Returns what the visitor did, where it is not IDX_OK. */
+enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visit, void *context,
+                                   struct idx_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* document_pages.c: a reader of LMDB's page structure that goes as far as its pages must be checked, and no further. */
+/* document_pages.c: the reader of LMDB's page structure: checksums, nodes, and the way through a tree. */
 #include "libidx/document_pages.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@ enum {
     AT_FLAGS = 10,
     AT_LOWER = 12, /* where the array of node offsets ends; in an overflow page: the number of pages, 4 bytes */
     AT_MAGIC = PAGE_HEADER,
+    AT_VERSION = PAGE_HEADER + 4,
     AT_PAGE_SIZE = PAGE_HEADER + 24,
     AT_MAIN_ROOT = PAGE_HEADER + 112,
     AT_TRANSACTION = PAGE_HEADER + 128,
@@ -24,18 +25,19 @@ enum {
     NODE_HEADER = 8,
     AT_NODE_FLAGS = 4,
     AT_KEY_SIZE = 6,
-    /* The record of a named database, or of a tree of duplicates. */
+    /* The record of a named database. */
     DATABASE_BYTES = 48,
+    AT_DATABASE_FLAGS = 4,
     AT_ROOT = 40,
 };
 
-enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02, LEAF2_PAGE = 0x20 };
+enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
 enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
 
 #define LMDB_MAGIC 0xBEEFC0DE
 #define NO_PAGE UINT64_MAX
+#define LMDB_VERSION 1
 #define MAX_PAGE_SIZE 65536
-#define MAX_DEPTH 32
 
 static uint16_t host16(const uint8_t *bytes) {
     uint16_t value;
@@ -114,11 +116,21 @@ static const uint8_t *get_node(const struct idxi_pages *pages, const uint8_t *pa
 
 static uint64_t child_of(const uint8_t *node) { return host32(node) | (uint64_t)host16(node + AT_NODE_FLAGS) << 32; }
 
-/* The data of a leaf's node, if it has at least `size` bytes there; NULL otherwise. */
-static const uint8_t *get_data(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node, size_t size) {
-    const uint8_t *data = node + NODE_HEADER + host16(node + AT_KEY_SIZE);
-    size_t room = (size_t)(page + pages->page_size - data);
-    return room < size ? NULL : data;
+/* The key of a node, and its data, of a leaf: some bytes of its page, or pages of their own. */
+static enum idx_status get_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
+                                 struct idxi_page_cursor *cursor, struct idx_error *error) {
+    unsigned flags = host16(node + AT_NODE_FLAGS);
+    cursor->key = node + NODE_HEADER;
+    cursor->key_size = host16(node + AT_KEY_SIZE);
+    cursor->value = cursor->key + cursor->key_size;
+    cursor->value_size = host32(node);
+    size_t room = (size_t)(page + pages->page_size - cursor->value);
+    if ((flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size) > room) return fail_structure(pages, error);
+    if (!(flags & BIG_DATA)) return IDX_OK;
+    uint64_t number = host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
+    IDXI_TRY(check_pages(pages, number, count, &cursor->value, error));
+    cursor->value += PAGE_HEADER;
+    return IDX_OK;
 }
 
 /* ---- Opening ---- */
@@ -158,6 +170,7 @@ static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_err
     IDXI_TRY(check_pages(pages, 0, 1, &page, error));
     IDXI_TRY(check_magic(pages, error));
     pages->page_size = host32(page + AT_PAGE_SIZE);
+    if (host32(page + AT_VERSION) != LMDB_VERSION) return fail_structure(pages, error);
     if (pages->page_size < IDXF_PAGE_SIZE || pages->page_size > MAX_PAGE_SIZE ||
         (pages->page_size & (pages->page_size - 1)) != 0)
         return fail_structure(pages, error);
@@ -179,104 +192,116 @@ void idxi_pages_close(struct idxi_pages *pages) {
     free((void *)(uintptr_t)pages->checked);
 }
 
+void idxi_pages_drop(const struct idxi_pages *pages) {
+    madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_DONTNEED);
+    madvise((void *)(uintptr_t)pages->sums_map, (size_t)pages->sums_length, MADV_DONTNEED);
+}
+
 /* ---- Trees ---- */
 
-static enum idx_status check_subtree(const struct idxi_pages *pages, uint64_t number, unsigned depth,
-                                     struct idx_error *error) {
-    const uint8_t *page;
-    if (depth > MAX_DEPTH) return fail_structure(pages, error);
-    IDXI_TRY(check_pages(pages, number, 1, &page, error));
-    unsigned count = flags_of(page) & BRANCH_PAGE ? count_nodes(pages, page) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        const uint8_t *node = get_node(pages, page, i);
-        if (node == NULL) return fail_structure(pages, error);
-        IDXI_TRY(check_subtree(pages, child_of(node), depth + 1, error));
+/* How a node's key stands to another: below 0, 0, or above 0. As bytes; of two that begin alike the shorter is below.
+ */
+static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
+    size_t size = host16(node + AT_KEY_SIZE);
+    int order = memcmp(node + NODE_HEADER, key, size < key_size ? size : key_size);
+    return order != 0 ? order : (size > key_size) - (size < key_size);
+}
+
+/* In a leaf, the first node whose key is not below `key`, or the number of nodes; in a branch, the last node whose key
+ * is not above it, counting the first as below all keys. False where the page is not sound. */
+static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
+                        unsigned *found) {
+    unsigned is_branch = (flags_of(page) & BRANCH_PAGE) != 0, low = is_branch, high = count_nodes(pages, page);
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        const uint8_t *node = get_node(pages, page, middle);
+        if (node == NULL) return false;
+        if (compare_key(node, key, key_size) < (int)is_branch)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    *found = low - is_branch;
+    return true;
+}
+
+/* Goes down to a page, at its first node. */
+static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
+    const uint8_t *page;
+    if (cursor->depth == IDXI_MAX_DEPTH) return fail_structure(cursor->pages, error);
+    IDXI_TRY(check_pages(cursor->pages, number, 1, &page, error));
+    if (!(flags_of(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
+        return fail_structure(cursor->pages, error);
+    cursor->way[cursor->depth].page = page;
+    cursor->way[cursor->depth++].node = 0;
     return IDX_OK;
 }
 
-enum idx_status idxi_pages_check_tree(const struct idxi_pages *pages, uint64_t root, struct idx_error *error) {
-    return root == NO_PAGE ? IDX_OK : check_subtree(pages, root, 0, error);
+/* The node that the cursor stands at, which the page must have. NULL where that is not sound. */
+static const uint8_t *current(const struct idxi_page_cursor *cursor) {
+    return get_node(cursor->pages, cursor->way[cursor->depth - 1].page, cursor->way[cursor->depth - 1].node);
 }
 
+static bool is_in_branch(const struct idxi_page_cursor *cursor) {
+    return (flags_of(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
+}
+
+/* From a branch's node to the page that it leads to. */
+static enum idx_status follow(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    const uint8_t *node = current(cursor);
+    return node == NULL ? fail_structure(cursor->pages, error) : go_down(cursor, child_of(node), error);
+}
+
+/* From a node, or from behind the last one of a page, to the next entry: up, then down. */
+static enum idx_status settle(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    while (cursor->depth > 0 &&
+           cursor->way[cursor->depth - 1].node >= count_nodes(cursor->pages, cursor->way[cursor->depth - 1].page)) {
+        if (--cursor->depth > 0) cursor->way[cursor->depth - 1].node++;
+    }
+    cursor->found = cursor->depth > 0;
+    if (!cursor->found) return IDX_OK;
+    while (is_in_branch(cursor)) IDXI_TRY(follow(cursor, error));
+    const uint8_t *node = current(cursor);
+    if (node == NULL) return fail_structure(cursor->pages, error);
+    return get_entry(cursor->pages, cursor->way[cursor->depth - 1].page, node, cursor, error);
+}
+
+enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    cursor->way[cursor->depth - 1].node++;
+    return settle(cursor, error);
+}
+
+enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
+                                struct idxi_page_cursor *cursor, struct idx_error *error) {
+    cursor->pages = pages;
+    cursor->depth = 0;
+    cursor->found = false;
+    if (root == NO_PAGE) return IDX_OK;
+    IDXI_TRY(go_down(cursor, root, error));
+    for (;;) {
+        const uint8_t *page = cursor->way[cursor->depth - 1].page;
+        if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
+            return fail_structure(pages, error);
+        if (!is_in_branch(cursor)) return settle(cursor, error);
+        IDXI_TRY(follow(cursor, error));
+    }
+}
+
+/* The root of the main database, which holds the named ones. */
 static uint64_t main_root(const struct idxi_pages *pages) {
     const uint8_t *first = pages->map, *second = first + pages->page_size;
     const uint8_t *newer = host64(first + AT_TRANSACTION) < host64(second + AT_TRANSACTION) ? second : first;
     return host64(newer + AT_MAIN_ROOT);
 }
 
-enum idx_status idxi_pages_check_main(const struct idxi_pages *pages, struct idx_error *error) {
-    return idxi_pages_check_tree(pages, main_root(pages), error);
-}
-
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error) {
-    const uint8_t *page;
-    size_t length = strlen(name);
-    /* Three names fit into one page. */
-    IDXI_TRY(check_pages(pages, main_root(pages), 1, &page, error));
-    unsigned count = flags_of(page) & LEAF_PAGE ? count_nodes(pages, page) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        const uint8_t *node = get_node(pages, page, i);
-        if (node == NULL) return fail_structure(pages, error);
-        if (host16(node + AT_KEY_SIZE) != length || memcmp(node + NODE_HEADER, name, length) != 0) continue;
-        const uint8_t *database = get_data(pages, page, node, DATABASE_BYTES);
-        if (database == NULL || !(host16(node + AT_NODE_FLAGS) & SUBTREE)) break;
-        *root = host64(database + AT_ROOT);
-        return IDX_OK;
-    }
-    return fail_structure(pages, error);
-}
-
-/* The last node whose key is not above `key`, counting the first node of a branch as below all keys. False where the
- * page is not sound, or a leaf has only keys above. */
-static bool search_page(const struct idxi_pages *pages, const uint8_t *page, uint64_t key, const uint8_t **found) {
-    bool is_branch = (flags_of(page) & BRANCH_PAGE) != 0;
-    unsigned count = count_nodes(pages, page), low = is_branch ? 1 : 0, high = count;
-    if (count == 0) return false;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        const uint8_t *node = get_node(pages, page, middle);
-        if (node == NULL || host16(node + AT_KEY_SIZE) != sizeof key) return false;
-        if (host64(node + NODE_HEADER) <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0) return false;
-    *found = get_node(pages, page, low - 1);
-    return *found != NULL;
-}
-
-/* Checks what a leaf's node keeps outside of its page: a long value, or many values. */
-static enum idx_status check_value(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
-                                   struct idx_error *error) {
-    unsigned flags = host16(node + AT_NODE_FLAGS);
-    if (flags & BIG_DATA) {
-        const uint8_t *number = get_data(pages, page, node, sizeof(uint64_t)), *first;
-        if (number == NULL) return fail_structure(pages, error);
-        IDXI_TRY(check_pages(pages, host64(number), 1, &first, error));
-        return check_pages(pages, host64(number), host32(first + AT_LOWER), &first, error);
-    }
-    if (flags & SUBTREE) {
-        const uint8_t *database = get_data(pages, page, node, DATABASE_BYTES);
-        if (database == NULL) return fail_structure(pages, error);
-        return idxi_pages_check_tree(pages, host64(database + AT_ROOT), error);
-    }
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(idxi_pages_seek(pages, main_root(pages), name, strlen(name), &cursor, error));
+    if (!cursor.found || cursor.key_size != strlen(name) || memcmp(cursor.key, name, cursor.key_size) != 0 ||
+        !(host16(current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
+        host16(cursor.value + AT_DATABASE_FLAGS) != 0)
+        return fail_structure(pages, error);
+    *root = host64(cursor.value + AT_ROOT);
     return IDX_OK;
-}
-
-enum idx_status idxi_pages_check_key(const struct idxi_pages *pages, uint64_t root, uint64_t key,
-                                     struct idx_error *error) {
-    uint64_t number = root;
-    if (root == NO_PAGE) return IDX_OK;
-    for (unsigned depth = 0; depth <= MAX_DEPTH; depth++) {
-        const uint8_t *page, *node;
-        IDXI_TRY(check_pages(pages, number, 1, &page, error));
-        if (flags_of(page) & LEAF_PAGE)
-            return search_page(pages, page, key, &node) ? check_value(pages, page, node, error) : IDX_OK;
-        if (!(flags_of(page) & BRANCH_PAGE) || !search_page(pages, page, key, &node)) break;
-        number = child_of(node);
-    }
-    return fail_structure(pages, error);
 }

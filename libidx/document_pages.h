@@ -1,6 +1,6 @@
-/* document_pages.h: checks the pages of docs.mdb before LMDB reads them, since LMDB trusts its pages. It follows the
- * way that LMDB takes to a key through the pages of its data file (version 1, that of LMDB 0.9), and compares each page
- * with docs.sum before its first use. So a look-up costs microseconds, whatever the size of the map. */
+/* document_pages.h: reads the pages of docs.mdb, an LMDB data file (version 1, that of LMDB 0.9), each compared with
+ * docs.sum before its first use. LMDB itself writes the file, but trusts pages that it reads; here nothing outside of
+ * the file is read, whatever the bytes are, and a search costs microseconds, whatever the size of the map. */
 #ifndef IDX_LIBIDX_DOCUMENT_PAGES_H
 #define IDX_LIBIDX_DOCUMENT_PAGES_H
 
@@ -29,18 +29,34 @@ void idxi_pages_close(struct idxi_pages *pages);
 /* Checks every page of the file, whether or not it was before. */
 enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_error *error);
 
-/* Checks the pages of LMDB's main database, which holds the named ones. */
-enum idx_status idxi_pages_check_main(const struct idxi_pages *pages, struct idx_error *error);
+/* Gives back the memory of pages that were read; they stay checked, and come back when they are read again. */
+void idxi_pages_drop(const struct idxi_pages *pages);
 
-/* Finds the root of a named database, after idxi_pages_check_main. */
+/* Finds the root of a named database whose keys are ordered as bytes, and each has one value. */
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error);
 
-/* Checks the pages of a whole database. */
-enum idx_status idxi_pages_check_tree(const struct idxi_pages *pages, uint64_t root, struct idx_error *error);
+/* Deeper trees are taken for damage. */
+#define IDXI_MAX_DEPTH 32
 
-/* Checks the pages that LMDB reads to get all values of an integer key. */
-enum idx_status idxi_pages_check_key(const struct idxi_pages *pages, uint64_t root, uint64_t key,
-                                     struct idx_error *error);
+/* An entry of a database, and the way to it. Keys and values stay within the map. */
+struct idxi_page_cursor {
+    const struct idxi_pages *pages;
+    unsigned depth;
+    struct {
+        const uint8_t *page;
+        unsigned node;
+    } way[IDXI_MAX_DEPTH];
+    bool found; /* false behind the last entry; what follows is set where it is true */
+    const uint8_t *key, *value;
+    size_t key_size, value_size; /* bytes */
+};
+
+/* Goes to the first entry of the database with this root whose key is not below `key`. */
+enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
+                                struct idxi_page_cursor *cursor, struct idx_error *error);
+
+/* Goes on to the next entry, from one that was found. */
+enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error);
 
 #endif

@@ -8,25 +8,20 @@
 /* One segment's part. */
 struct part {
     const struct idxi_map *map;
-    MDB_txn *txn;
-    MDB_cursor *cursor;
-    bool has;
-    uint64_t value; /* where `has` */
+    struct idxi_page_cursor cursor; /* at the group of the next document */
+    struct idxf_group group;
+    size_t next;    /* the next document's place in the group */
+    uint64_t left;  /* documents still to come */
+    uint64_t value; /* of the next one, where one is left */
 };
 
 struct idx_documents {
     const struct idx_index *index;
+    uint8_t *id; /* the document's ID, decoded */
+    size_t id_capacity;
     size_t part_count;
     struct part parts[];
 };
-
-static enum idx_status open_part(struct part *part, struct idxi_map *map, struct idx_error *error) {
-    IDXI_TRY(idxi_map_prepare(map, error));
-    part->map = map;
-    int result = mdb_txn_begin(map->env, NULL, MDB_RDONLY, &part->txn);
-    if (result == 0) result = mdb_cursor_open(part->txn, map->docs, &part->cursor);
-    return result == 0 ? IDX_OK : idxi_map_fail(map, result, error);
-}
 
 enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **result,
                                    struct idx_error *error) {
@@ -35,10 +30,10 @@ enum idx_status idx_documents_open(const struct idx_index *index, struct idx_doc
     if (documents == NULL) return idxi_fail_memory(error);
     documents->index = index;
     for (; documents->part_count < count; documents->part_count++) {
-        size_t i = documents->part_count;
-        enum idx_status status = open_part(&documents->parts[i], &index->segments[i].map, error);
+        struct idxi_map *map = &index->segments[documents->part_count].map;
+        documents->parts[documents->part_count].map = map;
+        enum idx_status status = idxi_map_prepare(map, error);
         if (status == IDX_OK) continue;
-        documents->part_count++;
         idx_documents_close(documents);
         return status;
     }
@@ -48,36 +43,48 @@ enum idx_status idx_documents_open(const struct idx_index *index, struct idx_doc
 
 void idx_documents_close(struct idx_documents *documents) {
     if (documents == NULL) return;
-    for (size_t i = 0; i < documents->part_count; i++) {
-        if (documents->parts[i].cursor != NULL) mdb_cursor_close(documents->parts[i].cursor);
-        if (documents->parts[i].txn != NULL) mdb_txn_abort(documents->parts[i].txn);
-    }
+    free(documents->id);
     free(documents);
 }
 
-/* Takes the cursor's value, or notes that there is none. */
-static enum idx_status take(struct part *part, int result, const MDB_val *value, struct idx_error *error) {
-    size_t number;
-    part->has = result == 0;
-    if (result == MDB_NOTFOUND) return IDX_OK;
-    if (result != 0) return idxi_map_fail(part->map, result, error);
-    if (value->mv_size != sizeof number) return idxi_fail_fault(error, IDXF_FAULT_SIZE, part->map->path, 0);
-    number = *(const size_t *)value->mv_data;
-    part->value = number;
+/* Opens the group at a cursor, and finds a fingerprint's documents in it: from place *begin on, before *end. */
+static enum idx_status find_in_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                     uint64_t fingerprint, struct idxf_group *group, size_t *begin, size_t *end,
+                                     struct idx_error *error) {
+    uint64_t fingerprints[IDXF_MAX_GROUP];
+    size_t at = 0;
+    IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
+    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+    while (at < group->count && fingerprints[at] < fingerprint) at++;
+    *begin = at;
+    while (at < group->count && fingerprints[at] == fingerprint) at++;
+    *end = at;
     return IDX_OK;
 }
 
-static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, uint64_t *count, struct idx_error *error) {
-    size_t number = (size_t)fingerprint, found;
-    MDB_val key = {sizeof number, &number}, value;
-    part->has = false;
-    IDXI_TRY(idxi_pages_check_key(&part->map->pages, part->map->docs_root, fingerprint, error));
-    int result = mdb_cursor_get(part->cursor, &key, &value, MDB_SET_KEY);
-    IDXI_TRY(take(part, result, &value, error));
-    if (!part->has) return IDX_OK;
-    result = mdb_cursor_count(part->cursor, &found);
-    if (result != 0) return idxi_map_fail(part->map, result, error);
-    *count += found;
+/* Finds a fingerprint's first document, and counts them all: from the first group whose last entry is not below it, on
+ * to the first that ends with another fingerprint. */
+static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, struct idx_error *error) {
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    size_t begin, end;
+    part->left = 0;
+    idxi_group_key(key, fingerprint, 0);
+    IDXI_TRY(idxi_pages_seek(&part->map->pages, part->map->docs_root, key, sizeof key, &part->cursor, error));
+    if (!part->cursor.found) return IDX_OK;
+    IDXI_TRY(find_in_group(part->map, &part->cursor, fingerprint, &part->group, &part->next, &end, error));
+    uint64_t count = end - part->next;
+    struct idxi_page_cursor cursor = part->cursor;
+    struct idxf_group group = part->group;
+    while (count > 0 && end == group.count) {
+        IDXI_TRY(idxi_pages_next(&cursor, error));
+        if (!cursor.found) break;
+        IDXI_TRY(find_in_group(part->map, &cursor, fingerprint, &group, &begin, &end, error));
+        count += end - begin;
+        if (count > part->map->segment.documents) return idxi_map_fail(part->map, &cursor, IDXF_FAULT_COUNT, error);
+    }
+    part->left = count;
+    if (count > 0) idxf_group_values(&part->group, part->next, 1, &part->value);
     return IDX_OK;
 }
 
@@ -85,8 +92,10 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
                                    struct idx_error *error) {
     uint64_t total = 0;
     bool has_documents = documents->index->manifest->id_type != IDXF_ID_NONE;
-    for (size_t i = 0; i < documents->part_count && has_documents; i++)
-        IDXI_TRY(find_in_part(&documents->parts[i], fingerprint, &total, error));
+    for (size_t i = 0; i < documents->part_count && has_documents; i++) {
+        IDXI_TRY(find_in_part(&documents->parts[i], fingerprint, error));
+        total += documents->parts[i].left;
+    }
     if (has_documents && total == 0)
         return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
                          "has no documents for fingerprint %016llx: if it is the index's, its docs.mdb is damaged",
@@ -95,20 +104,49 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
     return IDX_OK;
 }
 
+/* Goes on to the part's next document. */
 static enum idx_status step(struct part *part, struct idx_error *error) {
-    MDB_val key, value;
-    int result = mdb_cursor_get(part->cursor, &key, &value, MDB_NEXT_DUP);
-    return take(part, result, &value, error);
+    uint64_t left = part->left - 1;
+    part->left = 0; /* where what follows fails */
+    if (left == 0) return IDX_OK;
+    if (++part->next == part->group.count) {
+        IDXI_TRY(idxi_pages_next(&part->cursor, error));
+        if (!part->cursor.found) return idxi_map_fail(part->map, &part->cursor, IDXF_FAULT_COUNT, error);
+        IDXI_TRY(idxi_map_open_group(part->map, &part->cursor, &part->group, error));
+        part->next = 0;
+    }
+    part->left = left;
+    idxf_group_values(&part->group, part->next, 1, &part->value);
+    return IDX_OK;
 }
 
-static enum idx_status get_id(const struct part *part, struct idx_document *document, struct idx_error *error) {
-    size_t number = (size_t)document->number;
-    MDB_val key = {sizeof number, &number}, value;
-    IDXI_TRY(idxi_pages_check_key(&part->map->pages, part->map->ids_root, document->number, error));
-    int result = mdb_get(part->txn, part->map->ids, &key, &value);
-    if (result != 0) return idxi_map_fail(part->map, result, error);
-    document->id = value.mv_data;
-    document->id_length = value.mv_size;
+static enum idx_status fail_number(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, map->path,
+                     "has no ID for document %llu: rebuild the index, or restore it from a copy",
+                     (unsigned long long)number);
+}
+
+/* Decodes the ID of a document: those of its group up to it, each from the one before. */
+static enum idx_status get_id(struct idx_documents *documents, const struct idxi_map *map,
+                              struct idx_document *document, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    struct idxf_ids ids;
+    uint8_t key[IDXI_IDS_KEY_BYTES];
+    idxi_ids_key(key, document->number);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
+    if (!cursor.found || cursor.key_size != sizeof key) return fail_number(map, document->number, error);
+    /* Of the group's IDs, those behind the document's. */
+    uint64_t back = idxi_ids_number(cursor.key) - document->number;
+    enum idxf_fault fault = idxf_ids_open(&ids, cursor.value, cursor.value_size);
+    if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
+    if (back >= ids.count) return fail_number(map, document->number, error);
+    IDXI_TRY(idxi_map_reserve_id(&documents->id, &documents->id_capacity, cursor.value_size, error));
+    while (ids.left > back) {
+        fault = idxf_ids_next(&ids, documents->id);
+        if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
+    }
+    document->id = documents->id;
+    document->id_length = ids.length;
     return IDX_OK;
 }
 
@@ -118,7 +156,7 @@ static struct part *choose(struct idx_documents *documents) {
     struct part *chosen = NULL;
     for (size_t i = 0; i < documents->part_count; i++) {
         struct part *part = &documents->parts[i];
-        if (part->has && (chosen == NULL || (by_value && part->value < chosen->value))) chosen = part;
+        if (part->left > 0 && (chosen == NULL || (by_value && part->value < chosen->value))) chosen = part;
     }
     return chosen;
 }
@@ -130,12 +168,12 @@ enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_d
     if (chosen == NULL) return IDX_OK;
     *document = (struct idx_document){chosen->value, NULL, 0};
     if (documents->index->manifest->id_type == IDXF_ID_TEXT) {
-        IDXI_TRY(get_id(chosen, document, error));
+        IDXI_TRY(get_id(documents, chosen->map, document, error));
         return step(chosen, error);
     }
     for (size_t i = 0; i < documents->part_count; i++) {
         struct part *part = &documents->parts[i];
-        if (part->has && part->value == document->number) IDXI_TRY(step(part, error));
+        if (part->left > 0 && part->value == document->number) IDXI_TRY(step(part, error));
     }
     return IDX_OK;
 }

@@ -167,6 +167,15 @@ static void verify_table(struct verification *verification, size_t segment, size
 
 /* ---- Document maps ---- */
 
+/* The documents of a map, gone through in the order of their keys. */
+struct document_walk {
+    struct set set;
+    struct idxi_heaviest heaviest;
+    uint64_t documents;
+    uint64_t last_fingerprint, last_value;
+    uint64_t *seen; /* a bit for each document number; NULL for IDs that are none */
+};
+
 /* Notes that a document number has come; false where it is out of range or came before. */
 static bool note_number(uint64_t *seen, uint64_t documents, uint64_t number) {
     if (number >= documents || seen[number / 64] >> number % 64 & 1) return false;
@@ -174,54 +183,112 @@ static bool note_number(uint64_t *seen, uint64_t documents, uint64_t number) {
     return true;
 }
 
-static enum idx_status walk_documents(const struct idxi_map *map, MDB_cursor *cursor, uint64_t *seen, struct set *set,
-                                      struct idxi_heaviest *heaviest, uint64_t *documents, struct idx_error *error) {
-    MDB_val key, value;
-    size_t fingerprint = 0;
-    int result;
-    while ((result = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
-        if (key.mv_size != sizeof fingerprint || value.mv_size != sizeof(size_t))
-            return idxi_fail_fault(error, IDXF_FAULT_SIZE, map->path, 0);
-        size_t next = *(const size_t *)key.mv_data;
-        if (set->count == 0 || next != fingerprint) add_to_set(set, next);
-        fingerprint = next;
-        idxi_heaviest_count(heaviest, next);
-        if (seen != NULL && !note_number(seen, map->segment.documents, *(const size_t *)value.mv_data))
+static enum idx_status note_documents(const struct idxi_map *map, const uint64_t *fingerprints, const uint64_t *values,
+                                      size_t count, struct document_walk *walk, struct idx_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (walk->documents == 0 || fingerprints[i] != walk->last_fingerprint) add_to_set(&walk->set, fingerprints[i]);
+        walk->last_fingerprint = fingerprints[i];
+        walk->last_value = values[i];
+        walk->documents++;
+        idxi_heaviest_count(&walk->heaviest, fingerprints[i]);
+        if (walk->seen != NULL && !note_number(walk->seen, map->segment.documents, values[i]))
             return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                              "has a document number twice or out of range: rebuild the index, or restore it");
-        ++*documents;
     }
-    return result == MDB_NOTFOUND ? IDX_OK : idxi_map_fail(map, result, error);
+    return IDX_OK;
 }
 
-/* The numbers of the IDs are 0 to `documents` - 1: so many of them, the last of which is that. */
-static enum idx_status check_ids(const struct idxi_map *map, MDB_txn *txn, uint64_t documents,
-                                 struct idx_error *error) {
-    MDB_stat stat = {0};
-    MDB_cursor *cursor = NULL;
-    MDB_val key, value;
-    size_t beyond = 0; /* the last number and 1 */
-    int result = mdb_stat(txn, map->ids, &stat);
-    if (result == 0) result = mdb_cursor_open(txn, map->ids, &cursor);
-    if (result == 0 && documents > 0) result = mdb_cursor_get(cursor, &key, &value, MDB_LAST);
-    if (result == 0 && documents > 0 && key.mv_size == sizeof beyond) {
-        memcpy(&beyond, key.mv_data, sizeof beyond);
-        beyond++;
-    }
-    if (cursor != NULL) mdb_cursor_close(cursor);
-    if (result != 0) return idxi_map_fail(map, result, error);
-    return stat.ms_entries == documents && beyond == documents ? IDX_OK
-                                                               : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+static enum idx_status fail_astray(const struct idxi_map *map, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, map->path,
+                     "has keys that lead searches astray: rebuild the index, or restore it");
 }
 
-static enum idx_status compare_counts(const struct idxi_map *map, MDB_txn *txn, const struct set *set,
-                                      const struct set *expected, uint64_t documents, struct idx_error *error) {
-    if (documents != map->segment.documents || set->count != map->segment.fingerprints)
+/* Searches for the key of the group before, plus 1, and for that of the group at the cursor, lead to it, and so do all
+ * between. */
+static enum idx_status check_way(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                 const struct document_walk *walk, struct idx_error *error) {
+    struct idxi_page_cursor low, high;
+    uint8_t key[IDXI_GROUP_KEY_BYTES] = {0};
+    uint64_t value = walk->last_value + 1;
+    if (walk->documents > 0) idxi_group_key(key, walk->last_fingerprint + (value == 0), value);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &low, error));
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, cursor->key, sizeof key, &high, error));
+    bool leads = low.found && low.value == cursor->value && high.found && high.value == cursor->value;
+    return leads ? IDX_OK : fail_astray(map, error);
+}
+
+/* The group at the cursor: it decodes, keeps the rules, is above the one before, and has the key of its last entry. */
+static enum idx_status check_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                   struct document_walk *walk, struct idx_error *error) {
+    struct idxf_group group;
+    uint64_t fingerprints[IDXF_MAX_GROUP], values[IDXF_MAX_GROUP];
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    IDXI_TRY(idxi_map_open_group(map, cursor, &group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);
+    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+    idxf_group_values(&group, 0, group.count, values);
+    bool ascends = walk->documents == 0 || walk->last_fingerprint < fingerprints[0] ||
+                   (walk->last_fingerprint == fingerprints[0] && walk->last_value < values[0]);
+    fault = ascends ? idxf_group_check(&group, fingerprints, values) : IDXF_FAULT_ORDER;
+    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+    idxi_group_key(key, fingerprints[group.count - 1], values[group.count - 1]);
+    if (memcmp(cursor->key, key, sizeof key) != 0) return fail_astray(map, error);
+    IDXI_TRY(check_way(map, cursor, walk, error));
+    return note_documents(map, fingerprints, values, group.count, walk, error);
+}
+
+static enum idx_status walk_documents(const struct idxi_map *map, struct document_walk *walk, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, NULL, 0, &cursor, error));
+    while (cursor.found) {
+        IDXI_TRY(check_group(map, &cursor, walk, error));
+        if (walk->documents > map->segment.documents) break;
+        IDXI_TRY(idxi_pages_next(&cursor, error));
+    }
+    return IDX_OK;
+}
+
+/* The IDs of a map, gone through by number. */
+struct id_walk {
+    const struct idxi_map *map;
+    uint64_t next; /* the first number of the next group */
+};
+
+/* What visiting does not tell: searches for the first and the last number of a group lead to it. */
+static enum idx_status check_id(void *context, uint64_t number, const void *id, size_t length,
+                                struct idx_error *error) {
+    struct id_walk *walk = context;
+    const struct idxi_map *map = walk->map;
+    struct idxi_page_cursor low, high;
+    struct idxf_ids ids;
+    uint8_t key[IDXI_IDS_KEY_BYTES];
+    (void)id;
+    (void)length;
+    if (number != walk->next) return IDX_OK;
+    idxi_ids_key(key, number);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &low, error));
+    if (!low.found || low.key_size != sizeof key || idxf_ids_open(&ids, low.value, low.value_size) != IDXF_OK ||
+        idxi_ids_number(low.key) - number != ids.count - 1)
+        return fail_astray(map, error);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, low.key, sizeof key, &high, error));
+    if (!high.found || high.value != low.value) return fail_astray(map, error);
+    walk->next = number + ids.count;
+    return IDX_OK;
+}
+
+static enum idx_status check_ids(const struct idxi_map *map, struct idx_error *error) {
+    struct id_walk walk = {map, 0};
+    return idxi_map_visit_ids(map, check_id, &walk, error);
+}
+
+static enum idx_status compare_counts(const struct idxi_map *map, const struct document_walk *walk,
+                                      const struct set *expected, struct idx_error *error) {
+    if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)
         return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
-    if (expected->known && set->sum != expected->sum)
+    if (expected->known && walk->set.sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                          "holds other fingerprints than the tables: rebuild the index, or restore it");
-    return map->id_type == IDX_ID_TEXT ? check_ids(map, txn, documents, error) : IDX_OK;
+    return map->id_type == IDX_ID_TEXT ? check_ids(map, error) : IDX_OK;
 }
 
 static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
@@ -232,26 +299,16 @@ static enum idx_status check_heaviest(const struct idxi_map *map, const struct i
 
 static enum idx_status check_documents(const struct idxi_map *map, const struct set *expected,
                                        struct idx_error *error) {
-    MDB_txn *txn = NULL;
-    MDB_cursor *cursor = NULL;
-    struct set set = {0};
-    struct idxi_heaviest heaviest = {0};
-    uint64_t documents = 0;
-    uint64_t *seen = NULL;
-    if (map->id_type == IDX_ID_NONE) return check_heaviest(map, &heaviest, error);
+    struct document_walk walk = {0};
+    if (map->id_type == IDX_ID_NONE) return check_heaviest(map, &walk.heaviest, error);
     if (map->id_type == IDX_ID_TEXT) {
-        seen = calloc((size_t)(map->segment.documents / 64 + 1), sizeof *seen);
-        if (seen == NULL) return idxi_fail_memory(error);
+        walk.seen = calloc((size_t)(map->segment.documents / 64 + 1), sizeof *walk.seen);
+        if (walk.seen == NULL) return idxi_fail_memory(error);
     }
-    int result = mdb_txn_begin(map->env, NULL, MDB_RDONLY, &txn);
-    if (result == 0) result = mdb_cursor_open(txn, map->docs, &cursor);
-    enum idx_status status = result == 0 ? walk_documents(map, cursor, seen, &set, &heaviest, &documents, error)
-                                         : idxi_map_fail(map, result, error);
-    if (status == IDX_OK) status = compare_counts(map, txn, &set, expected, documents, error);
-    if (status == IDX_OK) status = check_heaviest(map, &heaviest, error);
-    if (cursor != NULL) mdb_cursor_close(cursor);
-    if (txn != NULL) mdb_txn_abort(txn);
-    free(seen);
+    enum idx_status status = walk_documents(map, &walk, error);
+    if (status == IDX_OK) status = compare_counts(map, &walk, expected, error);
+    if (status == IDX_OK) status = check_heaviest(map, &walk.heaviest, error);
+    free(walk.seen);
     return status;
 }
 

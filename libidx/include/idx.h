@@ -19,8 +19,8 @@
  * Honest limits
  * - The files of an index are mapped. An I/O error under a mapped page, or another process that truncates a file after
  *   it was opened, raises SIGBUS, as with every mapped file. Replacing an index by `replace` or rename is safe.
- * - Checksums (XXH3) find accidents, not forgery. Tables are decoded safely whatever their bytes are; a docs.mdb whose
- *   docs.sum was forged to match is handed to LMDB, which trusts its pages.
+ * - Checksums (XXH3) find accidents, not forgery. Forged files may give wrong answers, but are decoded safely, whatever
+ *   their bytes are.
  * - A builder that meets a file size limit raises SIGXFSZ, unless the process ignores it; then it is IDX_DISK_FULL.
  * - docs.mdb has the byte order and the page size of the machine that built it; tables and manifest are portable.
  */
@@ -307,9 +307,9 @@ struct idx_open_options {
 struct idx_index;
 
 /* Opens the index at `path`: every file of it, its manifest and headers checked, all of one and the same version of
- * the index even while it is being replaced. `options` may be NULL. Takes a file descriptor for each document map and
- * one for the folder. A relative path is kept as it is, for idx_replaced. The caller closes *index. Works on read-only
- * media, and any number of times in a process.
+ * the index even while it is being replaced. `options` may be NULL. Takes one file descriptor, for the folder. A relative
+ * path is kept as it is, for idx_replaced. The caller closes *index. Works on read-only media, and any number of times
+ * in a process.
  * Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the damaged-file group,
  * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb made on another kind of machine). */
 IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
@@ -415,12 +415,11 @@ IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_v
 
 struct idx_document {
     uint64_t number;  /* IDX_ID_TEXT: its document number within its segment; IDX_ID_U64: its ID */
-    const void *id;   /* IDX_ID_TEXT: its bytes, in the map; NULL otherwise. Valid until the cursor is used again */
+    const void *id;   /* IDX_ID_TEXT: its bytes; NULL otherwise. The cursor's: valid until it is used again */
     size_t id_length; /* bytes */
 };
 
-/* A caller-owned cursor over the documents of one fingerprint at a time; one thread at a time. It holds LMDB read
- * transactions, so it keeps no writer waiting. */
+/* A caller-owned cursor over the documents of one fingerprint at a time; one thread at a time. */
 struct idx_documents;
 
 /* Opens a cursor.
@@ -435,7 +434,7 @@ IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint
                                            struct idx_error *error);
 
 /* Gives the next document, by segment and number, or by ID for IDX_ID_U64 (each ID once); *found is false after the
- * last one. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+ * last one. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                            struct idx_error *error);
 

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "format/bytes.h"
+#include "format/group.h"
+#include "format/ids.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
@@ -301,13 +303,86 @@ static void drop(struct map *map, MDB_dbi database, MDB_val key) {
     assert_int_equal(mdb_del(map->txn, database, &key, NULL), 0);
 }
 
+struct entry {
+    uint64_t fingerprint, value;
+};
+
+static int compare_entries(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return x->fingerprint != y->fingerprint ? (x->fingerprint > y->fingerprint ? 1 : -1)
+                                            : (x->value > y->value) - (x->value < y->value);
+}
+
+/* The entries that build_small makes, ascending. */
+static void get_entries(struct entry entries[COUNT]) {
+    for (size_t i = 0; i < COUNT; i++) entries[i] = (struct entry){fingerprint_of(1, i), i};
+    qsort(entries, COUNT, sizeof *entries, compare_entries);
+}
+
+static void store_big_endian(uint8_t bytes[8], uint64_t number) {
+    for (size_t i = 0; i < 8; i++) bytes[i] = (uint8_t)(number >> (56 - 8 * i));
+}
+
+/* A group of some entries, up to 100, and its key. */
+struct group {
+    uint8_t key[16], bytes[IDXF_MAX_GROUP_BYTES];
+    size_t size;
+};
+
+static struct group make_group(const struct entry *entries, size_t count) {
+    struct group group;
+    uint64_t fingerprints[100], values[100];
+    for (size_t i = 0; i < count; i++) {
+        fingerprints[i] = entries[i].fingerprint;
+        values[i] = entries[i].value;
+    }
+    assert_int_equal(idxf_group_encode(fingerprints, values, count, sizeof group.bytes, group.bytes, &group.size),
+                     count);
+    store_big_endian(group.key, fingerprints[count - 1]);
+    store_big_endian(group.key + 8, values[count - 1]);
+    return group;
+}
+
+static void put_group(struct map *map, const struct group *group) {
+    put(map, map->docs, value_of(group->key, 16), value_of(group->bytes, group->size));
+}
+
+/* Writes all documents anew, in groups of up to 100. */
+static void put_entries(struct map *map, const struct entry *entries, size_t count) {
+    assert_int_equal(mdb_drop(map->txn, map->docs, 0), 0);
+    for (size_t i = 0; i < count; i += 100) {
+        struct group group = make_group(entries + i, count - i < 100 ? count - i : 100);
+        put_group(map, &group);
+    }
+}
+
 /* Gives the fingerprint of document `i` another document number. */
-static void renumber(const char *path, size_t i, size_t number) {
+static void renumber(const char *path, size_t i, uint64_t number) {
     struct map map = open_map(path);
-    uint64_t fingerprint = fingerprint_of(1, i);
-    drop(&map, map.docs, value_of(&fingerprint, sizeof fingerprint));
-    put(&map, map.docs, value_of(&fingerprint, sizeof fingerprint), value_of(&number, sizeof number));
+    struct entry entries[COUNT];
+    get_entries(entries);
+    for (size_t at = 0; at < COUNT; at++) {
+        if (entries[at].value == i) entries[at].value = number;
+    }
+    put_entries(&map, entries, COUNT);
     close_map(&map);
+}
+
+/* Writes the IDs of the numbers from `begin` to `end` as one group. */
+static void put_ids(struct map *map, uint64_t begin, uint64_t end) {
+    uint8_t key[8], bytes[COUNT * 8];
+    size_t size = IDXF_IDS_HEADER_BYTES;
+    idxf_ids_put_count(bytes, (size_t)(end - begin));
+    for (uint64_t number = begin; number < end; number++) {
+        char id[32];
+        size_t length = write_id(id, (size_t)number);
+        size += idxf_ids_put_start(bytes + size, 0, length);
+        assert_true(size + length <= sizeof bytes);
+        memcpy(bytes + size, id, length);
+        size += length;
+    }
+    store_big_endian(key, end - 1);
+    put(map, map->ids, value_of(key, sizeof key), value_of(bytes, size));
 }
 
 static enum idx_status read_documents(const char *path, uint64_t fingerprint) {
@@ -345,43 +420,169 @@ static void test_numbers_twice_or_out_of_range(void **state) {
     verify(path, IDX_OK);
 }
 
-static void test_ids_missing(void **state) {
-    const char *path = build_small(*state, "i", 1);
-    struct map map = open_map(path);
-    size_t number = 7;
-    drop(&map, map.ids, value_of(&number, sizeof number));
-    close_map(&map);
-    expect_damage(path, 3, "has counts that don't agree");
-    assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint_of(1, 7)));
-    assert_ok(read_documents(path, fingerprint_of(1, 8)));
+/* Groups of IDs: those that there should be, in two ways; one of them less; others in front, between, and behind. */
+static void test_groups_of_ids(void **state) {
+    static const struct {
+        uint64_t ranges[3][2];
+        bool reads_7, is_sound;
+    } cases[] = {
+        {{{0, 8}, {8, COUNT}}, true, true},
+        {{{0, COUNT}}, true, true},
+        {{{0, 7}, {8, COUNT}}, false, false},
+        {{{0, COUNT - 1}}, true, false},
+        {{{1, COUNT}}, true, false},
+        {{{0, 7}, {7, COUNT + 1}}, true, false},
+        {{{0, COUNT}, {COUNT, COUNT + 5}}, true, false},
+        {{{0, 8}, {7, COUNT}}, true, false},
+        {{{0, 7}}, false, false},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const char *path = build_small(*state, (const char[]){(char)('a' + i), '\0'}, 1);
+        struct map map = open_map(path);
+        assert_int_equal(mdb_drop(map.txn, map.ids, 0), 0);
+        for (size_t at = 0; at < 3 && cases[i].ranges[at][1] > 0; at++)
+            put_ids(&map, cases[i].ranges[at][0], cases[i].ranges[at][1]);
+        close_map(&map);
+        assert_status(cases[i].reads_7 ? IDX_OK : IDX_BAD_CONTENT, read_documents(path, fingerprint_of(1, 7)));
+        if (cases[i].is_sound)
+            verify(path, IDX_OK);
+        else
+            expect_damage(path, 3, "has counts that don't agree");
+    }
 }
 
-/* As many as there should be, but one of them of no document. */
-static void test_ids_of_other_numbers(void **state) {
-    const char *path = build_small(*state, "i", 1);
-    struct map map = open_map(path);
-    size_t number = 7, other = COUNT + 5;
-    drop(&map, map.ids, value_of(&number, sizeof number));
-    put(&map, map.ids, value_of(&other, sizeof other), value_of("x", 1));
-    close_map(&map);
-    assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint_of(1, 7)));
-    struct reports reports = verify(path, IDX_BAD_CONTENT);
-    expect_report(&reports, 3, "000001/docs.mdb", IDX_BAD_CONTENT);
+/* A group of IDs that does not decode, or has another key. */
+static void test_damaged_ids(void **state) {
+    static const uint8_t overrun[] = {1, 0, 0, 2, 'x'}, none[] = {0, 0}, more[] = {1, 0, 0, 1, 'x', 'y'};
+    static const struct {
+        const uint8_t *bytes;
+        size_t size, key_size;
+        enum idx_status status;
+    } cases[] = {{overrun, 5, 8, IDX_BAD_CONTENT}, {none, 2, 8, IDX_BAD_CONTENT}, {more, 6, 8, IDX_WRONG_SIZE},
+                 {more, 1, 8, IDX_WRONG_SIZE},     {more, 5, 7, IDX_BAD_CONTENT}, {more, 5, 9, IDX_BAD_CONTENT}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const char *path = build_small(*state, (const char[]){(char)('a' + i), '\0'}, 1);
+        struct map map = open_map(path);
+        static const uint8_t key[9] = {[7] = 7};
+        assert_int_equal(mdb_drop(map.txn, map.ids, 0), 0);
+        put_ids(&map, 0, 7);
+        put(&map, map.ids, value_of(key, cases[i].key_size), value_of(cases[i].bytes, cases[i].size));
+        put_ids(&map, 8, COUNT);
+        close_map(&map);
+        enum idx_status status = read_documents(path, fingerprint_of(1, 7));
+        if (cases[i].key_size == 8) assert_status(cases[i].status, status);
+        assert_int_equal(idx_verify(path, NULL, NULL, &failure), cases[i].status);
+    }
 }
 
 static void test_fingerprints_too_few_or_other(void **state) {
     const char *path = build_small(*state, "i", 1);
+    struct entry entries[COUNT];
+    get_entries(entries);
     struct map map = open_map(path);
-    uint64_t fingerprint = fingerprint_of(1, 7), other = 12345;
-    size_t number = 7;
-    drop(&map, map.docs, value_of(&fingerprint, sizeof fingerprint));
+    put_entries(&map, entries, COUNT - 1);
     close_map(&map);
     expect_damage(path, 3, "has counts that don't agree");
+    assert_status(IDX_BAD_CONTENT, read_documents(path, entries[COUNT - 1].fingerprint));
+    entries[COUNT - 1].fingerprint++;
     map = open_map(path);
-    put(&map, map.docs, value_of(&other, sizeof other), value_of(&number, sizeof number));
+    put_entries(&map, entries, COUNT);
     close_map(&map);
     expect_damage(path, 3, "holds other fingerprints than the tables");
-    assert_status(IDX_BAD_CONTENT, read_documents(path, fingerprint));
+    assert_status(IDX_BAD_CONTENT, read_documents(path, entries[COUNT - 1].fingerprint - 1));
+}
+
+/* Two documents of one fingerprint in place of two fingerprints: as many documents, too few fingerprints. */
+static void test_fingerprints_too_few_of_as_many_documents(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    struct entry entries[COUNT];
+    get_entries(entries);
+    entries[8].fingerprint = entries[7].fingerprint;
+    qsort(entries, COUNT, sizeof *entries, compare_entries);
+    struct map map = open_map(path);
+    put_entries(&map, entries, COUNT);
+    close_map(&map);
+    expect_damage(path, 3, "has counts that don't agree");
+}
+
+/* Groups that break a rule each; the second of them begins with entry 100 and ends with entry 199. */
+static void test_groups(void **state) {
+    struct entry entries[COUNT], swapped[100];
+    get_entries(entries);
+    for (int fault = 0; fault < 9; fault++) {
+        const char *sentence = "has fingerprints that don't ascend";
+        const char *path = build_small(*state, (const char[]){(char)('a' + fault), '\0'}, 1);
+        struct map map = open_map(path);
+        put_entries(&map, entries, COUNT);
+        struct group group = make_group(entries + 100, 100);
+        memcpy(swapped, entries + 100, sizeof swapped);
+        drop(&map, map.docs, value_of(group.key, 16));
+        if (fault == 0) sentence = NULL;
+        if (fault == 1) { /* the same entry twice, in groups of their own */
+            group = make_group(entries + 99, 101 - 1);
+            struct group rest = make_group(entries + 199, 1);
+            put_group(&map, &rest);
+        }
+        if (fault == 2) { /* values of one fingerprint that descend */
+            swapped[51].fingerprint = swapped[50].fingerprint;
+            swapped[50].value = swapped[51].value + 1;
+            group = make_group(swapped, 100);
+        }
+        if (fault == 3) { /* the same entry twice in the group */
+            swapped[51] = swapped[50];
+            group = make_group(swapped, 100);
+        }
+        if (fault == 4) { /* a value of 2^64 or more */
+            memset(group.bytes + 1, 0xff, 8);
+            store_big_endian(group.key + 8, idxf_load64(group.bytes + 1));
+        }
+        if (fault == 5) { /* another key, above the last entry */
+            group.key[15]++;
+            sentence = "has keys that lead searches astray";
+        }
+        if (fault == 6) { /* another key, below the last entry */
+            group.key[0]--;
+            sentence = "has keys that lead searches astray";
+        }
+        if (fault == 7) { /* padding behind the values: 100 values of 9 bits end in the middle of a byte */
+            assert_int_equal(group.bytes[0], 9);
+            group.bytes[group.size - 1] |= 0x10;
+            sentence = "has unused bits or bytes that are not 0";
+        }
+        if (fault == 8) { /* values that are wider than 64 bits */
+            group.bytes[0] = 65;
+            sentence = "don't fit";
+        }
+        put_group(&map, &group);
+        close_map(&map);
+        if (sentence == NULL)
+            verify(path, IDX_OK);
+        else
+            expect_damage(path, 3, sentence);
+        enum idx_status status = read_documents(path, entries[150].fingerprint);
+        if (fault == 0 || fault == 8) assert_status(fault == 0 ? IDX_OK : IDX_BAD_CONTENT, status);
+    }
+}
+
+/* A group of a size that none has, or with a key of another size. */
+static void test_sizes_of_groups(void **state) {
+    static const size_t sizes[][2] = {{72, 16}, {0, 16}, {4097, 16}, {4096, 15}, {4096, 17}};
+    struct entry entries[COUNT];
+    get_entries(entries);
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        const char *path = build_small(*state, (const char[]){(char)('a' + i), '\0'}, 1);
+        static uint8_t bytes[5000] = {0}, key[17];
+        struct group group = make_group(entries + 100, 100);
+        memcpy(key, group.key, 16);
+        memcpy(bytes, group.bytes, group.size);
+        struct map map = open_map(path);
+        put_entries(&map, entries, COUNT);
+        drop(&map, map.docs, value_of(group.key, 16));
+        put(&map, map.docs, value_of(key, sizes[i][1]), value_of(bytes, sizes[i][0]));
+        close_map(&map);
+        struct reports reports = verify(path, IDX_WRONG_SIZE);
+        expect_report(&reports, 3, "000001/docs.mdb", IDX_WRONG_SIZE);
+    }
 }
 
 /* What the map says of itself is compared before its first use. */
@@ -501,9 +702,12 @@ int main(void) {
         in_folder(test_documents_that_are_missing),
         in_folder(test_a_forged_map_can_be_sound),
         in_folder(test_numbers_twice_or_out_of_range),
-        in_folder(test_ids_missing),
-        in_folder(test_ids_of_other_numbers),
+        in_folder(test_groups_of_ids),
+        in_folder(test_damaged_ids),
         in_folder(test_fingerprints_too_few_or_other),
+        in_folder(test_fingerprints_too_few_of_as_many_documents),
+        in_folder(test_groups),
+        in_folder(test_sizes_of_groups),
         in_folder(test_meta_data),
         in_folder(test_the_heaviest),
         in_folder(test_the_heaviest_of_none),

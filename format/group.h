@@ -1,0 +1,48 @@
+/* group.h: groups, the documents of a stretch of fingerprints, packed (SPEC.md, chapter 8). A document is an entry: a
+ * fingerprint, as users see it, and a value, its document number or integer ID. */
+#ifndef IDX_FORMAT_GROUP_H
+#define IDX_FORMAT_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/fault.h"
+#include "format/limits.h"
+
+/* The entries of a group, at most. */
+#define IDXF_MAX_GROUP IDXF_MAX_DELTA_FINGERPRINTS
+
+/* ---- Encoding ---- */
+
+/* Encodes as many of the `count` (1 or more) entries as fit into `max_bytes` (128 to IDXF_MAX_GROUP_BYTES), and returns
+ * their number. Entries ascend by fingerprint, those of one fingerprint by value; `values` may be NULL where all are 0.
+ * Sets *size to the bytes that the group takes. */
+size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
+                         uint8_t *bytes, size_t *size);
+
+/* ---- Decoding ---- */
+
+/* A group that can be decoded: nothing beyond its bytes, which stay the caller's, is ever read. */
+struct idxf_group {
+    const uint8_t *bytes;
+    size_t size;
+    size_t block_size; /* bytes */
+    size_t count;      /* of entries, 1 to IDXF_MAX_GROUP */
+    uint64_t base;     /* to be added to each packed value */
+    unsigned width;    /* of a packed value, bits */
+};
+
+/* Checks the header of a group of `size` bytes, whatever they are. */
+enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, size_t size);
+
+/* Decodes all fingerprints. They ascend where the group keeps the rules. */
+enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP]);
+
+/* Decodes `count` values from number `from` on, which the group must have. Sums wrap. */
+void idxf_group_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values);
+
+/* What only a verifier looks for: padding that is not 0, fingerprints or values of 2^64 or more, entries that don't
+ * ascend strictly. The fingerprints, and all values, have been decoded. */
+enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values);
+
+#endif
