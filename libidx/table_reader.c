@@ -173,6 +173,10 @@ enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint
     return IDX_OK;
 }
 
+void idxi_table_drop(const struct idxi_table *table) {
+    madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_DONTNEED);
+}
+
 /* ---- Finding blocks ---- */
 
 /* In a crowded line: the last block from `first` to `last` whose first fingerprint is not above `fingerprint`, or

@@ -52,6 +52,11 @@ enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t 
 /* The same once, remembering success. */
 enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
+/* Lets go of the mapped pages in memory, which come back when they are used: for who goes through a whole table, every
+ * IDXI_DROPPED_BYTES, so that it does not come to stand in memory. What is loaded stays. */
+#define IDXI_DROPPED_BYTES ((uint64_t)4 << 20)
+void idxi_table_drop(const struct idxi_table *table);
+
 /* Before using bytes at `offset` of the file, which lie in one page. */
 static inline enum idx_status idxi_table_check(const struct idxi_table *table, uint64_t offset,
                                                struct idx_error *error) {

@@ -47,7 +47,10 @@ static void report(struct verification *verification, const char *folder, const 
 /* ---- Tables ---- */
 
 static enum idx_status check_pages(const struct idxi_table *table, struct idx_error *error) {
-    for (uint64_t page = 0; page < table->layout.pages; page++) IDXI_TRY(idxi_table_verify_page(table, page, error));
+    for (uint64_t page = 0; page < table->layout.pages; page++) {
+        if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
+        IDXI_TRY(idxi_table_verify_page(table, page, error));
+    }
     return IDX_OK;
 }
 
@@ -66,7 +69,9 @@ struct walk {
     bool any;
     uint64_t previous;
     struct idxf_statistics_counter counter;
-    uint64_t *keys; /* of the blocks so far */
+    struct idxf_directory_writer directory; /* as it should be, up to the blocks so far */
+    bool differs;                           /* from what it is */
+    uint64_t difference;                    /* its first line that differs */
 };
 
 static enum idxf_fault check_block(const struct idxi_table *table, uint64_t block, struct walk *walk) {
@@ -86,34 +91,38 @@ static enum idxf_fault check_block(const struct idxi_table *table, uint64_t bloc
     }
     if (cursor.fault != IDXF_OK) return cursor.fault;
     if (!ascends) return IDXF_FAULT_ORDER;
-    walk->keys[block] = walk->previous;
     return idxf_block_check_end(&cursor);
+}
+
+/* Compares the line at hand, all of whose keys have come. */
+static void compare_line(const struct idxi_table *table, struct walk *walk) {
+    uint64_t line = walk->directory.line;
+    uint8_t bytes[IDXF_LINE_BYTES];
+    idxf_directory_take(&walk->directory, bytes);
+    if (walk->differs || memcmp(table->directory + line * IDXF_LINE_BYTES, bytes, sizeof bytes) == 0) return;
+    walk->differs = true;
+    walk->difference = line;
 }
 
 static enum idx_status check_blocks(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     idxf_statistics_begin(&walk->counter, table->prefix);
+    idxf_directory_begin(&walk->directory, table->layout.directory_lines);
     for (uint64_t block = 0; block < table->header.blocks; block++) {
+        uint64_t offset = idxi_table_block_offset(table, block);
+        if (offset % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
         enum idxf_fault fault = check_block(table, block, walk);
-        if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, block));
+        if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, offset);
+        while (!idxf_directory_add(&walk->directory, walk->previous)) compare_line(table, walk);
     }
+    while (walk->directory.line < walk->directory.lines) compare_line(table, walk);
     bool agrees = walk->set.count == table->header.fingerprints;
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
 static enum idx_status check_directory(const struct idxi_table *table, const struct walk *walk,
                                        struct idx_error *error) {
-    struct idxf_directory_writer directory;
-    uint64_t key = 0;
-    idxf_directory_begin(&directory, table->layout.directory_lines);
-    while (directory.line < directory.lines) {
-        uint8_t bytes[IDXF_LINE_BYTES];
-        uint64_t at = directory.line * IDXF_LINE_BYTES;
-        while (key < table->header.blocks && idxf_directory_add(&directory, walk->keys[key])) key++;
-        idxf_directory_take(&directory, bytes);
-        if (memcmp(table->directory + at, bytes, sizeof bytes) != 0)
-            return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + at);
-    }
-    return IDX_OK;
+    uint64_t offset = table->layout.directory + walk->difference * IDXF_LINE_BYTES;
+    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, offset) : IDX_OK;
 }
 
 static enum idx_status check_statistics(const struct idxi_table *table, const struct walk *walk,
@@ -138,11 +147,10 @@ static enum idx_status check_sections(const struct idxi_table *table, struct wal
 }
 
 static enum idx_status check_table(const struct idxi_table *table, struct set *set, struct idx_error *error) {
-    struct walk walk = {.keys = malloc((size_t)table->header.blocks * sizeof *walk.keys + 1)};
-    if (walk.keys == NULL) return idxi_fail_memory(error);
+    struct walk walk = {.any = false};
     enum idx_status status = check_sections(table, &walk, error);
     *set = walk.set;
-    free(walk.keys);
+    idxi_table_drop(table);
     return status;
 }
 

@@ -1,0 +1,25 @@
+/* table_stream.h: the fingerprints of an open table as a stream, in its order: permuted, left-aligned, ascending. */
+#ifndef IDX_LIBIDX_TABLE_STREAM_H
+#define IDX_LIBIDX_TABLE_STREAM_H
+
+#include "libidx/stream.h"
+#include "libidx/table_reader.h"
+
+struct idxi_table_stream {
+    struct idxi_stream stream; /* without values */
+    const struct idxi_table *table;
+    uint64_t block;                  /* at hand */
+    uint64_t given;                  /* fingerprints so far */
+    uint64_t previous;               /* the last of them */
+    struct idxf_block_cursor cursor; /* in the block; its count is 0 before its begin */
+    uint64_t chunk[IDXF_CHUNK];      /* decoded where a caller had no room for a whole one */
+    size_t chunk_count, chunk_given;
+};
+
+/* The table stays the caller's, and open. Each page is checked before its first use, unless the table was opened
+ * otherwise; a fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT), an order that does not ascend and a sum of counts
+ * that is not the header's end the stream. Mapped pages are let go as it passes them, so that it keeps a few MiB of the
+ * table in memory at most. Any number of streams may read a table at a time. */
+void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table);
+
+#endif
