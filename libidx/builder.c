@@ -1,44 +1,31 @@
-/* builder.c: collects documents, then sorts, encodes and writes one segment, and publishes the index. Fingerprints are
- * sorted once; each table's order is derived from that (SPEC.md, chapter 3). */
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
+/* builder.c: collects documents, sorts them, and makes an index of them. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "format/bytes.h"
-#include "libidx/document_map.h"
+#include "libidx/builder.h"
+#include "libidx/distinct.h"
 #include "libidx/error.h"
-#include "libidx/file.h"
-#include "libidx/index.h"
+#include "libidx/memory.h"
+#include "libidx/output.h"
 #include "libidx/plan.h"
-#include "libidx/publish.h"
 #include "libidx/sample.h"
 #include "libidx/scheme.h"
-#include "libidx/sort.h"
-#include "libidx/table_writer.h"
+#include "libidx/sorter.h"
+#include "libidx/tables.h"
 
 struct idx_builder {
     struct idx_build_options options;
     char recipe[IDX_MAX_RECIPE_BYTES + 1];
-    char *scheme_text;
-    struct idxi_publication publication;
-    char *segment_path; /* in the temporary folder */
-    int segment_folder;
-    struct idxi_map_writer map;
-    uint64_t *fingerprints;
-    uint64_t *values; /* document numbers or integer IDs; NULL for IDX_ID_NONE */
-    size_t count, capacity;
-    bool values_ascend; /* in the order they were added */
-    bool failed;        /* it can only be freed */
-
+    char *scheme_text, *temporary_folder; /* copies of what the options point to */
+    struct idxi_progress progress;
+    struct idxi_output output;
+    struct idxi_sorter sorter;
+    struct idxi_distinct distinct;
+    struct idxi_sample sample;
     struct idx_scheme scheme;
-    struct idxf_manifest_segment segment;
+    uint64_t added;
+    bool failed; /* it can only be freed */
 };
 
 /* ---- Opening ---- */
@@ -52,7 +39,7 @@ static enum idx_status check_recipe(const char *recipe, struct idx_error *error)
                              IDX_MAX_RECIPE_BYTES);
 }
 
-static enum idx_status check_options(const struct idx_build_options *options, struct idx_error *error) {
+enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_scheme scheme;
     uint32_t size = options->block_size;
     bool settled_later = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
@@ -71,38 +58,38 @@ static enum idx_status check_options(const struct idx_build_options *options, st
     return options->recipe == NULL ? IDX_OK : check_recipe(options->recipe, error);
 }
 
-static enum idx_status make_uuid(uint8_t uuid[IDXF_UUID_BYTES], struct idx_error *error) {
-    if (getrandom(uuid, IDXF_UUID_BYTES, 0) != IDXF_UUID_BYTES)
-        return idxi_fail_system(error, errno, NULL, "get random bytes");
-    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40); /* RFC 9562, version 4 */
-    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
-    return IDX_OK;
-}
-
-static enum idx_status open_segment(struct idx_builder *builder, struct idx_error *error) {
-    char name[IDXI_NAME_BYTES];
-    builder->segment.number = 1;
-    IDXI_TRY(make_uuid(builder->segment.uuid, error));
-    idxi_segment_name(builder->segment.number, name);
-    builder->segment_path = idxi_path(builder->publication.temporary, name);
-    if (builder->segment_path == NULL) return idxi_fail_memory(error);
-    if (mkdir(builder->segment_path, 0777) != 0) return idxi_fail_system(error, errno, builder->segment_path, "create");
-    builder->segment_folder = open(builder->segment_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (builder->segment_folder < 0) return idxi_fail_system(error, errno, builder->segment_path, "open");
-    return idxi_map_writer_open(&builder->map, builder->segment_path, builder->options.id_type, error);
+static enum idx_status copy_options(struct idx_builder *builder, const struct idx_build_options *options,
+                                    struct idx_error *error) {
+    size_t size = options->size < sizeof *options ? options->size : sizeof *options;
+    builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
+    memcpy(&builder->options, options, size);
+    options = &builder->options;
+    IDXI_TRY(idxi_build_options_check(options, error));
+    builder->scheme_text = strdup(options->scheme);
+    if (builder->scheme_text == NULL) return idxi_fail_memory(error);
+    if (options->recipe != NULL) strcpy(builder->recipe, options->recipe);
+    if (options->temporary_folder == NULL) return IDX_OK;
+    builder->temporary_folder = strdup(options->temporary_folder);
+    return builder->temporary_folder == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
 static enum idx_status open_builder(struct idx_builder *builder, const char *path,
                                     const struct idx_build_options *options, struct idx_error *error) {
-    size_t size = options->size < sizeof *options ? options->size : sizeof *options;
-    builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
-    memcpy(&builder->options, options, size);
-    IDXI_TRY(check_options(&builder->options, error));
-    builder->scheme_text = strdup(builder->options.scheme);
-    if (builder->scheme_text == NULL) return idxi_fail_memory(error);
-    if (builder->options.recipe != NULL) strcpy(builder->recipe, builder->options.recipe);
-    IDXI_TRY(idxi_publication_open(&builder->publication, path, builder->options.replace, error));
-    return open_segment(builder, error);
+    IDXI_TRY(copy_options(builder, options, error));
+    IDXI_TRY(idxi_memory_settle(&builder->options.memory_bytes, error));
+    IDXI_TRY(idxi_output_open(&builder->output, path, builder->options.replace, builder->temporary_folder,
+                              builder->options.id_type, error));
+    struct idxi_sorter_options sorting = {
+        .with_values = builder->options.id_type != IDX_ID_NONE,
+        .threads = builder->options.threads,
+        .memory = idxi_memory_of_arrays(builder->options.memory_bytes, builder->options.threads),
+        .folder = builder->output.temporary_folder,
+        .path = builder->output.temporary_path,
+        .progress = &builder->progress,
+    };
+    idxi_sorter_init(&builder->sorter, &sorting);
+    idxi_progress_init(&builder->progress, builder->options.progress, builder->options.context);
+    return idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error);
 }
 
 enum idx_status idx_builder_open(struct idx_builder **result, const char *path, const struct idx_build_options *options,
@@ -110,8 +97,7 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
     struct idx_build_options defaults = IDX_BUILD_OPTIONS_INIT;
     struct idx_builder *builder = calloc(1, sizeof *builder);
     if (builder == NULL) return idxi_fail_memory(error);
-    builder->segment_folder = -1;
-    builder->values_ascend = true;
+    builder->output.segment_folder = builder->output.temporary_folder = -1;
     enum idx_status status = open_builder(builder, path, options == NULL ? &defaults : options, error);
     if (status == IDX_OK)
         *result = builder;
@@ -121,20 +107,6 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
 }
 
 /* ---- Adding ---- */
-
-static enum idx_status grow(struct idx_builder *builder, struct idx_error *error) {
-    size_t capacity = builder->capacity * 2 + 1024;
-    uint64_t *fingerprints = realloc(builder->fingerprints, capacity * sizeof *fingerprints);
-    if (fingerprints == NULL) return idxi_fail_memory(error);
-    builder->fingerprints = fingerprints;
-    if (builder->options.id_type != IDX_ID_NONE) {
-        uint64_t *values = realloc(builder->values, capacity * sizeof *values);
-        if (values == NULL) return idxi_fail_memory(error);
-        builder->values = values;
-    }
-    builder->capacity = capacity;
-    return IDX_OK;
-}
 
 static enum idx_status check_usable(const struct idx_builder *builder, struct idx_error *error) {
     return builder->failed ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
@@ -150,12 +122,28 @@ static enum idx_status check_fingerprint(const struct idx_builder *builder, uint
                      (unsigned long long)fingerprint, builder->options.bits);
 }
 
-static void add(struct idx_builder *builder, uint64_t fingerprint, uint64_t value) {
-    size_t at = builder->count++;
-    builder->fingerprints[at] = fingerprint;
-    if (builder->values == NULL) return;
-    builder->values[at] = value;
-    if (at > 0 && value < builder->values[at - 1]) builder->values_ascend = false;
+static enum idx_status spill(struct idx_builder *builder, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->sorter.count, error));
+    IDXI_TRY(idxi_sorter_spill(&builder->sorter, error));
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error));
+    return idxi_progress_add(&builder->progress, builder->added, error);
+}
+
+/* Documents between two looks at the clock. */
+#define STEP 4096
+
+/* Makes ready for STEP more documents. */
+static enum idx_status make_room(struct idx_builder *builder, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
+    if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, error));
+    return idxi_sorter_reserve(&builder->sorter, STEP, error);
+}
+
+static enum idx_status add(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, struct idx_error *error) {
+    if (builder->added % STEP == 0) IDXI_TRY(make_room(builder, error));
+    idxi_sorter_add(&builder->sorter, fingerprint, value);
+    builder->added++;
+    return IDX_OK;
 }
 
 enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id, size_t length,
@@ -163,10 +151,9 @@ enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprin
     IDXI_TRY(check_fingerprint(builder, fingerprint, error));
     if (builder->options.id_type != IDX_ID_TEXT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder does not take text IDs");
-    enum idx_status status = builder->count == builder->capacity ? grow(builder, error) : IDX_OK;
-    if (status == IDX_OK) status = idxi_map_writer_add_id(&builder->map, builder->count, id, length, error);
+    enum idx_status status = idxi_map_writer_add_id(&builder->output.map, builder->added, id, length, error);
+    if (status == IDX_OK) status = add(builder, fingerprint, builder->added, error);
     builder->failed = status != IDX_OK;
-    if (status == IDX_OK) add(builder, fingerprint, builder->count);
     return status;
 }
 
@@ -175,238 +162,121 @@ enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t finger
     IDXI_TRY(check_fingerprint(builder, fingerprint, error));
     if (builder->options.id_type == IDX_ID_TEXT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder takes text IDs");
-    enum idx_status status = builder->count == builder->capacity ? grow(builder, error) : IDX_OK;
+    enum idx_status status = add(builder, fingerprint, id, error);
     builder->failed = status != IDX_OK;
-    if (status == IDX_OK) add(builder, fingerprint, id);
     return status;
 }
 
-/* ---- Finishing: documents ---- */
+/* ---- Finishing ---- */
 
-static enum idx_status sort_documents(struct idx_builder *builder, struct idx_error *error) {
-    size_t count = builder->count;
-    uint64_t *spare = malloc((count + 1) * sizeof *spare);
-    uint64_t *spare_values = builder->values == NULL ? NULL : malloc((count + 1) * sizeof *spare_values);
-    bool enough = spare != NULL && (builder->values == NULL || spare_values != NULL);
-    if (enough)
-        idxi_sort_pairs(builder->fingerprints, builder->values, count,
-                        builder->values != NULL && !builder->values_ascend, spare, spare_values);
-    free(spare);
-    free(spare_values);
-    return enough ? IDX_OK : idxi_fail_memory(error);
-}
-
-/* Leaves one of the sorted documents that are the same. */
-static void drop_same_documents(struct idx_builder *builder) {
-    uint64_t *fingerprints = builder->fingerprints, *values = builder->values;
-    size_t kept = 0;
-    for (size_t i = 0; i < builder->count; i++) {
-        if (kept > 0 && fingerprints[i] == fingerprints[kept - 1] && values[i] == values[kept - 1]) continue;
-        fingerprints[kept] = fingerprints[i];
-        values[kept++] = values[i];
-    }
-    builder->count = kept;
-}
-
-/* Writes the sorted documents to the map, and leaves the distinct fingerprints. */
-static enum idx_status write_documents(struct idx_builder *builder, struct idx_error *error) {
-    uint64_t *fingerprints = builder->fingerprints;
+/* Takes documents in order: they go to the map, and their fingerprints to those that the tables are made of. */
+static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
+                                      size_t count, uint64_t *last, struct idx_error *error) {
+    struct idxi_output *output = &builder->output;
     size_t distinct = 0;
-    if (builder->values != NULL) {
-        drop_same_documents(builder);
-        IDXI_TRY(idxi_map_writer_add(&builder->map, fingerprints, builder->values, builder->count, error));
-        builder->segment.documents = builder->count;
+    if (values != NULL) {
+        IDXI_TRY(idxi_map_writer_add(&output->map, fingerprints, values, count, error));
+        output->segment.documents += count;
     }
-    for (size_t i = 0; i < builder->count; i++) {
-        if (distinct == 0 || fingerprints[i] != fingerprints[distinct - 1]) fingerprints[distinct++] = fingerprints[i];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t fingerprint = fingerprints[i];
+        bool known = fingerprint == *last && (i > 0 || builder->distinct.count > 0);
+        fingerprints[distinct] = *last = fingerprint;
+        distinct += !known;
     }
-    builder->segment.fingerprints = distinct;
-    free(builder->values);
-    builder->values = NULL;
-    return IDX_OK;
+    idxi_sample_add(&builder->sample, fingerprints, distinct);
+    IDXI_TRY(idxi_distinct_add(&builder->distinct, fingerprints, distinct, error));
+    return idxi_progress_add(&builder->progress, count, error);
 }
 
-/* ---- Finishing: tables ---- */
-
-/* What the threads share: each takes the next table until there is none, or one has failed. */
-struct work {
-    struct idx_builder *builder;
-    atomic_size_t next_table;
-    atomic_bool failed;
-    pthread_mutex_t mutex; /* for what follows */
-    uint64_t table_bytes;
-    enum idx_status status;
-    struct idx_error error;
-};
-
-static enum idx_status write_table(struct idx_builder *builder, size_t number, uint64_t *permuted, uint64_t *spare,
-                                   uint64_t *bytes, struct idx_error *error) {
-    const struct idx_table *table = &builder->scheme.tables[number];
-    struct idxi_array_stream stream;
-    struct idxi_table_job job = {
-        .folder = builder->segment_folder,
-        .header = {.mask = table->mask,
-                   .number = (uint32_t)number,
-                   .block_size = builder->options.block_size,
-                   .bits = (uint8_t)builder->options.bits,
-                   .radius = (uint8_t)table->radius,
-                   .codec = (uint8_t)builder->options.codec},
-        .fingerprints = &stream.stream,
-        .key_memory = SIZE_MAX,
-        .temporary_folder = builder->segment_folder,
-        .temporary_path = builder->segment_path,
-    };
-    struct idxf_permutation permutation;
-    char name[IDXI_NAME_BYTES];
-    size_t count = (size_t)builder->segment.fingerprints;
-    memcpy(job.header.uuid, builder->segment.uuid, IDXF_UUID_BYTES);
-    idxf_permutation_init(&permutation, table->mask, builder->options.bits);
-    uint64_t *sorted = idxi_sort_table(builder->fingerprints, count, &permutation,
-                                       (unsigned)__builtin_popcountll(table->mask), permuted, spare);
-    idxi_array_stream_init(&stream, sorted, NULL, count);
-    idxi_table_name(number, name);
-    char *path = idxi_path(builder->segment_path, name);
-    if (path == NULL) return idxi_fail_memory(error);
-    job.name = name;
-    job.path = path;
-    enum idx_status status = idxi_table_write(&job, bytes, error);
-    free(path);
-    return status;
-}
-
-static enum idx_status take_tables(struct work *work, struct idx_error *error) {
-    struct idx_builder *builder = work->builder;
-    size_t count = (size_t)builder->segment.fingerprints + 1, number;
-    uint64_t *permuted = malloc(count * sizeof *permuted), *spare = malloc(count * sizeof *spare);
-    enum idx_status status = permuted == NULL || spare == NULL ? idxi_fail_memory(error) : IDX_OK;
-    while (status == IDX_OK && !work->failed &&
-           (number = atomic_fetch_add(&work->next_table, 1)) < builder->scheme.table_count) {
-        uint64_t bytes;
-        status = write_table(builder, number, permuted, spare, &bytes, error);
-        if (status != IDX_OK) continue;
-        pthread_mutex_lock(&work->mutex);
-        work->table_bytes += bytes;
-        pthread_mutex_unlock(&work->mutex);
+static enum idx_status merge(struct idx_builder *builder, struct idxi_stream *stream, struct idx_error *error) {
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
+    uint64_t *wanted = builder->options.id_type == IDX_ID_NONE ? NULL : values;
+    size_t count;
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
+    for (;;) {
+        IDXI_TRY(stream->read(stream, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0) return idxi_distinct_end(&builder->distinct, error);
+        IDXI_TRY(take_documents(builder, fingerprints, wanted, count, &last, error));
     }
-    free(permuted);
-    free(spare);
-    return status;
 }
 
-static void *run_thread(void *context) {
-    struct work *work = context;
-    struct idx_error error;
-    enum idx_status status = take_tables(work, &error);
-    if (status == IDX_OK) return NULL;
-    work->failed = true;
-    pthread_mutex_lock(&work->mutex);
-    if (work->status == IDX_OK) {
-        work->status = status;
-        work->error = error;
-    }
-    pthread_mutex_unlock(&work->mutex);
-    return NULL;
-}
-
-/* The calling thread takes part; others help where they can be started. */
-static enum idx_status write_tables(struct idx_builder *builder, uint64_t *bytes, struct idx_error *error) {
-    struct work work = {.builder = builder, .mutex = PTHREAD_MUTEX_INITIALIZER};
-    pthread_t threads[IDX_MAX_THREADS];
-    unsigned started = 0, wanted = builder->options.threads;
-    if (wanted > builder->scheme.table_count) wanted = (unsigned)builder->scheme.table_count;
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, run_thread, &work) == 0) started++;
-    run_thread(&work);
-    while (started > 0) pthread_join(threads[--started], NULL);
-    pthread_mutex_destroy(&work.mutex);
-    if (work.status != IDX_OK && error != NULL) *error = work.error;
-    *bytes = work.table_bytes;
-    return work.status;
-}
-
-/* ---- Finishing: the whole ---- */
-
-static enum idx_status make_manifest(const struct idx_builder *builder, struct idxf_manifest *manifest,
-                                     struct idx_error *error) {
-    IDXI_TRY(make_uuid(manifest->uuid, error));
-    manifest->bits = (uint8_t)builder->options.bits;
-    manifest->k = (uint8_t)builder->options.k;
-    manifest->id_type = (enum idxf_id_type)builder->options.id_type;
-    strcpy(manifest->recipe, builder->recipe);
-    strcpy(manifest->scheme, builder->scheme.name);
-    manifest->table_count = (uint32_t)builder->scheme.table_count;
-    for (size_t i = 0; i < builder->scheme.table_count; i++)
-        manifest->tables[i] =
-            (struct idxf_manifest_table){builder->scheme.tables[i].mask, (uint8_t)builder->scheme.tables[i].radius};
-    manifest->segment_count = 1;
-    manifest->segments[0] = builder->segment;
-    return IDX_OK;
-}
-
-static enum idx_status write_manifest_file(int folder, const char *path, const char *text, size_t size,
-                                           struct idx_error *error) {
-    struct idxi_page_writer writer;
-    enum idx_status status = idxi_page_writer_open(&writer, folder, IDXI_MANIFEST_NAME, 0, path, error);
-    if (status == IDX_OK) status = idxi_page_writer_finish(&writer, text, size, error);
-    idxi_page_writer_close(&writer);
-    return status;
-}
-
-static enum idx_status write_manifest(const struct idx_builder *builder, struct idx_error *error) {
-    const char *path = builder->publication.temporary;
-    struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
-    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    enum idx_status status = IDX_OK;
-    if (manifest == NULL || text == NULL) status = idxi_fail_memory(error);
-    if (status == IDX_OK && folder < 0) status = idxi_fail_system(error, errno, path, "open");
-    if (status == IDX_OK) status = make_manifest(builder, manifest, error);
-    if (status == IDX_OK) status = write_manifest_file(folder, path, text, idxf_manifest_write(manifest, text), error);
-    if (status == IDX_OK) status = idxi_sync_folder(folder, path, error);
-    if (folder >= 0) close(folder);
-    free(manifest);
-    free(text);
-    return status;
+static enum idx_status sort_documents(struct idx_builder *builder, struct idx_build_summary *summary,
+                                      struct idx_error *error) {
+    struct idxi_output *output = &builder->output;
+    struct idxi_stream *stream;
+    bool on_disk = !idxi_memory_holds_tables(builder->options.memory_bytes, builder->added, builder->options.threads);
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->sorter.count, error));
+    IDXI_TRY(idxi_sorter_end(&builder->sorter, &stream, error));
+    IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk, output->temporary_folder, output->temporary_path, error));
+    IDXI_TRY(idxi_sample_begin(&builder->sample, error));
+    IDXI_TRY(merge(builder, stream, error));
+    summary->temporary_bytes = idxi_sorter_written(&builder->sorter) + builder->distinct.file.written;
+    idxi_sorter_close(&builder->sorter);
+    output->segment.fingerprints = builder->distinct.count;
+    return idxi_output_finish_map(output, &summary->documents_bytes, error);
 }
 
 /* The scheme that `auto` takes for these fingerprints. */
 static enum idx_status plan_scheme(struct idx_builder *builder, struct idx_error *error) {
-    size_t count = (size_t)builder->segment.fingerprints;
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
-    struct idxi_sample sample;
-    options.count = count;
+    options.count = builder->distinct.count;
     options.bits = builder->options.bits;
     options.k = builder->options.k;
     options.block_size = builder->options.block_size;
     options.max_bytes_per_fingerprint = builder->options.max_bytes_per_fingerprint;
-    enum idx_status status = idxi_sample_take(&sample, builder->fingerprints, count, options.bits, error);
-    options.dead_bits = sample.dead_bits;
+    idxi_sample_end(&builder->sample, options.bits);
+    options.dead_bits = builder->sample.dead_bits;
     options.expected_group = idxi_sample_group;
-    options.context = &sample;
-    if (status == IDX_OK) status = idxi_plan_auto(&options, &builder->scheme, error);
-    idxi_sample_free(&sample);
-    return status;
+    options.context = &builder->sample;
+    return idxi_plan_auto(&options, &builder->scheme, error);
 }
 
 static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_error *error) {
     if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return plan_scheme(builder, error);
     return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
-                            builder->segment.fingerprints, error);
+                            builder->distinct.count, error);
+}
+
+static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
+                                    struct idx_error *error) {
+    const struct idx_build_options *options = &builder->options;
+    struct idxi_tables_made made;
+    uint64_t total = 2 * builder->distinct.count * builder->scheme.table_count;
+    uint64_t memory = options->memory_bytes, held = builder->distinct.on_disk ? 0 : builder->distinct.count * 8;
+    struct idxi_table_form form = {&builder->scheme, options->codec, options->block_size,
+                                   idxi_memory_of_keys(memory, options->threads), &builder->progress};
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, total, error));
+    IDXI_TRY(idxi_tables_write(&builder->output, &form, &builder->distinct, options->threads,
+                               idxi_memory_of_arrays(memory, options->threads) - held, &made, error));
+    summary->table_bytes = made.bytes;
+    summary->temporary_bytes += made.temporary_bytes;
+    return IDX_OK;
+}
+
+static enum idx_status publish(struct idx_builder *builder, struct idx_error *error) {
+    struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
+    if (manifest == NULL) return idxi_fail_memory(error);
+    manifest->bits = (uint8_t)builder->options.bits;
+    manifest->k = (uint8_t)builder->options.k;
+    manifest->id_type = (enum idxf_id_type)builder->options.id_type;
+    strcpy(manifest->recipe, builder->recipe);
+    enum idx_status status = idxi_progress_begin(&builder->progress, IDX_PHASE_PUBLISHING, 0, error);
+    if (status == IDX_OK) status = idxi_output_publish(&builder->output, &builder->scheme, manifest, error);
+    free(manifest);
+    return status;
 }
 
 static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
-    IDXI_TRY(sort_documents(builder, error));
-    IDXI_TRY(write_documents(builder, error));
-    IDXI_TRY(idxi_map_writer_finish(&builder->map, builder->segment_folder, &builder->segment,
-                                    &summary->documents_bytes, error));
+    IDXI_TRY(sort_documents(builder, summary, error));
     IDXI_TRY(settle_scheme(builder, error));
-    IDXI_TRY(write_tables(builder, &summary->table_bytes, error));
-    IDXI_TRY(idxi_sync_folder(builder->segment_folder, builder->segment_path, error));
-    IDXI_TRY(write_manifest(builder, error));
-    IDXI_TRY(idxi_publish(&builder->publication, error));
-    summary->documents = builder->segment.documents;
-    summary->fingerprints = builder->segment.fingerprints;
+    IDXI_TRY(write_tables(builder, summary, error));
+    IDXI_TRY(publish(builder, error));
+    summary->documents = builder->output.segment.documents;
+    summary->fingerprints = builder->output.segment.fingerprints;
     summary->tables = builder->scheme.table_count;
+    summary->leftovers = builder->output.publication.leftovers;
     strcpy(summary->scheme, builder->scheme.name);
     return IDX_OK;
 }
@@ -422,12 +292,11 @@ enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build
 
 void idx_builder_free(struct idx_builder *builder) {
     if (builder == NULL) return;
-    idxi_map_writer_close(&builder->map);
-    if (builder->segment_folder >= 0) close(builder->segment_folder);
-    idxi_publication_close(&builder->publication);
-    free(builder->segment_path);
+    idxi_sorter_close(&builder->sorter);
+    idxi_distinct_free(&builder->distinct);
+    idxi_sample_free(&builder->sample);
+    idxi_output_close(&builder->output);
     free(builder->scheme_text);
-    free(builder->fingerprints);
-    free(builder->values);
+    free(builder->temporary_folder);
     free(builder);
 }

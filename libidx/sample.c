@@ -2,51 +2,52 @@
 #include "libidx/sample.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/bytes.h"
 #include "libidx/error.h"
+#include "libidx/shard.h"
 #include "libidx/sort.h"
 
 /* Their pairs, 2^27, show groups of a few among 1e8 fingerprints; a mask is measured in a millisecond. */
 #define SAMPLE_FINGERPRINTS 16384
 
-static uint64_t find_dead_bits(const uint64_t *fingerprints, size_t count, unsigned bits) {
-    uint64_t differing = 0;
-    for (size_t i = 1; i < count; i++) differing |= fingerprints[i] ^ fingerprints[0];
-    return ~differing & idxf_low_bits(bits);
+/* So many are taken before those with the greatest hashes are dropped. */
+#define ROOM (4 * SAMPLE_FINGERPRINTS)
+
+enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *error) {
+    *sample = (struct idxi_sample){.limit = UINT64_MAX, .common_bits = UINT64_MAX};
+    sample->fingerprints = malloc(ROOM * sizeof(uint64_t));
+    sample->hashes = malloc(ROOM * sizeof(uint64_t));
+    sample->masked = malloc(ROOM * sizeof(uint64_t));
+    sample->spare = malloc(ROOM * sizeof(uint64_t));
+    bool enough =
+        sample->fingerprints != NULL && sample->hashes != NULL && sample->masked != NULL && sample->spare != NULL;
+    return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Takes each of `wanted` at random: of sorted fingerprints every hundredth would share fewer prefixes. One that comes
- * twice is taken once. */
-static void choose(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count) {
-    uint64_t state = 1;
-    for (size_t i = 0; i < SAMPLE_FINGERPRINTS; i++) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth's MMIX */
-        sample->masked[i] = fingerprints[(size_t)((state >> 32) * count >> 32)];
-    }
-    idxi_sort_pairs(sample->masked, NULL, SAMPLE_FINGERPRINTS, false, sample->spare, NULL);
-    for (size_t i = 0; i < SAMPLE_FINGERPRINTS; i++) {
-        if (i == 0 || sample->masked[i] != sample->masked[i - 1])
-            sample->fingerprints[sample->count++] = sample->masked[i];
-    }
+static void drop(struct idxi_sample *sample) {
+    if (sample->count <= SAMPLE_FINGERPRINTS) return;
+    idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);
+    sample->count = SAMPLE_FINGERPRINTS;
+    sample->limit = sample->hashes[SAMPLE_FINGERPRINTS - 1];
 }
 
-enum idx_status idxi_sample_take(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count, unsigned bits,
-                                 struct idx_error *error) {
-    *sample = (struct idxi_sample){.total = (double)count};
-    sample->dead_bits = find_dead_bits(fingerprints, count, bits);
-    sample->fingerprints = malloc(SAMPLE_FINGERPRINTS * sizeof(uint64_t));
-    sample->masked = malloc(SAMPLE_FINGERPRINTS * sizeof(uint64_t));
-    sample->spare = malloc(SAMPLE_FINGERPRINTS * sizeof(uint64_t));
-    if (sample->fingerprints == NULL || sample->masked == NULL || sample->spare == NULL) return idxi_fail_memory(error);
-    if (count > SAMPLE_FINGERPRINTS) {
-        choose(sample, fingerprints, count);
-    } else if (count > 0) {
-        memcpy(sample->fingerprints, fingerprints, count * sizeof *fingerprints);
-        sample->count = count;
+void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = idxi_hash(fingerprints[i]);
+        sample->set_bits |= fingerprints[i];
+        sample->common_bits &= fingerprints[i];
+        if (hash > sample->limit) continue;
+        sample->hashes[sample->count] = hash;
+        sample->fingerprints[sample->count++] = fingerprints[i];
+        if (sample->count == ROOM) drop(sample);
     }
-    return IDX_OK;
+    sample->total += count;
+}
+
+void idxi_sample_end(struct idxi_sample *sample, unsigned bits) {
+    drop(sample);
+    sample->dead_bits = ~(sample->set_bits & ~sample->common_bits) & idxf_low_bits(bits);
 }
 
 double idxi_sample_group(void *context, uint64_t mask) {
@@ -60,11 +61,12 @@ double idxi_sample_group(void *context, uint64_t mask) {
         group = sample->masked[i] == sample->masked[i - 1] ? group + 1 : 0;
         pairs += (double)group;
     }
-    return pairs * 2 / (double)(sample->count - 1) / (double)sample->count * (sample->total - 1);
+    return pairs * 2 / (double)(sample->count - 1) / (double)sample->count * ((double)sample->total - 1);
 }
 
 void idxi_sample_free(struct idxi_sample *sample) {
     free(sample->fingerprints);
+    free(sample->hashes);
     free(sample->masked);
     free(sample->spare);
 }

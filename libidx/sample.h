@@ -1,21 +1,29 @@
-/* sample.h: what some of the fingerprints, chosen at random, say of all: how skewed they are. */
+/* sample.h: what some of the fingerprints say of all: how skewed they are. The sample is those with the least hashes,
+ * so the same set gives the same sample, whatever way it comes. */
 #ifndef IDX_LIBIDX_SAMPLE_H
 #define IDX_LIBIDX_SAMPLE_H
 
 #include <idx.h>
 
 struct idxi_sample {
-    uint64_t *fingerprints; /* distinct */
+    uint64_t *fingerprints, *hashes; /* of those taken so far */
     uint64_t *masked, *spare;
     size_t count;
-    double total;       /* the number of all fingerprints */
-    uint64_t dead_bits; /* the same in all fingerprints */
+    uint64_t limit;     /* no hash above it is taken any more */
+    uint64_t total;     /* fingerprints that came */
+    uint64_t set_bits;  /* of all of them, ORed */
+    uint64_t dead_bits; /* once ended: the same in all of them */
+    uint64_t common_bits;
 };
 
-/* Samples `count` ascending, distinct fingerprints. The caller frees it, also after an error.
- * Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_sample_take(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count, unsigned bits,
-                                 struct idx_error *error);
+/* The caller frees it, also after an error. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *error);
+
+/* Fingerprints that have not come before. */
+void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count);
+
+/* Before idxi_sample_group, and after all were added. */
+void idxi_sample_end(struct idxi_sample *sample, unsigned bits);
 
 /* How many other fingerprints share a random one's bits of the mask, on average; `context` is the sample. */
 double idxi_sample_group(void *context, uint64_t mask);

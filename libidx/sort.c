@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "format/bytes.h"
+
 #define PAIR_DIGIT_BITS 8
 #define MAX_TABLE_DIGIT_BITS 9
 
@@ -53,12 +55,10 @@ void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, boo
     if (values != NULL) memcpy(values, from.values, count * sizeof *values);
 }
 
-uint64_t *idxi_sort_table(const uint64_t *fingerprints, size_t count, const struct idxf_permutation *permutation,
-                          unsigned prefix, uint64_t *permuted, uint64_t *spare) {
+void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare) {
     unsigned passes = (prefix + MAX_TABLE_DIGIT_BITS - 1) / MAX_TABLE_DIGIT_BITS;
     unsigned width = (prefix + passes - 1) / passes;
-    uint64_t *from = permuted, *to = spare;
-    for (size_t i = 0; i < count; i++) permuted[i] = idxf_permute(permutation, fingerprints[i]);
+    uint64_t *from = fingerprints, *to = spare;
     for (unsigned done = 0; done < prefix; done += width) {
         unsigned bits = prefix - done < width ? prefix - done : width;
         unsigned shift = 64 - prefix + done;
@@ -71,5 +71,10 @@ uint64_t *idxi_sort_table(const uint64_t *fingerprints, size_t count, const stru
         to = from;
         from = result;
     }
-    return from;
+    if (from != fingerprints) memcpy(fingerprints, from, count * sizeof *fingerprints);
+}
+
+bool idxi_mask_leads(uint64_t mask, unsigned bits) {
+    uint64_t others = ~mask & idxf_low_bits(bits);
+    return (others & (others + 1)) == 0;
 }

@@ -6,17 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/permute.h"
-
 /* Sorts fingerprints ascending, each with its value (`values` may be NULL); equal fingerprints stay in their order.
  * With `by_value`, equal fingerprints are sorted by value. The spares hold as many elements and are overwritten. */
 void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
                      uint64_t *spare_values);
 
-/* Makes a table's order from fingerprints that ascend: permuted ones, sorted by the bits of the mask alone, since the
- * rest is in order already (SPEC.md, chapter 3). `permuted` and `spare` hold `count` elements each; returns whichever
- * of the two the result is in. */
-uint64_t *idxi_sort_table(const uint64_t *fingerprints, size_t count, const struct idxf_permutation *permutation,
-                          unsigned prefix, uint64_t *permuted, uint64_t *spare);
+/* Sorts permuted, left-aligned fingerprints that are in order within each prefix of `prefix` bits, by the prefix alone
+ * (SPEC.md, chapter 3). The spare holds as many elements and is overwritten. */
+void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare);
+
+/* Whether a mask below 2^bits is of leading bits: then permuting is a shift, and the order stays. */
+bool idxi_mask_leads(uint64_t mask, unsigned bits);
 
 #endif

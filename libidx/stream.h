@@ -5,6 +5,9 @@
 
 #include <idx.h>
 
+/* Entries that those who read a stream take at a time. */
+#define IDXI_STREAM_ENTRIES ((size_t)2048)
+
 /* The first member of every kind of stream. One thread at a time. */
 struct idxi_stream {
     /* Gives the next entries, up to `capacity` of them and at least one; *count is 0 at the end. `values` is NULL for a

@@ -53,6 +53,7 @@ extern "C" {
 #define IDX_MAX_BLOCK_SIZE 4096
 #define IDX_DEFAULT_BLOCK_SIZE 64
 #define IDX_MAX_RECIPE_BYTES 255
+#define IDX_MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
@@ -73,7 +74,7 @@ enum idx_status {
     IDX_NEW_VERSION = 203,  /* a format version that this library does not read */
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
     IDX_LIMIT = 205,        /* more than the format can hold */
-    IDX_CANCELLED = 206,    /* the caller asked to stop */
+    IDX_CANCELLED = 206,    /* a progress visitor wanted no more */
 
     /* Damaged files. */
     IDX_MISSING_FILE = 300, /* a file that the manifest names is not there */
@@ -217,6 +218,25 @@ enum idx_id_type {
     IDX_ID_NONE = 2, /* no documents are kept, only which fingerprints there are */
 };
 
+/* What a build or a merge does; they may come more than once, and in any order. */
+enum idx_phase {
+    IDX_PHASE_ADDING = 0,     /* taking documents; done: documents, total: 0, not known */
+    IDX_PHASE_SORTING = 1,    /* sorting what fills the memory, and writing it as sorted runs; documents */
+    IDX_PHASE_MERGING = 2,    /* merging sorted runs, or indexes, and writing the document map; documents */
+    IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each once a table */
+    IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
+    IDX_PHASE_COUNT
+};
+
+struct idx_progress {
+    enum idx_phase phase;
+    uint64_t done, total; /* in the phase's unit; a total of 0 is not known */
+};
+
+/* Called by the thread that called the library, when a phase begins and then some times a second at most; returns false
+ * to cancel: the call under way ends soon with IDX_CANCELLED. */
+typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *progress);
+
 struct idx_build_options {
     size_t size;
     unsigned bits;      /* f, 1 to 64 */
@@ -227,25 +247,31 @@ struct idx_build_options {
     enum idx_id_type id_type;
     const char *recipe; /* how the fingerprints were made, up to IDX_MAX_RECIPE_BYTES bytes without control
                            characters; NULL or empty: not known */
-    unsigned threads;   /* 1 to 256; tables are built in parallel */
+    unsigned threads;   /* 1 to IDX_MAX_THREADS: fingerprints are sorted and tables are built in parallel */
     bool replace;       /* replace an idx index that stands at the path, atomically */
     /* `auto` takes the fastest scheme whose table files and resident bytes together are up to this many a fingerprint,
      * or the smallest one. 0: as many as `bits`, which is eight times the plain fingerprints, and 1 MiB in all. */
     unsigned max_bytes_per_fingerprint;
+    /* What the builder may hold in memory, in bytes, mapped pages counted: IDX_MIN_MEMORY_BYTES or more, though buffers
+     * alone take 24 MiB, and 4 MiB a thread. What does not fit is sorted in parts, and goes through temporary files.
+     * 0: half of what is free when it is opened. */
+    uint64_t memory_bytes;
+    const char *temporary_folder; /* for these files, which no other process sees; NULL: the folder that holds `path` */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
 };
 
 #define IDX_BUILD_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(struct idx_build_options), 64, 3, "auto", IDX_CODEC_DELTA, IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL,   \
-            1, false, 0                                                                                                \
+            1, false, 0, 0, NULL, NULL, NULL                                                                           \
     }
 
 struct idx_builder;
 
 /* Begins an index that will stand at `path`, a folder. Works in a temporary folder beside it; checks at once that this
  * can be written, and that nothing is at `path` (with `replace`: that nothing, or an idx index, is). `options` may be
- * NULL; the builder copies it. The caller frees *builder. Memory: 8 bytes a fingerprint and 8 a document while adding;
- * finishing takes up to 16 bytes a fingerprint more, for each thread.
+ * NULL; the builder copies it. The caller frees *builder. What builds that were killed left beside `path` is removed.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the
  * folder to hold it), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
@@ -253,7 +279,7 @@ IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const cha
 
 /* Adds a document by its fingerprint and its ID of `length` bytes, which are copied. For IDX_ID_TEXT.
  * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, another ID type; the builder stays usable),
- * IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL (the builder can only be freed then). */
+ * IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL (the builder can only be freed then). */
 IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id,
                                         size_t length, struct idx_error *error);
 
@@ -269,18 +295,65 @@ struct idx_build_summary {
     uint64_t documents_bytes; /* docs.mdb and docs.sum */
     char scheme[64];          /* chosen by `auto`, or given */
     size_t tables;
+    uint64_t temporary_bytes; /* written to temporary files, in all */
+    size_t leftovers;         /* folders that killed builds had left beside the path, and that were removed */
 };
 
 /* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. An error of the very
  * last step, syncing the folder that holds it, leaves the whole index in place. `summary` may be NULL. Afterwards,
  * whatever it returned, the builder can only be freed. Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at
- * the path meanwhile), IDX_UNSUPPORTED (the file system can't exchange folders), IDX_LIMIT, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * the path meanwhile), IDX_UNSUPPORTED (the file system can't exchange folders), IDX_LIMIT, IDX_CANCELLED,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
 
 /* Frees the builder; one that has not published leaves nothing behind. */
 IDX_API void idx_builder_free(struct idx_builder *builder);
+
+/* What a build takes. */
+struct idx_build_estimate {
+    uint64_t memory_bytes;    /* what it may hold: the option's, or half of what is free */
+    uint64_t index_bytes;     /* the index, without the bytes of text IDs */
+    uint64_t temporary_bytes; /* temporary files at their largest */
+    uint64_t peak_bytes;      /* on disk, all in, where temporary files stand beside the index */
+};
+
+/* Estimates what a build of so many documents takes, all fingerprints distinct and uniform: that is an upper bound, but
+ * for skewed data with `auto`. Errors: as idx_builder_open. */
+IDX_API enum idx_status idx_estimate_build(const struct idx_build_options *options, uint64_t documents,
+                                           struct idx_build_estimate *estimate, struct idx_error *error);
+
+/* The shard, 0 to shards - 1, that a fingerprint belongs to where an index is built in parts, on several machines:
+ * documents of one fingerprint come together, so shards have no fingerprint in common, and fingerprints spread evenly
+ * however skewed they are: ⌊h · shards / 2^64⌋, h the XXH3 hash of the fingerprint's 8 bytes, little-endian. 0 for
+ * fewer than 2 shards. */
+IDX_API uint64_t idx_shard(uint64_t fingerprint, uint64_t shards);
+
+/* ---- Merging ----------------------------------------------------------------------------------------------------- */
+
+struct idx_merge_options {
+    size_t size;
+    unsigned threads;              /* 1 to IDX_MAX_THREADS: tables are merged in parallel */
+    bool replace;                  /* replace an idx index that stands at the path, which may be one of the inputs */
+    uint64_t memory_bytes;         /* as in struct idx_build_options */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_MERGE_OPTIONS_INIT                                                                                         \
+    { sizeof(struct idx_merge_options), 1, false, 0, NULL, NULL }
+
+/* Merges `count` indexes, 1 or more, all segments of each, into one of one segment at `path`, without sorting again:
+ * table by table they are decoded, merged and encoded. They must have the same bits, k, ID type, recipe and tables;
+ * codec and block size are those of the first one's first segment. Text IDs are numbered anew: index after index,
+ * segment after segment; with integer IDs, the same one on one fingerprint becomes one document. The inputs may stand
+ * in one another's way as little as with idx_builder_open, and are not changed. Every page is checked as it is read.
+ * `options` and `summary` may be NULL. Errors: as idx_open for the inputs, and as idx_builder_open and
+ * idx_builder_finish; IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs); the
+ * damaged-file group. */
+IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
+                                  const struct idx_merge_options *options, struct idx_build_summary *summary,
+                                  struct idx_error *error);
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,10 @@
+/* builder.h: what else wants to know of a build's options. */
+#ifndef IDX_LIBIDX_BUILDER_H
+#define IDX_LIBIDX_BUILDER_H
+
+#include <idx.h>
+
+/* Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME. */
+enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error);
+
+#endif

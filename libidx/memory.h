@@ -1,0 +1,19 @@
+/* memory.h: how much memory builds and merges may take, and what for. */
+#ifndef IDX_LIBIDX_MEMORY_H
+#define IDX_LIBIDX_MEMORY_H
+
+#include <idx.h>
+
+/* Checks what the caller allows, or where it is 0 sets it to half of what is free. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error);
+
+/* Of `memory` bytes, those for keys, for each of the threads that write tables. */
+size_t idxi_memory_of_keys(uint64_t memory, unsigned threads);
+
+/* Those for arrays of entries, of all threads together: what keys, and the buffers of files, leave. */
+uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
+
+/* Whether so many fingerprints can be held while each thread sorts all of them for a table. */
+bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads);
+
+#endif

@@ -1,0 +1,148 @@
+/* output.c: see output.h. */
+#include "libidx/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libidx/error.h"
+#include "libidx/file.h"
+#include "libidx/index.h"
+#include "libidx/table_writer.h"
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+static enum idx_status make_uuid(uint8_t uuid[IDXF_UUID_BYTES], struct idx_error *error) {
+    if (getrandom(uuid, IDXF_UUID_BYTES, 0) != IDXF_UUID_BYTES)
+        return idxi_fail_system(error, errno, NULL, "get random bytes");
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40); /* RFC 9562, version 4 */
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+    return IDX_OK;
+}
+
+/* ---- Opening ---- */
+
+static enum idx_status open_folder(const char *path, int *folder, struct idx_error *error) {
+    *folder = open(path, OPEN_FOLDER);
+    return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
+}
+
+static enum idx_status open_segment(struct idxi_output *output, enum idx_id_type id_type, struct idx_error *error) {
+    char name[IDXI_NAME_BYTES];
+    output->segment.number = 1;
+    IDXI_TRY(make_uuid(output->segment.uuid, error));
+    idxi_segment_name(output->segment.number, name);
+    output->segment_path = idxi_path(output->publication.temporary, name);
+    if (output->segment_path == NULL) return idxi_fail_memory(error);
+    if (mkdir(output->segment_path, 0777) != 0) return idxi_fail_system(error, errno, output->segment_path, "create");
+    IDXI_TRY(open_folder(output->segment_path, &output->segment_folder, error));
+    return idxi_map_writer_open(&output->map, output->segment_path, id_type, error);
+}
+
+enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
+                                 enum idx_id_type id_type, struct idx_error *error) {
+    *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
+    IDXI_TRY(idxi_publication_open(&output->publication, path, replace, error));
+    output->temporary_path = temporary != NULL ? temporary : output->publication.parent;
+    IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
+    return open_segment(output, id_type, error);
+}
+
+/* ---- Writing ---- */
+
+enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error) {
+    return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
+}
+
+static bool note_progress(void *context, uint64_t fingerprints) {
+    return idxi_progress_add(context, fingerprints, NULL) == IDX_OK;
+}
+
+enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
+                                        struct idxi_stream *fingerprints, struct idxi_table_made *made,
+                                        struct idx_error *error) {
+    const struct idx_table *table = &form->scheme->tables[number];
+    char name[IDXI_NAME_BYTES];
+    idxi_table_name(number, name);
+    char *path = idxi_path(output->segment_path, name);
+    if (path == NULL) return idxi_fail_memory(error);
+    struct idxi_table_job job = {
+        .folder = output->segment_folder,
+        .name = name,
+        .path = path,
+        .header = {.mask = table->mask,
+                   .number = (uint32_t)number,
+                   .block_size = form->block_size,
+                   .bits = (uint8_t)form->scheme->bits,
+                   .radius = (uint8_t)table->radius,
+                   .codec = (uint8_t)form->codec},
+        .fingerprints = fingerprints,
+        .key_memory = form->key_memory,
+        .temporary_folder = output->temporary_folder,
+        .temporary_path = output->temporary_path,
+        .progress = note_progress,
+        .context = form->progress,
+    };
+    memcpy(job.header.uuid, output->segment.uuid, IDXF_UUID_BYTES);
+    enum idx_status status = idxi_table_write(&job, &made->bytes, error);
+    made->fingerprints = job.header.fingerprints;
+    free(path);
+    return status;
+}
+
+/* ---- Publishing ---- */
+
+static enum idx_status complete_manifest(const struct idxi_output *output, const struct idx_scheme *scheme,
+                                         struct idxf_manifest *manifest, struct idx_error *error) {
+    IDXI_TRY(make_uuid(manifest->uuid, error));
+    strcpy(manifest->scheme, scheme->name);
+    manifest->table_count = (uint32_t)scheme->table_count;
+    for (size_t i = 0; i < scheme->table_count; i++)
+        manifest->tables[i] = (struct idxf_manifest_table){scheme->tables[i].mask, (uint8_t)scheme->tables[i].radius};
+    manifest->segment_count = 1;
+    manifest->segments[0] = output->segment;
+    return IDX_OK;
+}
+
+static enum idx_status write_file(int folder, const char *path, const char *text, size_t size,
+                                  struct idx_error *error) {
+    struct idxi_page_writer writer;
+    enum idx_status status = idxi_page_writer_open(&writer, folder, IDXI_MANIFEST_NAME, 0, path, error);
+    if (status == IDX_OK) status = idxi_page_writer_finish(&writer, text, size, error);
+    idxi_page_writer_close(&writer);
+    return status;
+}
+
+static enum idx_status write_manifest(const struct idxi_output *output, struct idxf_manifest *manifest,
+                                      struct idx_error *error) {
+    const char *path = output->publication.temporary;
+    int folder;
+    IDXI_TRY(open_folder(path, &folder, error));
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
+    enum idx_status status = text == NULL ? idxi_fail_memory(error) : IDX_OK;
+    if (status == IDX_OK) status = write_file(folder, path, text, idxf_manifest_write(manifest, text), error);
+    if (status == IDX_OK) status = idxi_sync_folder(folder, path, error);
+    close(folder);
+    free(text);
+    return status;
+}
+
+enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
+                                    struct idxf_manifest *manifest, struct idx_error *error) {
+    IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
+    IDXI_TRY(complete_manifest(output, scheme, manifest, error));
+    IDXI_TRY(write_manifest(output, manifest, error));
+    return idxi_publish(&output->publication, error);
+}
+
+void idxi_output_close(struct idxi_output *output) {
+    idxi_map_writer_close(&output->map);
+    if (output->segment_folder >= 0) close(output->segment_folder);
+    if (output->temporary_folder >= 0) close(output->temporary_folder);
+    idxi_publication_close(&output->publication);
+    free(output->segment_path);
+}

@@ -1,0 +1,60 @@
+/* output.h: an index being written, whatever it is made of: its temporary folder, its one segment there, its manifest.
+ */
+#ifndef IDX_LIBIDX_OUTPUT_H
+#define IDX_LIBIDX_OUTPUT_H
+
+#include <idx.h>
+
+#include "format/manifest.h"
+#include "libidx/document_map.h"
+#include "libidx/parallel.h"
+#include "libidx/publish.h"
+#include "libidx/stream.h"
+
+struct idxi_output {
+    struct idxi_publication publication;
+    char *segment_path; /* in the temporary folder */
+    int segment_folder;
+    int temporary_folder; /* for temporary files */
+    const char *temporary_path;
+    struct idxi_map_writer map;
+    struct idxf_manifest_segment segment; /* its counts are the caller's to set */
+};
+
+/* Makes the temporary folder, the segment's in it, and the document map. `temporary` is the folder for temporary files,
+ * NULL for the one that holds `path`; it must outlive the output. To be closed also after an error. */
+enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
+                                 enum idx_id_type id_type, struct idx_error *error);
+
+/* Once the document map has all: completes it, and sets *bytes to its size. */
+enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
+
+/* How tables are to be written. */
+struct idxi_table_form {
+    const struct idx_scheme *scheme;
+    enum idx_codec codec;
+    uint32_t block_size;
+    size_t key_memory; /* bytes, a table being written */
+    struct idxi_progress *progress;
+};
+
+struct idxi_table_made {
+    uint64_t fingerprints;
+    uint64_t bytes; /* of the file */
+};
+
+/* Writes table `number` of the scheme from its fingerprints, permuted, left-aligned, strictly ascending. From any
+ * thread. */
+enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
+                                        struct idxi_stream *fingerprints, struct idxi_table_made *made,
+                                        struct idx_error *error);
+
+/* Once all tables are written: syncs, writes the manifest, publishes. `manifest` comes with bits, k, ID type and
+ * recipe; the rest is filled in. */
+enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
+                                    struct idxf_manifest *manifest, struct idx_error *error);
+
+/* Removes what was not published. */
+void idxi_output_close(struct idxi_output *output);
+
+#endif

@@ -1,0 +1,76 @@
+/* sorter.h: sorts entries, in memory as far as they fit there, else in runs on disk. */
+#ifndef IDX_LIBIDX_SORTER_H
+#define IDX_LIBIDX_SORTER_H
+
+#include "libidx/merging.h"
+#include "libidx/parallel.h"
+#include "libidx/runs.h"
+
+struct idxi_sorter_options {
+    bool with_values;
+    unsigned prefix; /* 0; else entries are permuted fingerprints that come in order within each prefix of so many bits,
+                        and there are no values */
+    unsigned threads;
+    uint64_t memory; /* bytes: for what was added, and as much again while it is sorted */
+    int folder;      /* for temporary files; descriptor and path are the caller's */
+    const char *path;
+    struct idxi_progress *progress;
+};
+
+/* A run, and how often its entries have been merged. */
+struct idxi_sorter_run {
+    struct idxi_run run;
+    unsigned level;
+};
+
+struct idxi_sorter {
+    struct idxi_sorter_options options;
+    uint64_t *fingerprints, *values, *spare, *spare_values;
+    size_t count, capacity, most; /* in memory; `most` is what fits */
+    size_t spare_capacity;
+    bool values_ascend;          /* of those in memory, in the order they were added */
+    struct idxi_run_file *files; /* one for each thread, once there is anything to write */
+    size_t file_count;
+    struct idxi_sorter_run *runs;
+    size_t run_count, run_capacity;
+
+    /* What is given at the end. */
+    struct idxi_array_stream *arrays;
+    struct idxi_run_stream *run_streams;
+    size_t stream_count;
+    struct idxi_merging *merging;
+};
+
+/* To be closed also after an error. */
+void idxi_sorter_init(struct idxi_sorter *sorter, const struct idxi_sorter_options *options);
+
+/* Makes room for `more` entries, which must not be more than idxi_sorter_room says. */
+enum idx_status idxi_sorter_reserve(struct idxi_sorter *sorter, size_t more, struct idx_error *error);
+
+/* How many entries can be added before those in memory must be spilled. */
+static inline size_t idxi_sorter_room(const struct idxi_sorter *sorter) { return sorter->most - sorter->count; }
+
+/* Sorts what is in memory, and writes it to disk. */
+enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);
+
+/* Adds an entry, for which there is room reserved. */
+static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value) {
+    size_t at = sorter->count++;
+    sorter->fingerprints[at] = fingerprint;
+    if (sorter->values == NULL) return;
+    sorter->values[at] = value;
+    if (at > 0 && value < sorter->values[at - 1]) sorter->values_ascend = false;
+}
+
+/* Sorts what was added, and gives it, each entry once: the stream is the sorter's. Nothing can be added any more. */
+enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error);
+
+/* Forgets all entries, and keeps the memory for others, sorted by as many bits of prefix. */
+void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix);
+
+/* Bytes written to temporary files. */
+uint64_t idxi_sorter_written(const struct idxi_sorter *sorter);
+
+void idxi_sorter_close(struct idxi_sorter *sorter);
+
+#endif
