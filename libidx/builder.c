@@ -87,7 +87,7 @@ static enum idx_status open_builder(struct idx_builder *builder, const char *pat
         .path = builder->output.temporary_path,
         .progress = &builder->progress,
     };
-    idxi_sorter_init(&builder->sorter, &sorting);
+    IDXI_TRY(idxi_sorter_open(&builder->sorter, &sorting, error));
     idxi_progress_init(&builder->progress, builder->options.progress, builder->options.context);
     return idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error);
 }
@@ -132,11 +132,10 @@ static enum idx_status spill(struct idx_builder *builder, struct idx_error *erro
 /* Documents between two looks at the clock. */
 #define STEP 4096
 
-/* Makes ready for STEP more documents. */
+/* Makes room for STEP more documents. */
 static enum idx_status make_room(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
-    if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, error));
-    return idxi_sorter_reserve(&builder->sorter, STEP, error);
+    return idxi_sorter_room(&builder->sorter) < STEP ? spill(builder, error) : IDX_OK;
 }
 
 static enum idx_status add(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, struct idx_error *error) {
@@ -208,7 +207,8 @@ static enum idx_status sort_documents(struct idx_builder *builder, struct idx_bu
     bool on_disk = !idxi_memory_holds_tables(builder->options.memory_bytes, builder->added, builder->options.threads);
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->sorter.count, error));
     IDXI_TRY(idxi_sorter_end(&builder->sorter, &stream, error));
-    IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk, output->temporary_folder, output->temporary_path, error));
+    IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk ? 0 : builder->added, output->temporary_folder,
+                                 output->temporary_path, error));
     IDXI_TRY(idxi_sample_begin(&builder->sample, error));
     IDXI_TRY(merge(builder, stream, error));
     summary->temporary_bytes = idxi_sorter_written(&builder->sorter) + builder->distinct.file.written;

@@ -1,37 +1,26 @@
 /* distinct.c: see distinct.h. */
 #include "libidx/distinct.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "libidx/error.h"
+#include "libidx/memory.h"
 
-#define FIRST_CAPACITY ((size_t)1 << 16)
 #define RUN_BUFFER ((size_t)1 << 20)
 
-enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, bool on_disk, int folder, const char *path,
+enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
                                     struct idx_error *error) {
-    *distinct = (struct idxi_distinct){.on_disk = on_disk, .file.fd = -1};
-    return on_disk ? idxi_run_file_open(&distinct->file, folder, path, false, error) : IDX_OK;
-}
-
-static enum idx_status grow(struct idxi_distinct *distinct, size_t wanted, struct idx_error *error) {
-    size_t capacity = distinct->capacity + distinct->capacity / 2;
-    if (capacity < FIRST_CAPACITY) capacity = FIRST_CAPACITY;
-    if (capacity < wanted) capacity = wanted;
-    uint64_t *grown = realloc(distinct->items, capacity * sizeof *grown);
-    if (grown == NULL) return idxi_fail_memory(error);
-    distinct->items = grown;
-    distinct->capacity = capacity;
-    return IDX_OK;
+    *distinct = (struct idxi_distinct){.on_disk = most == 0, .most = (size_t)most, .file.fd = -1};
+    if (distinct->on_disk) return idxi_run_file_open(&distinct->file, folder, path, false, error);
+    distinct->items = idxi_array_reserve(distinct->most);
+    return distinct->items == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
                                   struct idx_error *error) {
-    size_t before = (size_t)distinct->count;
+    uint64_t before = distinct->count;
     distinct->count += count;
     if (distinct->on_disk) return idxi_run_file_write(&distinct->file, fingerprints, NULL, count, error);
-    if (before + count > distinct->capacity) IDXI_TRY(grow(distinct, before + count, error));
     memcpy(distinct->items + before, fingerprints, count * sizeof *fingerprints);
     return IDX_OK;
 }
@@ -42,7 +31,7 @@ enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_err
 
 void idxi_distinct_free(struct idxi_distinct *distinct) {
     if (distinct->on_disk) idxi_run_file_close(&distinct->file);
-    free(distinct->items);
+    idxi_array_release(distinct->items, distinct->most);
     *distinct = (struct idxi_distinct){.file.fd = -1};
 }
 

@@ -8,14 +8,15 @@
 struct idxi_distinct {
     uint64_t count;
     uint64_t *items; /* NULL when on disk */
-    size_t capacity;
+    size_t most;
     bool on_disk;
     struct idxi_run_file file;
     struct idxi_run run;
 };
 
-/* Begins with none. `folder` and `path` are where temporary files go. To be freed also after an error. */
-enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, bool on_disk, int folder, const char *path,
+/* Begins with none. `most` is how many there may be in memory; 0: they go to a temporary file, for which `folder` and
+ * `path` are. To be freed also after an error. */
+enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
                                     struct idx_error *error);
 
 /* Adds fingerprints above all added so far. */

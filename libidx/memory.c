@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libidx/error.h"
@@ -67,4 +68,29 @@ uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
 bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads) {
     uint64_t arrays = idxi_memory_of_arrays(memory, threads), each = 8 + (uint64_t)16 * threads;
     return fingerprints <= arrays / each;
+}
+
+/* ---- Arrays ---- */
+
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+static size_t get_size(size_t count) { return (count * sizeof(uint64_t) / HUGE_PAGE_BYTES + 1) * HUGE_PAGE_BYTES; }
+
+uint64_t *idxi_array_reserve(size_t count) {
+    size_t size = get_size(count);
+    if (count > SIZE_MAX / sizeof(uint64_t) / 2) return NULL;
+    uint8_t *map =
+        mmap(NULL, size + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) return NULL;
+    size_t before = -(uintptr_t)map & (HUGE_PAGE_BYTES - 1);
+    if (before > 0) munmap(map, before);
+    munmap(map + before + size, HUGE_PAGE_BYTES - before);
+#ifdef MADV_HUGEPAGE
+    madvise(map + before, size, MADV_HUGEPAGE);
+#endif
+    return (uint64_t *)(void *)(map + before);
+}
+
+void idxi_array_release(uint64_t *array, size_t count) {
+    if (array != NULL) munmap(array, get_size(count));
 }

@@ -16,4 +16,13 @@ uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
 /* Whether so many fingerprints can be held while each thread sorts all of them for a table. */
 bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads);
 
+/* ---- Arrays ---- */
+
+/* Makes an array of `count` numbers, 0 at first, of which memory is taken only as they are written, in huge pages where
+ * the system has them. NULL where there is no room for it. */
+uint64_t *idxi_array_reserve(size_t count);
+
+/* Gives it back; `count` as when it was made. NULL is accepted. */
+void idxi_array_release(uint64_t *array, size_t count);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "libidx/error.h"
+#include "libidx/memory.h"
 #include "libidx/sort.h"
 
 /* Buffers of runs that are merged. */
@@ -15,45 +16,49 @@
 #define MAX_RUN_BUFFER ((size_t)1 << 20)
 
 /* Entries that there is always room for. */
-#define FIRST_CAPACITY ((size_t)8192)
-
-void idxi_sorter_init(struct idxi_sorter *sorter, const struct idxi_sorter_options *options) {
-    size_t bytes = options->with_values ? 32 : 16;
-    *sorter = (struct idxi_sorter){.options = *options, .values_ascend = true};
-    sorter->most = (size_t)(options->memory / bytes);
-    if (sorter->most < FIRST_CAPACITY) sorter->most = FIRST_CAPACITY;
-}
+#define MIN_ENTRIES ((size_t)8192)
 
 /* ---- Memory ---- */
 
-static enum idx_status resize(uint64_t **array, size_t capacity, struct idx_error *error) {
-    uint64_t *grown = realloc(*array, capacity * sizeof *grown);
-    if (grown == NULL) return idxi_fail_memory(error);
-    *array = grown;
-    return IDX_OK;
+static bool reserve(struct idxi_sorter *sorter) {
+    bool with_values = sorter->options.with_values;
+    sorter->fingerprints = idxi_array_reserve(sorter->most);
+    sorter->spare = idxi_array_reserve(sorter->most);
+    sorter->values = with_values ? idxi_array_reserve(sorter->most) : NULL;
+    sorter->spare_values = with_values ? idxi_array_reserve(sorter->most) : NULL;
+    bool enough = sorter->fingerprints != NULL && sorter->spare != NULL;
+    return enough && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
 }
 
-enum idx_status idxi_sorter_reserve(struct idxi_sorter *sorter, size_t more, struct idx_error *error) {
-    size_t capacity = sorter->capacity * 2, wanted = sorter->count + more;
-    if (wanted <= sorter->capacity) return IDX_OK;
-    if (capacity < FIRST_CAPACITY) capacity = FIRST_CAPACITY;
-    if (capacity < wanted) capacity = wanted;
-    if (capacity > sorter->most) capacity = sorter->most;
-    IDXI_TRY(resize(&sorter->fingerprints, capacity, error));
-    if (sorter->options.with_values) IDXI_TRY(resize(&sorter->values, capacity, error));
-    sorter->capacity = capacity;
-    return IDX_OK;
-}
-
-static void free_array(uint64_t **array) {
-    free(*array);
+static void release(uint64_t **array, size_t count) {
+    idxi_array_release(*array, count);
     *array = NULL;
 }
 
-static void free_spares(struct idxi_sorter *sorter) {
-    free_array(&sorter->spare);
-    free_array(&sorter->spare_values);
-    sorter->spare_capacity = 0;
+static void release_spares(struct idxi_sorter *sorter) {
+    release(&sorter->spare, sorter->most);
+    release(&sorter->spare_values, sorter->most);
+}
+
+static void release_all(struct idxi_sorter *sorter) {
+    release(&sorter->fingerprints, sorter->most);
+    release(&sorter->values, sorter->most);
+    release_spares(sorter);
+}
+
+enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
+                                 struct idx_error *error) {
+    size_t bytes = options->with_values ? 32 : 16;
+    *sorter = (struct idxi_sorter){.options = *options, .values_ascend = true};
+    sorter->most = (size_t)(options->memory / bytes);
+    if (sorter->most < MIN_ENTRIES) sorter->most = MIN_ENTRIES;
+    /* The address space may be limited to less. */
+    while (!reserve(sorter)) {
+        release_all(sorter);
+        if (sorter->most < 2 * MIN_ENTRIES) return idxi_fail_memory(error);
+        sorter->most /= 2;
+    }
+    return IDX_OK;
 }
 
 /* ---- Slices ---- */
@@ -80,14 +85,8 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
 }
 
 static enum idx_status sort_slices(struct idxi_sorter *sorter, struct idx_error *error) {
-    const struct idxi_sorter_options *options = &sorter->options;
-    if (sorter->spare_capacity < sorter->count) {
-        free_spares(sorter);
-        IDXI_TRY(resize(&sorter->spare, sorter->count, error));
-        if (options->with_values) IDXI_TRY(resize(&sorter->spare_values, sorter->count, error));
-        sorter->spare_capacity = sorter->count;
-    }
-    return idxi_parallel(options->threads, options->threads, sort_slice, sorter, options->progress, error);
+    unsigned threads = sorter->options.threads;
+    return idxi_parallel(threads, threads, sort_slice, sorter, sorter->options.progress, error);
 }
 
 /* ---- Runs ---- */
@@ -230,7 +229,7 @@ static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error 
 enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error) {
     if (sorter->run_count == 0) {
         IDXI_TRY(sort_slices(sorter, error));
-        if (sorter->options.prefix == 0) free_spares(sorter); /* there are no entries to come */
+        if (sorter->options.prefix == 0) release_spares(sorter); /* there are no entries to come */
         IDXI_TRY(open_arrays(sorter, error));
     } else {
         if (sorter->count > 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
@@ -260,8 +259,6 @@ void idxi_sorter_close(struct idxi_sorter *sorter) {
     while (sorter->file_count > 0) idxi_run_file_close(&sorter->files[--sorter->file_count]);
     free(sorter->files);
     free(sorter->runs);
-    free_array(&sorter->fingerprints);
-    free_array(&sorter->values);
-    free_spares(sorter);
+    release_all(sorter);
     *sorter = (struct idxi_sorter){0};
 }

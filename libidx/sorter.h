@@ -26,8 +26,7 @@ struct idxi_sorter_run {
 struct idxi_sorter {
     struct idxi_sorter_options options;
     uint64_t *fingerprints, *values, *spare, *spare_values;
-    size_t count, capacity, most; /* in memory; `most` is what fits */
-    size_t spare_capacity;
+    size_t count, most;          /* in memory; `most` is what fits */
     bool values_ascend;          /* of those in memory, in the order they were added */
     struct idxi_run_file *files; /* one for each thread, once there is anything to write */
     size_t file_count;
@@ -41,11 +40,9 @@ struct idxi_sorter {
     struct idxi_merging *merging;
 };
 
-/* To be closed also after an error. */
-void idxi_sorter_init(struct idxi_sorter *sorter, const struct idxi_sorter_options *options);
-
-/* Makes room for `more` entries, which must not be more than idxi_sorter_room says. */
-enum idx_status idxi_sorter_reserve(struct idxi_sorter *sorter, size_t more, struct idx_error *error);
+/* To be closed also after an error. Memory is taken as entries are added. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
+                                 struct idx_error *error);
 
 /* How many entries can be added before those in memory must be spilled. */
 static inline size_t idxi_sorter_room(const struct idxi_sorter *sorter) { return sorter->most - sorter->count; }
@@ -53,7 +50,7 @@ static inline size_t idxi_sorter_room(const struct idxi_sorter *sorter) { return
 /* Sorts what is in memory, and writes it to disk. */
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);
 
-/* Adds an entry, for which there is room reserved. */
+/* Adds an entry, for which there must be room. */
 static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value) {
     size_t at = sorter->count++;
     sorter->fingerprints[at] = fingerprint;

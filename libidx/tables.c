@@ -52,7 +52,6 @@ static enum idx_status permute_all(const struct making *making, size_t number, s
         size_t room = idxi_sorter_room(sorter), most = room < IDXI_STREAM_ENTRIES ? room : IDXI_STREAM_ENTRIES;
         IDXI_TRY(source->read(source, fingerprints, NULL, most, &count, error));
         if (count == 0) return IDX_OK;
-        IDXI_TRY(idxi_sorter_reserve(sorter, count, error));
         for (size_t i = 0; i < count; i++) idxi_sorter_add(sorter, idxf_permute(&permutation, fingerprints[i]), 0);
         IDXI_TRY(idxi_progress_add(making->form->progress, count, error));
         if (idxi_sorter_room(sorter) == 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
@@ -119,7 +118,8 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
     making.sorters = calloc(threads, sizeof *making.sorters);
     making.taken = calloc(threads, sizeof *making.taken);
     enum idx_status status = making.sorters == NULL || making.taken == NULL ? idxi_fail_memory(error) : IDX_OK;
-    for (unsigned i = 0; i < threads && status == IDX_OK; i++) idxi_sorter_init(&making.sorters[i], &options);
+    for (unsigned i = 0; i < threads && status == IDX_OK; i++)
+        status = idxi_sorter_open(&making.sorters[i], &options, error);
     if (status == IDX_OK) status = idxi_parallel(tables, threads, write_table, &making, form->progress, error);
     *made = (struct idxi_tables_made){making.bytes, 0};
     for (unsigned i = 0; i < threads && making.sorters != NULL; i++) {
