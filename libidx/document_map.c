@@ -117,9 +117,12 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, const char 
                                      struct idx_error *error) {
     *writer = (struct idxi_map_writer){.id_type = id_type};
     writer->path = idxi_path(folder_path, IDXI_DOCUMENTS_NAME);
+    writer->sums_path = idxi_path(folder_path, IDXI_SUMS_NAME);
     writer->fingerprints = malloc(2 * IDXI_WAITING * sizeof *writer->fingerprints);
     writer->group = malloc(2 * IDXI_IDS_BYTES);
-    if (writer->path == NULL || writer->fingerprints == NULL || writer->group == NULL) return idxi_fail_memory(error);
+    bool enough =
+        writer->path != NULL && writer->sums_path != NULL && writer->fingerprints != NULL && writer->group != NULL;
+    if (!enough) return idxi_fail_memory(error);
     writer->values = writer->fingerprints + IDXI_WAITING;
     writer->previous = writer->group + IDXI_IDS_BYTES;
     int result = mdb_env_create(&writer->env);
@@ -258,16 +261,17 @@ static enum idx_status write_checksums(int file, const char *path, uint64_t leng
     return IDX_OK;
 }
 
-static enum idx_status write_sums(int file, const char *path, int folder, struct idxi_page_writer *writer,
-                                  const uint8_t *uuid, uint64_t *size, struct idx_error *error) {
+static enum idx_status write_sums(int file, const struct idxi_map_writer *map, int folder,
+                                  struct idxi_page_writer *writer, const uint8_t *uuid, uint64_t *size,
+                                  struct idx_error *error) {
     struct idxf_document_sums sums;
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
     memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
-    IDXI_TRY(idxi_file_size(file, &sums.length, path, error));
-    IDXI_TRY(idxi_page_writer_open(writer, folder, IDXI_SUMS_NAME, sizeof header, IDXI_SUMS_NAME, error));
+    IDXI_TRY(idxi_file_size(file, &sums.length, map->path, error));
+    IDXI_TRY(idxi_page_writer_open(writer, folder, IDXI_SUMS_NAME, sizeof header, map->sums_path, error));
     uint8_t *bytes = malloc(STEP_BYTES);
     enum idx_status status =
-        bytes == NULL ? idxi_fail_memory(error) : write_checksums(file, path, sums.length, bytes, writer, error);
+        bytes == NULL ? idxi_fail_memory(error) : write_checksums(file, map->path, sums.length, bytes, writer, error);
     free(bytes);
     if (status != IDX_OK) return status;
     idxf_document_sums_write(&sums, header);
@@ -291,7 +295,7 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
     struct idxi_page_writer sums = {.fd = -1};
     int file = openat(folder, IDXI_DOCUMENTS_NAME, O_RDONLY | O_CLOEXEC);
     if (file < 0) return idxi_fail_system(error, errno, writer->path, "open");
-    enum idx_status status = write_sums(file, writer->path, folder, &sums, segment->uuid, bytes, error);
+    enum idx_status status = write_sums(file, writer, folder, &sums, segment->uuid, bytes, error);
     idxi_page_writer_close(&sums);
     close(file);
     return status;
@@ -301,6 +305,7 @@ void idxi_map_writer_close(struct idxi_map_writer *writer) {
     if (writer->txn != NULL) mdb_txn_abort(writer->txn);
     if (writer->env != NULL) mdb_env_close(writer->env);
     free(writer->path);
+    free(writer->sums_path);
     free(writer->fingerprints);
     free(writer->group);
     *writer = (struct idxi_map_writer){0};

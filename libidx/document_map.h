@@ -50,8 +50,8 @@ struct idxi_map_writer {
     MDB_txn *txn;
     MDB_dbi docs, ids, meta;
     enum idx_id_type id_type;
-    char *path;         /* of docs.mdb */
-    size_t batch_bytes; /* put since the last commit, at most */
+    char *path, *sums_path; /* of docs.mdb and docs.sum */
+    size_t batch_bytes;     /* put since the last commit, at most */
     struct idxi_heaviest heaviest;
     uint64_t *fingerprints, *values; /* documents that wait */
     size_t waiting;
