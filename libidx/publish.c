@@ -252,8 +252,10 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
 }
 
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
-    if (publication->folder >= 0) return idxi_sync_folder(publication->folder, publication->parent, error);
-    return syncfs(publication->lock) == 0 ? IDX_OK : idxi_fail_system(error, errno, publication->parent, "sync");
+    int result = publication->folder >= 0 ? fsync(publication->folder) : syncfs(publication->lock);
+    if (result == 0 || errno == EINVAL) return IDX_OK; /* as idxi_sync_folder */
+    return idxi_fail_system(error, errno, publication->path,
+                            "sync the folder that holds it, where the new index stands already");
 }
 
 /* With `replace`, an index that another build publishes, or somebody removes, at the same time is no obstacle. */
