@@ -1,16 +1,20 @@
 /* system.c: what becomes of a build, an opening, a look-up or a check when one call to the system fails, whichever it
  * is: the status that idx.h promises, nothing left behind, nothing leaked, and an index replaced or untouched. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "libidx/error.h"
+#include "libidx/table_writer.h"
 #include "tests/libidx/faults.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
 #define COUNT 200
 
-static const char *path;
+static const char *path, *place; /* of the index, and of its folder */
 
 /* ---- What is tried ---- */
 
@@ -73,6 +77,25 @@ static enum idx_status try_reading_memory(void) { return try_reading(IDX_RESIDEN
 static enum idx_status try_reading_mapped(void) { return try_reading(IDX_RESIDENCE_NONE); }
 static enum idx_status try_reading_disk(void) { return try_reading(IDX_RESIDENCE_DISK); }
 
+/* Writes a table that keeps its keys in a file. */
+static enum idx_status try_table(void) {
+    static uint64_t fingerprints[20000];
+    struct idxi_array_stream stream;
+    struct idxi_table_job job = {.name = "table", .path = "table", .temporary_path = "temporary", .key_memory = 64};
+    uint64_t size;
+    int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return idxi_fail_system(&failure, errno, place, "open");
+    for (size_t i = 0; i < LENGTH(fingerprints); i++) fingerprints[i] = i << 40;
+    idxi_array_stream_init(&stream, fingerprints, NULL, LENGTH(fingerprints));
+    job.header = (struct idxf_table_header){.mask = 1, .block_size = 64, .bits = 64, .codec = IDX_CODEC_DELTA};
+    job.fingerprints = &stream.stream;
+    job.folder = job.temporary_folder = folder;
+    enum idx_status status = idxi_table_write(&job, &size, &failure);
+    unlinkat(folder, "table", 0);
+    close(folder);
+    return status;
+}
+
 /* ---- How ---- */
 
 typedef enum idx_status (*attempt)(void);
@@ -129,7 +152,8 @@ static void expect_calls(size_t calls, size_t least) {
 
 static int make_place(void **state) {
     if (make_folder(state) != 0) return -1;
-    path = path_in(*state, "i");
+    place = *state;
+    path = path_in(place, "i");
     return 0;
 }
 
@@ -177,6 +201,30 @@ static void test_building_on_bad_disks(void **state) {
         size_t calls = fail_each(*state, try_build, cases[i].kind, cases[i].fault_errno, cases[i].expected);
         expect_calls(calls, cases[i].least);
         remove_all(path);
+    }
+}
+
+static void test_tables_on_bad_disks(void **state) {
+    expect_calls(fail_each(*state, try_table, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 4);
+    expect_calls(fail_each(*state, try_table, FAULT_WRITE, ENOSPC, IDX_DISK_FULL), 200); /* keys, eight at a time */
+    expect_calls(fail_each(*state, try_table, FAULT_READ, EIO, IDX_IO_ERROR), 200);
+    expect_calls(fail_each(*state, try_table, FAULT_OPEN, EACCES, IDX_NO_ACCESS), 3);
+    expect_calls(fail_each(*state, try_table, FAULT_SYNC, EIO, IDX_IO_ERROR), 1);
+}
+
+/* Where the file system has no files without a name, one loses its name at once. */
+static void test_files_that_have_a_name(void **state) {
+    static const int unsupported[] = {EOPNOTSUPP, EISDIR};
+    for (size_t i = 0; i < LENGTH(unsupported); i++) {
+        arm(FAULT_OPEN, 2, 1, unsupported[i]); /* after the folder and the table */
+        assert_ok(try_table());
+        assert_int_equal(disarm(), 1);
+        assert_int_equal(count_entries(*state), 0);
+        arm(FAULT_OPEN, 2, 2, unsupported[i]);
+        enum idx_status status = try_table();
+        assert_int_equal(disarm(), 2);
+        assert_status(IDX_IO_ERROR, status);
+        assert_non_null(strstr(failure.sentence, "temporary: can't create a temporary file in: "));
     }
 }
 
@@ -378,6 +426,8 @@ int main(void) {
         on_index(test_replacing_without_memory),
         on_index(test_reading_without_memory),
         in_place(test_building_on_bad_disks),
+        in_place(test_tables_on_bad_disks),
+        in_place(test_files_that_have_a_name),
         on_index(test_replacing_on_bad_disks),
         on_index(test_replacing_without_syncs),
         on_index(test_reading_from_bad_disks),
