@@ -131,32 +131,25 @@ void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned pre
 #define SLICE ((size_t)1 << 16)
 
 static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
-    struct idxf_statistics *statistics = &counter->statistics;
-    uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences of a shared prefix are below */
-    uint64_t previous = counter->previous, group = counter->group, largest = statistics->largest_group, pairs = 0;
+    struct idxf_statistics all = counter->statistics;
+    uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences within a group are below */
+    uint64_t previous = counter->previous, group = counter->group, pairs = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t x = fingerprints[i];
+        all.set_bits |= x;
+        all.common_bits &= x;
         /* A group's new member makes a pair with each of the others. */
         group &= -(uint64_t)((x ^ previous) < end);
         pairs += group++;
+        if (__builtin_expect(group > all.largest_group, 0)) all.largest_group = group;
         previous = x;
-        if (__builtin_expect(group > largest, 0)) largest = group;
     }
-    counter->previous = previous;
-    counter->group = group;
-    statistics->largest_group = largest;
-    bool is_full = __builtin_add_overflow(statistics->pairs, pairs, &statistics->pairs);
-    if (is_full) statistics->pairs = UINT64_MAX;
+    bool is_full = __builtin_add_overflow(all.pairs, pairs, &all.pairs);
+    if (is_full) all.pairs = UINT64_MAX;
+    *counter = (struct idxf_statistics_counter){all, counter->prefix, group, previous};
 }
 
 void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
-    uint64_t set = 0, common = UINT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        set |= fingerprints[i];
-        common &= fingerprints[i];
-    }
-    counter->statistics.set_bits |= set;
-    counter->statistics.common_bits &= common;
     for (size_t done = 0; done < count; done += SLICE)
         add_slice(counter, fingerprints + done, count - done < SLICE ? count - done : SLICE);
 }
