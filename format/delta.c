@@ -79,10 +79,15 @@ IDXF_INLINE size_t choose_count(const uint64_t *fingerprints, size_t before, siz
 }
 
 /* The smallest width with which `count` differences up to `last` fit, when they do with some: the further from the best
- * width, the more bits they take. */
+ * width, the more bits they take. The first few are tried side by side. */
 IDXF_INLINE unsigned choose_width(size_t count, uint64_t last, size_t room) {
-    unsigned width = get_best_width(count, last);
-    while (width > 0 && count * width <= room && last >> (width - 1) <= room - count * width) width--;
+    unsigned width = get_best_width(count, last), smaller = 0;
+    if (width >= PROBES) {
+        for (unsigned i = 1; i <= PROBES; i++) smaller += last >> (width - i) <= room - count * (width - i + 1);
+        width -= smaller;
+        if (smaller < PROBES) return width;
+    }
+    while (width > 0 && last >> (width - 1) <= room - count * width) width--;
     return width;
 }
 
