@@ -51,7 +51,6 @@ IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerpr
         uint64_t tail = difference >> (64 - encoder->bits) & idxf_low_bits(tail_length);
         add_difference(&sink, encoder->codes[position], code_length, tail, tail_length);
     }
-    *sink.at = (uint8_t)sink.bits;
     bytes[0] = (uint8_t)(made & 255);
     bytes[1] = (uint8_t)(made >> 8);
     idxf_store64(bytes + 2, fingerprints[0]);

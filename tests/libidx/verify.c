@@ -9,6 +9,7 @@
 #include "format/bytes.h"
 #include "format/group.h"
 #include "format/ids.h"
+#include "libidx/index.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
@@ -209,6 +210,30 @@ static void test_directories(void **state) {
     assert_in_range(faults, 6, LENGTH(cases));
     verify(path, IDX_OK);
     free(bytes);
+}
+
+/* Of two lines that differ the first is told; and a block before both. */
+static void test_the_first_line_that_differs(void **state) {
+    static const uint8_t most[4] = {255, 255, 255, 255}, least[8] = {0};
+    const char *path = path_in(*state, "i"), *table = path_in(path, "000001/table-00.tbl");
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    uint64_t items[2000];
+    options.block_size = 64;
+    options.id_type = IDX_ID_NONE;
+    for (size_t i = 0; i < LENGTH(items); i++) items[i] = fingerprint_of(1, i);
+    build_index(path, &options, items, LENGTH(items));
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    size_t directory = index->segments[0].tables[0].layout.directory;
+    assert_true(index->segments[0].tables[0].layout.directory_lines >= 4);
+    idx_close(index);
+    forge_table(table, directory + 3 * 64, most, sizeof most);
+    verify(path, IDX_BAD_CONTENT);
+    assert_int_equal(failure.offset, directory + 3 * 64);
+    forge_table(table, directory + 64, most, sizeof most);
+    verify(path, IDX_BAD_CONTENT);
+    assert_int_equal(failure.offset, directory + 64);
+    forge_table(table, 4096 + 150 * 64 + 2, least, sizeof least);
+    expect_damage(path, 1, "don't ascend");
 }
 
 static enum idx_status look_up(const char *path, enum idx_residence residence, uint64_t fingerprint) {
@@ -698,6 +723,7 @@ int main(void) {
         in_folder(test_faults_behind_disorder),
         in_folder(test_statistics),
         in_folder(test_directories),
+        in_folder(test_the_first_line_that_differs),
         in_folder(test_directories_that_lead_astray),
         in_folder(test_documents_that_are_missing),
         in_folder(test_a_forged_map_can_be_sound),
