@@ -35,8 +35,7 @@ void huge_free(void *memory, size_t bytes) {
     if (memory != NULL) munmap(memory, round_up(bytes));
 }
 
-/* The number of kB that a line of a file in /proc begins with; 0 without such a line. */
-static uint64_t read_proc(const char *path, const char *format) {
+uint64_t read_proc(const char *path, const char *format) {
     char line[256];
     unsigned long long found = 0;
     FILE *file = fopen(path, "r");
@@ -45,15 +44,15 @@ static uint64_t read_proc(const char *path, const char *format) {
         if (sscanf(line, format, &found) == 1) break;
     }
     fclose(file);
-    return found * 1024;
+    return found;
 }
 
 bool memory_suffices(const char *system, const char *scheme, double bytes) {
-    double available = (double)read_proc("/proc/meminfo", "MemAvailable: %llu");
+    double available = (double)read_proc("/proc/meminfo", "MemAvailable: %llu") * 1024;
     if (bytes * 1.05 + 256e6 < available) return true;
     fprintf(stderr, "lookup: %s %s is left out: it needs about %.1f GB, and %.1f GB are free\n", system, scheme,
             bytes * 1e-9, available * 1e-9);
     return false;
 }
 
-uint64_t process_bytes(void) { return read_proc("/proc/self/status", "VmRSS: %llu"); }
+uint64_t process_bytes(void) { return read_proc("/proc/self/status", "VmRSS: %llu") * 1024; }

@@ -20,6 +20,10 @@ void huge_free(void *memory, size_t bytes);
 /* Whether so many bytes are free, with some to spare; says on standard error what is left out when they aren't. */
 bool memory_suffices(const char *system, const char *scheme, double bytes);
 
+/* The number in the first line of a file in /proc that has the form of `format`, for an unsigned long long; 0 without
+ * such a line. */
+uint64_t read_proc(const char *path, const char *format);
+
 /* Physical memory that the process holds. */
 uint64_t process_bytes(void);
 
