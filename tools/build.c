@@ -145,7 +145,7 @@ static bool publish(struct idx_builder *builder, struct progress *progress) {
     struct idx_build_summary summary;
     struct idx_error error;
     interrupt_postpone("idx build: the index is being written and is published then; interrupting once more ends this "
-                       "at once, and leaves a temporary folder beside OUTPUT\n");
+                       "at once, and leaves a temporary folder beside OUTPUT for the next build to remove\n");
     progress_say(progress, "sorting and writing");
     if (idx_builder_finish(builder, &summary, &error) != IDX_OK) {
         complain("%s", error.sentence);

@@ -269,11 +269,13 @@ struct idx_build_options {
 
 struct idx_builder;
 
-/* Begins an index that will stand at `path`, a folder. Works in a temporary folder beside it; checks at once that this
- * can be written, and that nothing is at `path` (with `replace`: that nothing, or an idx index, is). `options` may be
- * NULL; the builder copies it. The caller frees *builder. What builds that were killed left beside `path` is removed.
- * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the
- * folder to hold it), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+/* Begins an index that will stand at `path`, a folder. Works in a temporary folder beside it, `.NAME.tmp-` and eight
+ * digits, after removing those that killed builds of the same path left; checks at once that this can be written, and
+ * that nothing is at `path` (with `replace`: that nothing, or an idx index, is). Several may build the same index at a
+ * time: the first publishes it, with `replace` the last. `options` may be NULL; the builder copies it. The caller frees
+ * *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND
+ * (the folder to hold it, or the temporary one), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL,
+ * IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
                                          const struct idx_build_options *options, struct idx_error *error);
 
@@ -300,10 +302,11 @@ struct idx_build_summary {
 };
 
 /* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. An error of the very
- * last step, syncing the folder that holds it, leaves the whole index in place. `summary` may be NULL. Afterwards,
- * whatever it returned, the builder can only be freed. Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at
- * the path meanwhile), IDX_UNSUPPORTED (the file system can't exchange folders), IDX_LIMIT, IDX_CANCELLED,
- * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * last step, syncing the folder that holds it, leaves the whole index in place, and a replaced one beside it, which the
+ * next build removes. `summary` may be NULL. Afterwards, whatever it returned, the builder can only be freed. Errors:
+ * IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at the path meanwhile), IDX_UNSUPPORTED (the file system can't
+ * exchange folders), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS.
+ */
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
 
