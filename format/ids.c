@@ -4,7 +4,49 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "format/bytes.h"
+
+/* A token's nibbles: how many bytes of the ID's own, and how many of a piece, less 3; 0 for no piece, the ID's end. The
+ * greatest value of each says that a number to be added follows. */
+enum { LONG = 15, LESS = 3, MIN_PIECE = 4, LONG_PIECE = LONG + LESS };
+
 /* ---- Encoding ---- */
+
+/* Pieces compared with an ID's next bytes, at most. */
+#define TRIED 16
+
+static unsigned hash(const uint8_t *bytes) { return idxf_load32(bytes) * 2654435761u >> (32 - IDXF_PIECE_HASH_BITS); }
+
+void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, size_t size) {
+    pieces->dictionary = dictionary;
+    pieces->size = size;
+    memset(pieces->last, 0, sizeof pieces->last);
+    for (size_t i = 0; i + MIN_PIECE <= size; i++) {
+        uint16_t *last = &pieces->last[hash(dictionary + i)];
+        pieces->before[i] = *last;
+        *last = (uint16_t)(i + 1);
+    }
+}
+
+static size_t count_shared(const uint8_t *a, size_t a_length, const uint8_t *b, size_t b_length) {
+    size_t shared = 0, most = a_length < b_length ? a_length : b_length;
+    while (shared < most && a[shared] == b[shared]) shared++;
+    return shared;
+}
+
+/* The longest piece found that the bytes begin with; its length, 0 for none. */
+static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes, size_t size, size_t *place) {
+    size_t longest = 0;
+    if (size < MIN_PIECE) return 0;
+    size_t at = pieces->last[hash(bytes)];
+    for (int tried = 0; at > 0 && tried < TRIED; tried++, at = pieces->before[at - 1]) {
+        size_t shared = count_shared(pieces->dictionary + at - 1, pieces->size - (at - 1), bytes, size);
+        if (shared <= longest) continue;
+        longest = shared;
+        *place = at - 1;
+    }
+    return longest < MIN_PIECE ? 0 : longest;
+}
 
 /* Seven bits a byte, the least significant first; bit 7 is set in all but the last. */
 static size_t put_number(uint8_t *bytes, size_t number) {
@@ -14,50 +56,108 @@ static size_t put_number(uint8_t *bytes, size_t number) {
     return size;
 }
 
+static size_t put_token(uint8_t *bytes, size_t own, size_t piece) {
+    size_t size = 1, less = piece == 0 ? 0 : piece - LESS;
+    bytes[0] = (uint8_t)((own < LONG ? own : LONG) << 4 | (less < LONG ? less : LONG));
+    return own < LONG ? size : size + put_number(bytes + size, own - LONG);
+}
+
+/* A token, with bytes of its own, and a piece. */
+static size_t put_piece(uint8_t *bytes, const uint8_t *own, size_t own_length, size_t place, size_t length) {
+    size_t size = put_token(bytes, own_length, length);
+    if (own_length > 0) memcpy(bytes + size, own, own_length);
+    size += own_length;
+    if (length == 0) return size;
+    bytes[size++] = (uint8_t)(place & 255);
+    bytes[size++] = (uint8_t)(place >> 8);
+    return length < LONG_PIECE ? size : size + put_number(bytes + size, length - LONG_PIECE);
+}
+
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
     bytes[0] = (uint8_t)(count & 255);
     bytes[1] = (uint8_t)(count >> 8);
 }
 
-size_t idxf_ids_shared(const uint8_t *before, size_t before_length, const uint8_t *id, size_t length) {
-    size_t shared = 0, most = before_length < length ? before_length : length;
-    while (shared < most && before[shared] == id[shared]) shared++;
-    return shared;
+size_t idxf_ids_put(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
+                    size_t length, uint8_t *bytes) {
+    size_t place = 0, shared = count_shared(before, before_length, id, length);
+    if (find_piece(pieces, id, length, &place) > shared) shared = 0;
+    size_t size = put_number(bytes, shared), begin = shared;
+    for (size_t at = shared; at < length;) {
+        size_t piece = find_piece(pieces, id + at, length - at, &place);
+        if (piece > 0) {
+            size += put_piece(bytes + size, id + begin, at - begin, place, piece);
+            begin = at + piece;
+        }
+        at += piece > 0 ? piece : 1;
+    }
+    return size + put_piece(bytes + size, id + begin, length - begin, 0, 0);
 }
 
-size_t idxf_ids_put_start(uint8_t bytes[IDXF_ID_HEADER_BYTES], size_t shared, size_t rest) {
-    size_t size = put_number(bytes, shared);
-    return size + put_number(bytes + size, rest);
+size_t idxf_ids_put_plain(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]) {
+    size_t size = put_number(bytes, 0);
+    return size + put_token(bytes + size, length, 0);
 }
 
 /* ---- Decoding ---- */
 
-enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size) {
+enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size, const uint8_t *dictionary,
+                              size_t dictionary_size) {
     if (size < IDXF_IDS_HEADER_BYTES) return IDXF_FAULT_SIZE;
     size_t count = (size_t)bytes[0] | (size_t)bytes[1] << 8;
-    *ids = (struct idxf_ids){bytes + IDXF_IDS_HEADER_BYTES, bytes + size, count, count, 0};
+    *ids = (struct idxf_ids){bytes + IDXF_IDS_HEADER_BYTES, bytes + size, dictionary, dictionary_size, count, count, 0};
     return count == 0 ? IDXF_FAULT_COUNT : IDXF_OK;
 }
 
-/* False where the group ends too early, or the number is 2^32 or more. */
-static bool get_number(struct idxf_ids *ids, size_t *number) {
-    uint64_t got = 0;
+static size_t count_rest(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
+
+/* Adds a number to *sum. False where the group ends too early, or the number has 2^32 or more. */
+static bool add_number(struct idxf_ids *ids, size_t *sum) {
+    uint64_t number = 0;
     for (unsigned shift = 0; ids->at < ids->end && shift < 35; shift += 7) {
         uint8_t byte = *ids->at++;
-        got |= (uint64_t)(byte & 127) << shift;
-        *number = (size_t)got;
-        if (byte < 128) return got <= UINT32_MAX;
+        number |= (uint64_t)(byte & 127) << shift;
+        if (byte > 127) continue;
+        *sum += (size_t)number;
+        return number <= UINT32_MAX;
     }
     return false;
 }
 
+/* Appends the bytes of its own that a token has. */
+static bool take_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
+    if (length == LONG && !add_number(ids, &length)) return false;
+    if (length > count_rest(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
+    memcpy(id + ids->length, ids->at, length);
+    ids->at += length;
+    ids->length += length;
+    return true;
+}
+
+/* Appends the piece that a token has. */
+static bool take_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
+    if (count_rest(ids) < 2) return false;
+    size_t place = (size_t)ids->at[0] | (size_t)ids->at[1] << 8;
+    ids->at += 2;
+    if (length == LONG_PIECE && !add_number(ids, &length)) return false;
+    if (place > ids->dictionary_size || length > ids->dictionary_size - place) return false;
+    if (ids->length > IDXF_MAX_PIECED_BYTES || length > IDXF_MAX_PIECED_BYTES - ids->length) return false;
+    memcpy(id + ids->length, ids->dictionary + place, length);
+    ids->length += length;
+    return true;
+}
+
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id) {
-    size_t shared, rest;
-    if (!get_number(ids, &shared) || !get_number(ids, &rest)) return IDXF_FAULT_OVERRUN;
-    if (shared > ids->length || rest > (size_t)(ids->end - ids->at)) return IDXF_FAULT_OVERRUN;
-    if (rest > 0) memcpy(id + shared, ids->at, rest);
-    ids->at += rest;
-    ids->length = shared + rest;
+    size_t shared = 0;
+    if (!add_number(ids, &shared) || shared > ids->length) return IDXF_FAULT_OVERRUN;
+    ids->length = shared;
+    for (unsigned piece = 1; piece != 0;) {
+        if (ids->at == ids->end) return IDXF_FAULT_OVERRUN;
+        unsigned token = *ids->at++;
+        piece = token & 15;
+        if (!take_own(ids, token >> 4, id) || (piece != 0 && !take_piece(ids, piece + LESS, id)))
+            return IDXF_FAULT_OVERRUN;
+    }
     ids->left--;
     return ids->left > 0 || ids->at == ids->end ? IDXF_OK : IDXF_FAULT_SIZE;
 }

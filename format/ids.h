@@ -1,5 +1,5 @@
 /* ids.h: groups of text IDs, those of documents numbered one after the other (SPEC.md, chapter 8). Each ID stands as
- * the bytes that it does not share with the one before. */
+ * what it shares with the one before, and for the rest as bytes of its own and pieces of the map's dictionary. */
 #ifndef IDX_FORMAT_IDS_H
 #define IDX_FORMAT_IDS_H
 
@@ -12,36 +12,55 @@
 /* Before the first ID: their number. */
 #define IDXF_IDS_HEADER_BYTES 2
 
-/* The bytes that an ID takes besides those of its own, at most. */
-#define IDXF_ID_HEADER_BYTES 10
+/* The bytes that an ID of `length` takes, at most. */
+static inline size_t idxf_ids_most(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */
+
+/* Where the pieces of a dictionary stand, by the hash of their first bytes. Positions are kept plus 1, 0 being none. */
+#define IDXF_PIECE_HASH_BITS 15
+struct idxf_pieces {
+    const uint8_t *dictionary; /* stays the caller's */
+    size_t size;
+    uint16_t last[1u << IDXF_PIECE_HASH_BITS], before[IDXF_MAX_DICTIONARY_BYTES];
+};
+
+/* Takes a dictionary of up to IDXF_MAX_DICTIONARY_BYTES bytes. */
+void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, size_t size);
 
 /* Writes the header of a group of `count` IDs (1 to IDXF_MAX_IDS). */
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
 
-/* How many bytes an ID shares with the one before, from the first on. */
-size_t idxf_ids_shared(const uint8_t *before, size_t before_length, const uint8_t *id, size_t length);
+/* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes behind an ID of those of `before` (none: the first of its group).
+ * Writes up to idxf_ids_most bytes, and returns how many. */
+size_t idxf_ids_put(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
+                    size_t length, uint8_t *bytes);
 
-/* Writes what stands in front of an ID's own bytes: how many it shares with the one before (0 for a group's first), and
- * how many it has besides, `rest`. Their sum is up to IDXF_MAX_ID_BYTES. Returns the bytes written. */
-size_t idxf_ids_put_start(uint8_t bytes[IDXF_ID_HEADER_BYTES], size_t shared, size_t rest);
+/* Writes what stands before the bytes of an ID of any length that is the first of its group and makes no use of the
+ * dictionary; nothing follows them. Returns how many bytes. */
+#define IDXF_PLAIN_BYTES 7
+size_t idxf_ids_put_plain(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
 
 /* ---- Decoding ---- */
 
 /* A group being decoded. */
 struct idxf_ids {
-    const uint8_t *at, *end;
-    size_t count;
-    size_t left;   /* of its IDs, still to come */
+    const uint8_t *at, *end, *dictionary;
+    size_t dictionary_size;
+    size_t count;  /* of its IDs */
+    size_t left;   /* of them, still to come */
     size_t length; /* of the ID given last, bytes */
 };
 
-/* Begins with a group of `size` bytes, whatever they are. */
-enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size);
+/* Begins with a group of `size` bytes, whatever they are, and the map's dictionary. */
+enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size, const uint8_t *dictionary,
+                              size_t dictionary_size);
 
-/* Decodes the next ID, of those left, into `id`, which holds the one before and has room for as many bytes as the group
- * has; sets ids->length. After the last one, nothing may be left. */
+/* The room that an ID of a group of `size` bytes needs. */
+static inline size_t idxf_ids_room(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
+
+/* Decodes the next ID, of those left, into `id`, which holds the one before and has idxf_ids_room bytes; sets
+ * ids->length. After the last one, nothing may be left. */
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id);
 
 #endif

@@ -1,10 +1,9 @@
-/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents (SPEC.md, chapter 8): written by
- * LMDB, which is used here alone, and read by document_pages.h. */
+/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents (SPEC.md, chapter 8): opened
+ * and read. document_writer.h writes it. */
 #ifndef IDX_LIBIDX_DOCUMENT_MAP_H
 #define IDX_LIBIDX_DOCUMENT_MAP_H
 
 #include <idx.h>
-#include <lmdb.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -24,6 +23,14 @@ void idxi_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uin
 void idxi_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number);
 uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
 
+/* Names of meta data: little-endian u64, two of them under the last, but for the uuid and the dictionary. */
+#define IDXI_META_UUID "uuid"
+#define IDXI_META_FINGERPRINTS "fingerprints"
+#define IDXI_META_DOCUMENTS "documents"
+#define IDXI_META_HEAVIEST "heaviest"
+#define IDXI_HEAVIEST_BYTES 16
+#define IDXI_META_DICTIONARY "dictionary"
+
 /* The fingerprint of the most documents: of those with as many, the smallest. */
 struct idxi_heaviest {
     uint64_t fingerprint, documents; /* both 0 for no documents */
@@ -33,62 +40,13 @@ struct idxi_heaviest {
 /* Counts a document of a fingerprint; fingerprints must ascend. */
 void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
 
-/* ---- Writing ---- */
-
-/* The most bytes of a group, so that four nodes fill a page: 4096 bytes, less a header of 16, and for each node a
- * header of 8, its key, and 2 bytes for its place. */
-#define IDXI_NODES_A_PAGE 4
-#define IDXI_NODE_BYTES ((4096 - 16) / IDXI_NODES_A_PAGE - 2 - 8)
-#define IDXI_GROUP_BYTES (IDXI_NODE_BYTES - IDXI_GROUP_KEY_BYTES)
-#define IDXI_IDS_BYTES (IDXI_NODE_BYTES - IDXI_IDS_KEY_BYTES)
-
-/* Documents that wait for their group, at most. */
-#define IDXI_WAITING 8192
-
-struct idxi_map_writer {
-    MDB_env *env;
-    MDB_txn *txn;
-    MDB_dbi docs, ids, meta;
-    enum idx_id_type id_type;
-    char *path, *sums_path; /* of docs.mdb and docs.sum */
-    size_t batch_bytes;     /* put since the last commit, at most */
-    struct idxi_heaviest heaviest;
-    uint64_t *fingerprints, *values; /* documents that wait */
-    size_t waiting;
-    uint8_t *group;    /* IDs that wait, packed: group_size bytes for group_count of them */
-    uint8_t *previous; /* the last of them */
-    size_t group_size, group_count, previous_length;
-    uint64_t last_number; /* of the ID that came last */
-};
-
-/* Creates docs.mdb in the folder at `folder_path`. */
-enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, const char *folder_path, enum idx_id_type id_type,
-                                     struct idx_error *error);
-
-/* Keeps the ID of a document number, of `length` bytes; numbers must come as 0, 1, 2 and so on. IDX_ID_TEXT only.
- * IDX_LIMIT: it is longer than IDXF_MAX_ID_BYTES. */
-enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
-                                       struct idx_error *error);
-
-/* Adds documents: fingerprints, and values (their numbers, or their IDs for IDX_ID_U64). Over all calls the pairs must
- * ascend strictly. */
-enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
-                                    const uint64_t *values, size_t count, struct idx_error *error);
-
-/* Writes the meta data, syncs, closes, and writes docs.sum into `folder`, the same folder. Sets *bytes to the size of
- * both. */
-enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
-                                       const struct idxf_manifest_segment *segment, uint64_t *bytes,
-                                       struct idx_error *error);
-
-/* Closes and frees, finished or not. */
-void idxi_map_writer_close(struct idxi_map_writer *writer);
-
 /* ---- Reading ---- */
 
 struct idxi_map {
     uint64_t docs_root, ids_root; /* these, and what the map says is heaviest: once ready */
     uint64_t heaviest_fingerprint, heaviest_documents;
+    const uint8_t *dictionary; /* of text IDs, within the pages; once ready */
+    size_t dictionary_size;
     char *path;
     uint64_t bytes; /* of docs.mdb and docs.sum */
     struct idxi_pages pages;
@@ -117,9 +75,10 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
 enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
                               struct idx_error *error);
 
-/* Makes room for an ID of a group of `size` bytes; *id and *capacity, at first NULL and 0, are the caller's, to be
- * freed. What *id held is lost where it grows. */
-enum idx_status idxi_map_reserve_id(uint8_t **id, size_t *capacity, size_t size, struct idx_error *error);
+/* Opens the group of IDs at a cursor that found one, and makes room for one of its IDs: *id and *capacity, at first
+ * NULL and 0, are the caller's, to be freed. */
+enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                  struct idxf_ids *ids, uint8_t **id, size_t *capacity, struct idx_error *error);
 
 /* ---- Reading all ---- */
 

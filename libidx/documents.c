@@ -19,6 +19,9 @@ struct idx_documents {
     const struct idx_index *index;
     uint8_t *id; /* the document's ID, decoded */
     size_t id_capacity;
+    struct idxf_ids ids;        /* the group it is of, to go on from it */
+    const struct idxi_map *map; /* that group's; NULL for none */
+    uint64_t last_number;       /* the group's last */
     size_t part_count;
     struct part parts[];
 };
@@ -126,27 +129,38 @@ static enum idx_status fail_number(const struct idxi_map *map, uint64_t number, 
                      (unsigned long long)number);
 }
 
-/* Decodes the ID of a document: those of its group up to it, each from the one before. */
+/* Opens the group of IDs that has a document's. */
+static enum idx_status open_ids(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
+                                struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    uint8_t key[IDXI_IDS_KEY_BYTES];
+    documents->map = NULL;
+    idxi_ids_key(key, number);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
+    if (!cursor.found) return fail_number(map, number, error);
+    IDXI_TRY(idxi_map_open_ids(map, &cursor, &documents->ids, &documents->id, &documents->id_capacity, error));
+    documents->last_number = idxi_ids_number(cursor.key);
+    if (documents->last_number - number >= documents->ids.count) return fail_number(map, number, error);
+    documents->map = map;
+    return IDX_OK;
+}
+
+/* Decodes the ID of a document: those of its group up to it, each from the one before, from the one at hand on where
+ * that is of the same group. */
 static enum idx_status get_id(struct idx_documents *documents, const struct idxi_map *map,
                               struct idx_document *document, struct idx_error *error) {
-    struct idxi_page_cursor cursor;
-    struct idxf_ids ids;
-    uint8_t key[IDXI_IDS_KEY_BYTES];
-    idxi_ids_key(key, document->number);
-    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
-    if (!cursor.found || cursor.key_size != sizeof key) return fail_number(map, document->number, error);
-    /* Of the group's IDs, those behind the document's. */
-    uint64_t back = idxi_ids_number(cursor.key) - document->number;
-    enum idxf_fault fault = idxf_ids_open(&ids, cursor.value, cursor.value_size);
-    if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
-    if (back >= ids.count) return fail_number(map, document->number, error);
-    IDXI_TRY(idxi_map_reserve_id(&documents->id, &documents->id_capacity, cursor.value_size, error));
-    while (ids.left > back) {
-        fault = idxf_ids_next(&ids, documents->id);
-        if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
+    struct idxf_ids *ids = &documents->ids;
+    bool is_ahead = documents->map == map && documents->last_number >= document->number &&
+                    documents->last_number - document->number < ids->left;
+    if (!is_ahead) IDXI_TRY(open_ids(documents, map, document->number, error));
+    while (ids->left > documents->last_number - document->number) {
+        enum idxf_fault fault = idxf_ids_next(ids, documents->id);
+        if (fault == IDXF_OK) continue;
+        documents->map = NULL;
+        return idxi_fail_fault(error, fault, map->path, (uint64_t)(ids->at - map->pages.map));
     }
     document->id = documents->id;
-    document->id_length = ids.length;
+    document->id_length = ids->length;
     return IDX_OK;
 }
 

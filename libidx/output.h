@@ -6,7 +6,7 @@
 #include <idx.h>
 
 #include "format/manifest.h"
-#include "libidx/document_map.h"
+#include "libidx/document_writer.h"
 #include "libidx/parallel.h"
 #include "libidx/publish.h"
 #include "libidx/stream.h"

@@ -275,7 +275,8 @@ static enum idx_status check_id(void *context, uint64_t number, const void *id, 
     if (number != walk->next) return IDX_OK;
     idxi_ids_key(key, number);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &low, error));
-    if (!low.found || low.key_size != sizeof key || idxf_ids_open(&ids, low.value, low.value_size) != IDXF_OK ||
+    if (!low.found || low.key_size != sizeof key ||
+        idxf_ids_open(&ids, low.value, low.value_size, NULL, 0) != IDXF_OK ||
         idxi_ids_number(low.key) - number != ids.count - 1)
         return fail_astray(map, error);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, low.key, sizeof key, &high, error));

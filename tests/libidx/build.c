@@ -329,7 +329,7 @@ static void test_a_finished_builder(void **state) {
 
 static void test_an_abandoned_builder(void **state) {
     assert_ok(open_builder(path_in(*state, "i"), false));
-    assert_ok(add_documents(5000, 5000)); /* so many that a part was written */
+    assert_ok(add_documents(500, 70000)); /* so many that a part was written */
     assert_int_equal(count_entries(*state), 1);
     idx_builder_free(builder);
     assert_int_equal(count_entries(*state), 0);
@@ -400,7 +400,7 @@ static void test_files_over_the_limit_while_adding(void **state) {
     with = (struct rlimit){(rlim_t)5 << 20, before.rlim_max};
     assert_ok(open_builder(path_in(*state, "i"), false));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &with), 0);
-    enum idx_status status = add_documents(10000, 5000);
+    enum idx_status status = add_documents(1000, 70000);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_status(IDX_DISK_FULL, status);
