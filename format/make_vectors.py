@@ -351,7 +351,47 @@ def manifest_data(lines):
     return with_checksum("".join(line + "\n" for line in lines).encode())
 
 
-# Chapter 8: the checksums of the document map
+# Chapter 8: groups, and the checksums of the document map
+
+def group_width(fingerprints):
+    """The width of low parts with which the differences take the fewest bits, the smallest of several."""
+    n, last = len(fingerprints), fingerprints[-1] - fingerprints[0]
+    costs = [(n - 1) * (width + 1) + (last >> width) for width in range(57)]
+    return costs.index(min(costs)), min(costs)
+
+
+def group_bytes(entries, width=None, block_size=None, b=None, base=None):
+    """A group of documents, as the writer makes it but for what is given."""
+    fingerprints, values = [x for x, _ in entries], [value for _, value in entries]
+    best, bits = group_width(fingerprints)
+    size = block_size or max(64, 10 + -(-bits // 8))
+    base = min(values) if base is None else base
+    b = (max(values) - base).bit_length() if b is None else b
+    packed = sum((value - base) << i * b for i, value in enumerate(values)) & (1 << len(values) * b) - 1
+    block = delta_block(fingerprints, 64, best if width is None else width, size)
+    return struct.pack("<BQ", b, base) + bytes(block) + packed.to_bytes(-(-len(values) * b // 8), "little")
+
+
+def varied(number, size=1):
+    """A number, seven bits a byte, in at least that many bytes."""
+    if number < 128 and size <= 1:
+        return bytes([number])
+    return bytes([number & 127 | 128]) + varied(number >> 7, size - 1)
+
+
+def token(own=b"", piece=None):
+    """A token: bytes of the ID itself, and a piece of the dictionary as (place, length)."""
+    a, b = min(len(own), 15), min(piece[1] - 3, 15) if piece else 0
+    data = bytes([16 * a + b]) + (varied(len(own) - 15) if a == 15 else b"") + own
+    if piece:
+        data += struct.pack("<H", piece[0]) + (varied(piece[1] - 18) if b == 15 else b"")
+    return data
+
+
+def ids_bytes(*ids):
+    """A group of IDs, each as a number of bytes shared and tokens."""
+    return struct.pack("<H", len(ids)) + b"".join(varied(shared) + b"".join(tokens) for shared, *tokens in ids)
+
 
 def sums_data(uuid, documents):
     """docs.sum for a docs.mdb of these bytes."""
@@ -379,7 +419,7 @@ def write(path, data):
 
 def add(kind, name, data, fault="ok", fingerprints=None):
     folder = "valid" if fault == "ok" else "invalid"
-    file = f"{folder}/{name}.{dict(table='tbl', manifest='manifest', sums='sum', block='block')[kind]}"
+    file = f"{folder}/{name}.{dict(table='tbl', manifest='manifest', sums='sum', block='block', group='group', ids='ids')[kind]}"
     listed = f"{folder}/{name}.txt" if fingerprints is not None else ""
     if any(row[0] == file for row in ROWS):
         sys.exit(f"{file}: made twice")
@@ -395,13 +435,18 @@ def add_table(name, *arguments, **options):
     return table
 
 
-def block_text(codec, f, lengths, block):
+def runs_of(data):
+    """Bytes as people can read them."""
     runs = []
-    for byte, run in itertools.groupby(block):
+    for byte, run in itertools.groupby(data):
         count = len(list(run))
         runs.append(f"{byte:02x}" if count == 1 else f"{byte:02x}*{count}")
+    return " ".join(runs)
+
+
+def block_text(codec, f, lengths, block):
     return (f"codec {CODECS[codec]}\nbits {f}\nblock-size {len(block)}\nlengths {' '.join(map(str, lengths))}\n"
-            f"block {' '.join(runs)}\n").encode()
+            f"block {runs_of(block)}\n").encode()
 
 
 def lengths_of(**lengths):
@@ -934,6 +979,116 @@ def blocks():
         broken_delta(f"wrap-around-{name}", "order", f, block)
 
 
+def groups():
+    """Groups of documents."""
+    numbers = Numbers(7)
+
+    def add_group(name, entries, fault="ok", data=None, **options):
+        data = group_bytes(entries, **options) if data is None else data
+        listed = [f"{x:016x} {value}" for x, value in entries] if fault == "ok" else None
+        add("group", f"group-{name}", f"group {runs_of(data)}\n".encode(), fault, listed)
+
+    def broken(name, fault, data):
+        add_group(name, None, fault, data)
+
+    fingerprints = numbers.distinct(99, 64)
+    entries = sorted((x, numbers.below(5 * 10**6)) for x in fingerprints)
+    add_group("random", entries)
+    add_group("of-a-dense-stretch", sorted((x >> 26, numbers.below(5 * 10**6)) for x in fingerprints))
+    add_group("one", [(77, 5)])
+    add_group("one-of-the-greatest", [(ALL_BITS, ALL_BITS)])
+    add_group("two-extremes", [(0, 0), (ALL_BITS, ALL_BITS)])
+    add_group("extremes-among-others", [(0, ALL_BITS)] + entries[:80] + [(ALL_BITS, 0)])
+    add_group("one-fingerprint", [(1 << 63, 3 * i + 7) for i in range(500)])
+    add_group("1023-on-one-fingerprint", [(5, 10**12 + i) for i in range(1023)])
+    add_group("1023-neighbours", [(10**10 + i, 0) for i in range(1023)])
+    add_group("values-alike", [(x, 12345) for x, _ in entries])
+    add_group("values-ascend", [(x, 100 + i) for i, (x, _) in enumerate(entries)])
+    add_group("values-of-63-bits", [(x, numbers.bits(63) | (i == 3) << 62) for i, (x, _) in enumerate(entries[:31])])
+    add_group("values-of-64-bits", [(x, (0, ALL_BITS, numbers.bits(64))[min(i, 2)])
+                                    for i, (x, _) in enumerate(entries[:30])])
+    add_group("fingerprints-of-several", sorted((x, numbers.below(9999)) for x in fingerprints[:40] for _ in range(3)))
+    add_group("foreign-other-width", entries, width=56, block_size=800)
+    add_group("foreign-wider-values", entries, b=29)
+    add_group("foreign-lower-base", entries, b=30, base=0)
+    few = entries[:7]
+    add_group("foreign-4096-bytes", few, block_size=4096 - 9 - -(-7 * 24 // 8), b=24, base=0)
+    good = group_bytes(entries)
+    block_end = len(good) - -(-99 * good[0] // 8)
+    broken("size-0", "size", b"")
+    broken("size-72", "size", good[:72])
+    broken("size-4097", "size", group_bytes(few, block_size=4097 - 9 - 21, b=24, base=0))
+    assert len(group_bytes(few, block_size=4097 - 9 - 21, b=24, base=0)) == 4097
+    broken("values-of-65-bits", "overrun", patched(good, 0, b"\x41"))
+    broken("values-of-255-bits", "overrun", patched(good, 0, b"\xff"))
+    broken("block-of-63-bytes", "overrun", group_bytes([(1, 2), (2, 130)])[:-1])
+    broken("values-cut-off", "overrun", good[:block_end])
+    broken("count-0", "count", patched(good, 9, struct.pack("<H", good[10] >> 2 << 10)))
+    broken("count-0-values-of-65-bits", "overrun", patched(patched(good, 9, bytes(2)), 0, b"\x41"))
+    broken("width-57", "overrun", patched(group_bytes(few), 9, struct.pack("<H", 7 | 57 << 10)))
+    broken("differences-cut-off", "overrun", group_bytes(entries, block_size=block_end - 9 - 40))
+    broken("order-of-fingerprints", "order", group_bytes([(1 << 40, 1), (2 << 40, 2), (3 << 40, 9), (2 << 40, 3)], width=43))
+    broken("order-of-values", "order", group_bytes([(1, 3), (2, 3), (2, 2)]))
+    broken("order-equal", "order", group_bytes([(1, 3), (2, 3), (2, 3)]))
+    broken("value-of-2-64", "order", patched(group_bytes([(1, 3), (2, 4)]), 1, b"\xff" * 8))
+    broken("fingerprint-of-2-64", "order", patched(group_bytes([(1, 3), (20, 4)]), 11, b"\xff" * 8))
+    broken("padding-in-block", "padding", patched(group_bytes([(1, 3), (20, 4)]), 40, 1))
+    assert 99 * good[0] % 8
+    broken("padding-behind-values", "padding", patched(good, len(good) - 1, 0x80))
+
+
+def id_groups():
+    """Groups of IDs."""
+    dictionary = b"http://example.org/"
+
+    def add_ids(name, data, ids=None, fault="ok", of=dictionary):
+        text = f"dictionary {runs_of(of)}\ngroup {runs_of(data)}\n"
+        add("ids", f"ids-{name}", text.encode(), fault, None if ids is None else [one.hex() for one in ids])
+
+    def broken(name, fault, data, of=dictionary):
+        add_ids(name, data, None, fault, of)
+
+    whole = (0, 19)
+    example = ids_bytes((0, token(b"", whole), token(b"a")), (20, token(b"b")))
+    assert example == bytes.fromhex("0200 00 0f000001 1061 14 1062")
+    add_ids("example", example, [dictionary + b"a", dictionary + b"ab"])
+    add_ids("empty", ids_bytes((0, token())), [b""])
+    add_ids("empty-ones", ids_bytes((0, token()), (0, token()), (0, token(b"x")), (0, token())), [b"", b"", b"x", b""])
+    add_ids("no-dictionary", ids_bytes((0, token(b"abc")), (2, token(b"d"))), [b"abc", b"abd"], of=b"")
+    add_ids("own-14-15-16", ids_bytes((0, token(b"x" * 14)), (0, token(b"y" * 15)), (0, token(b"z" * 16))),
+            [b"x" * 14, b"y" * 15, b"z" * 16])
+    add_ids("own-142-143", ids_bytes((0, token(b"x" * 142)), (0, token(b"y" * 143))), [b"x" * 142, b"y" * 143])
+    add_ids("pieces-4-17-18", ids_bytes((0, token(b"", (0, 4)), token(b"-", (2, 17)), token(b"", (1, 18)), token())),
+            [dictionary[:4] + b"-" + dictionary[2:] + dictionary[1:]])
+    add_ids("shared-less-than-could-be", ids_bytes((0, token(b"abc")), (1, token(b"bc")), (0, token(b"abc"))),
+            [b"abc"] * 3)
+    add_ids("any-bytes", ids_bytes((0, token(bytes(range(256))))), [bytes(range(256))])
+    add_ids("numbers-in-five-bytes", struct.pack("<H", 2) + varied(0, 5) + token(b"ab") + varied(1, 5) + token(b"c"),
+            [b"ab", b"ac"])
+    add_ids("300", ids_bytes(*((0, token(b"%d" % i)) for i in range(300))), [b"%d" % i for i in range(300)])
+    wide = b"a" * 65534 + b"b"
+    add_ids("dictionary-65535", ids_bytes((0, token(b"", (0, 65535)), token(b"x"))), [wide + b"x"], of=wide)
+    broken("size-0", "size", b"")
+    broken("size-1", "size", b"\1")
+    broken("count-0", "count", bytes(2))
+    broken("count-0-and-more", "count", bytes(2) + example[2:])
+    broken("byte-more", "size", example + b"\0")
+    broken("id-less", "size", b"\1" + example[1:])
+    broken("id-more", "overrun", b"\3" + example[1:])
+    for i in range(2, len(example)):
+        broken(f"cut-off-at-{i}", "overrun", example[:i])
+    broken("first-shares", "overrun", ids_bytes((1, token(b"x"))))
+    broken("shares-too-much", "overrun", ids_bytes((0, token(b"ab")), (3, token(b"x"))))
+    broken("shares-2-32", "overrun", struct.pack("<H", 1) + varied(2**32) + token(b"x"))
+    broken("number-in-six-bytes", "overrun", struct.pack("<H", 1) + varied(0, 6) + token(b"x"))
+    broken("own-2-32", "overrun", struct.pack("<H", 1) + b"\0\xf0" + varied(2**32 - 16) + b"x")
+    broken("piece-behind-dictionary", "overrun", ids_bytes((0, token(b"", (16, 4)), token())))
+    broken("piece-at-65535", "overrun", ids_bytes((0, token(b"", (65535, 4)), token())))
+    broken("piece-of-2-32", "overrun", ids_bytes((0, token(b"", (0, 2**32 + 17)), token())))
+    broken("piece-of-no-dictionary", "overrun", ids_bytes((0, token(b"", (0, 4)), token())), b"")
+    broken("piece-to-65536", "overrun", ids_bytes((0, token(b"x", (0, 65535)), token())), wide)
+
+
 def manifests():
     numbers = Numbers(4)
 
@@ -1198,6 +1353,8 @@ def main():
     assert permute(0b00011011, 0x3c, 8) == 0b01100011  # chapter 3: cdefabgh from abcdefgh
     valid_tables()
     blocks()
+    groups()
+    id_groups()
     manifests()
     sums()
     two_segments()

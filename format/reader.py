@@ -283,7 +283,7 @@ def read_delta(stream, end, count, w):
     differences = [one - i << w | low[i] for i, one in enumerate(ones[:count])]
     return differences, high >> (ones[count - 1] + 1 if count else 0)
 
-def read_block(block, f, codec, codes, before=()):
+def read_block(block, f, codec, codes, before=(), ordered=True):
     """The fingerprints of a block, permuted and left-aligned, and its padding as a number; before: the last one."""
     n, x = struct.unpack_from("<HQ", block)
     if codec == "delta":
@@ -300,11 +300,67 @@ def read_block(block, f, codec, codes, before=()):
     else:
         differences, padding = read_delta(stream, end, n - 1, w)
         fingerprints += [x + (difference << 64 - f) for difference in differences]
-    ordered = [*before, *fingerprints]
-    require(all(x < y for x, y in zip(ordered, ordered[1:])) and ordered[-1] < 2**64, "order")
+    whole = [*before, *fingerprints]
+    require(not ordered or all(x < y for x, y in zip(whole, whole[1:])) and whole[-1] < 2**64, "order")
     return fingerprints, padding
 
-# Chapter 8: the checksums of the document map
+# Chapter 8: groups of documents and IDs, and the checksums of the document map
+
+def read_group(data):
+    """The entries of a group of documents."""
+    require(73 <= len(data) <= 4096, "size")
+    b, base, n = data[0], u64(data, 1), u64(data, 9) % 2**10
+    size = len(data) - 9 - -(-n * b // 8)
+    require(b <= 64 and size >= 64, "overrun")
+    fingerprints, padding = read_block(data[9:9 + size], 64, "delta", None, ordered=False)
+    packed = int.from_bytes(data[9 + size:], "little")
+    values = [base + (packed >> i * b & 2**b - 1) for i in range(n)]
+    entries = list(zip(fingerprints, values))
+    require(all(x < y for x, y in zip(entries, entries[1:])), "order")
+    require(fingerprints[-1] < 2**64 and max(values) < 2**64, "order")
+    require(not padding and not packed >> n * b, "padding")
+    return entries
+
+def read_ids(data, dictionary):
+    """The IDs of a group."""
+    at = 2
+
+    def take(count):
+        nonlocal at
+        require(at + count <= len(data), "overrun")
+        at += count
+        return data[at - count:at]
+
+    def varied():
+        value, shift, byte = 0, 0, 128
+        while byte >= 128:
+            require(shift < 35, "overrun")
+            byte, = take(1)
+            value, shift = value | byte % 128 << shift, shift + 7
+        require(value < 2**32, "overrun")
+        return value
+
+    require(len(data) >= 2, "size")
+    n = int.from_bytes(data[:2], "little")
+    require(n >= 1, "count")
+    ids, last = [], b""
+    for _ in range(n):
+        shared, piece = varied(), 1
+        require(shared <= len(last), "overrun")
+        last = last[:shared]
+        while piece:
+            token, = take(1)
+            own, piece = token >> 4, token & 15
+            last += take(own + (varied() if own == 15 else 0))
+            if piece:
+                place = int.from_bytes(take(2), "little")
+                end = place + piece + 3 + (varied() if piece == 15 else 0)
+                require(end <= len(dictionary), "overrun")
+                last += dictionary[place:end]
+                require(len(last) <= 65535, "overrun")
+        ids.append(last)
+    require(at == len(data), "size")
+    return ids
 
 def read_sums(data):
     check_start(data, b"idxdsums", 64)
@@ -314,25 +370,37 @@ def read_sums(data):
 
 # Chapter 11: conformance vectors, and the commands
 
+def values_of(text):
+    """The values of lines of names and values."""
+    return dict(line.split(" ", 1) for line in text.splitlines())
+
+def bytes_of(value):
+    runs = [run.partition("*") for run in value.split(" ")]
+    return b"".join(bytes.fromhex(byte) * int(times or 1) for byte, _, times in runs)
+
 def read_block_text(text):
     """A block written for people; gives its bits f, and its fingerprints left-aligned, which are not permuted."""
-    values = dict(line.split(" ", 1) for line in text.splitlines())
+    values = values_of(text)
     f, codec = int(values["bits"]), CODECS[CODECS.index(values["codec"])]
-    runs = [run.partition("*") for run in values["block"].split(" ")]
-    block = b"".join(bytes.fromhex(byte) * int(times or 1) for byte, _, times in runs)
+    block = bytes_of(values["block"])
     require(len(block) == int(values["block-size"]), "size")
     fingerprints, padding = read_block(block, f, codec, codes_of(map(int, values["lengths"].split(" ")), f, codec))
     require(not padding, "padding")
     return f, fingerprints
 
 def read_vector(kind, data):
-    """The fingerprints of a table or block, as lines of text; of other kinds, nothing."""
+    """The fingerprints of a table or block, the entries or IDs of a group, as lines of text; of other kinds, nothing."""
     if kind == "table":
         h, fingerprints = read_table(data)
         return [as_text(unpermute(x, h.mask, h.bits), h.bits) for x in fingerprints]
     if kind == "block":
         f, fingerprints = read_block_text(data.decode("ascii"))
         return [as_text(x >> 64 - f, f) for x in fingerprints]
+    if kind == "group":
+        return [f"{x:016x} {value}" for x, value in read_group(bytes_of(values_of(data.decode("ascii"))["group"]))]
+    if kind == "ids":
+        values = values_of(data.decode("ascii"))
+        return [name.hex() for name in read_ids(bytes_of(values["group"]), bytes_of(values["dictionary"]))]
     {"manifest": read_manifest, "sums": read_sums}[kind](data)
     return []
 
@@ -348,7 +416,7 @@ def try_vector(folder, file, kind, fault, expected):
         return None if str(found) == fault else f"expected {fault}, found {found}"
     if fault != "ok":
         return f"expected {fault}, found no fault"
-    listed = contents(folder, expected).decode("ascii").splitlines() if kind in ("table", "block") else []
+    listed = contents(folder, expected).decode("ascii").splitlines() if expected else []
     return None if fingerprints == listed else "other fingerprints than expected"
 
 def command_vectors(folder):

@@ -1,6 +1,7 @@
 /* vectors.c: tries the conformance vectors of format/vectors (SPEC.md, chapter 11): each valid one reads as its
- * fingerprints say, in all ways to decode, and, where it is a table, is written again byte for byte; each other one has
- * exactly its fault. Tables called foreign are valid, but as another writer may make them: with other codes or blocks.
+ * fingerprints say, in all ways to decode, and, where it is a table or a group of documents, is written again byte for
+ * byte; each other one has exactly its fault. Those called foreign are valid, but as another writer may make them: with
+ * other codes or blocks.
  */
 #include <idx.h>
 
@@ -13,6 +14,8 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/document_sums.h"
+#include "format/group.h"
+#include "format/ids.h"
 #include "format/manifest.h"
 #include "format/permute.h"
 #include "format/table.h"
@@ -283,14 +286,16 @@ static char *find_line(const struct bytes *file, const char *name) {
     return NULL;
 }
 
+#define MAX_BYTES 100000
+
 /* Bytes in hexadecimal, or `NN*C` for C of them. */
-static struct bytes parse_block(char *at) {
-    struct bytes block = {calloc(1, IDXF_MAX_BLOCK_SIZE), 0};
+static struct bytes parse_bytes(char *at) {
+    struct bytes block = {calloc(1, MAX_BYTES), 0};
     assert_non_null(block.at);
     while (*at != '\n' && *at != '\0') {
         unsigned long byte = strtoul(at, &at, 16), times = 1;
         if (*at == '*') times = strtoul(at + 1, &at, 10);
-        assert_in_range(block.size + times, 1, IDXF_MAX_BLOCK_SIZE);
+        assert_in_range(block.size + times, 1, MAX_BYTES);
         memset(block.at + block.size, (int)byte, times);
         block.size += times;
         if (*at == ' ') at++;
@@ -313,7 +318,7 @@ static enum idxf_fault read_block_text(const struct bytes *file, struct list *li
     }
     if (idxf_code_check(lengths, bits) != IDXF_OK) return IDXF_FAULT_CODE;
 
-    struct bytes written = parse_block(find_line(file, "block"));
+    struct bytes written = parse_bytes(find_line(file, "block"));
     assert_int_equal(written.size, block_size);
     uint8_t *block = copy_exactly(written.at, block_size);
     idxf_decoder_init(&decoder, is_delta ? IDXF_CODEC_DELTA : IDXF_CODEC_XOR, bits, block_size, lengths);
@@ -322,6 +327,88 @@ static enum idxf_fault read_block_text(const struct bytes *file, struct list *li
     free(block);
     free(written.at);
     return fault;
+}
+
+/* ---- Groups ---- */
+
+static void append_text(struct bytes *text, const char *more, size_t length) {
+    text->at = realloc(text->at, text->size + length + 1);
+    assert_non_null(text->at);
+    memcpy(text->at + text->size, more, length);
+    text->size += length;
+    text->at[text->size] = 0;
+}
+
+/* Verifies a group of documents, and gives its entries, a line each. */
+static enum idxf_fault read_group(const uint8_t *bytes, size_t size, struct bytes *text) {
+    struct idxf_group group;
+    uint64_t fingerprints[IDXF_MAX_GROUP], values[IDXF_MAX_GROUP];
+    char line[64];
+    enum idxf_fault fault = idxf_group_open(&group, bytes, size);
+    if (fault == IDXF_OK) fault = idxf_group_fingerprints(&group, fingerprints);
+    if (fault != IDXF_OK) return fault;
+    idxf_group_values(&group, 0, group.count, values);
+    fault = idxf_group_check(&group, fingerprints, values);
+    for (size_t i = 0; i < group.count && fault == IDXF_OK; i++) {
+        int length = snprintf(line, sizeof line, "%016" PRIx64 " %" PRIu64 "\n", fingerprints[i], values[i]);
+        append_text(text, line, (size_t)length);
+    }
+    return fault;
+}
+
+static enum idxf_fault read_group_text(const struct bytes *file, struct bytes *text) {
+    struct bytes written = parse_bytes(find_line(file, "group"));
+    uint8_t *bytes = copy_exactly(written.at, written.size);
+    enum idxf_fault fault = read_group(bytes, written.size, text);
+    free(bytes);
+    free(written.at);
+    return fault;
+}
+
+/* Reads a group of IDs, and gives them in hexadecimal, a line each. */
+static enum idxf_fault read_ids(const uint8_t *bytes, size_t size, const struct bytes *dictionary, struct bytes *text) {
+    struct idxf_ids ids;
+    uint8_t *id = malloc(idxf_ids_room(size));
+    char digits[3];
+    assert_non_null(id);
+    enum idxf_fault fault = idxf_ids_open(&ids, bytes, size, dictionary->at, dictionary->size);
+    while (fault == IDXF_OK && ids.left > 0) {
+        fault = idxf_ids_next(&ids, id);
+        for (size_t i = 0; i < ids.length && fault == IDXF_OK; i++) {
+            snprintf(digits, sizeof digits, "%02x", id[i]);
+            append_text(text, digits, 2);
+        }
+        append_text(text, "\n", 1);
+    }
+    free(id);
+    return fault;
+}
+
+static enum idxf_fault read_ids_text(const struct bytes *file, struct bytes *text) {
+    struct bytes written = parse_bytes(find_line(file, "group")), words = parse_bytes(find_line(file, "dictionary"));
+    uint8_t *bytes = copy_exactly(written.at, written.size), *copy = copy_exactly(words.at, words.size);
+    enum idxf_fault fault = read_ids(bytes, written.size, &(struct bytes){copy, words.size}, text);
+    free(bytes);
+    free(copy);
+    free(written.at);
+    free(words.at);
+    return fault;
+}
+
+/* Whether the writer makes the same group of these entries, the lines of a text. */
+static bool is_written_again(const struct bytes *file, const struct bytes *text) {
+    uint64_t fingerprints[IDXF_MAX_GROUP], values[IDXF_MAX_GROUP];
+    uint8_t bytes[IDXF_MAX_GROUP_BYTES];
+    size_t count = 0, size;
+    struct bytes given = parse_bytes(find_line(file, "group"));
+    for (char *at = (char *)text->at; *at != '\0'; at++, count++) {
+        fingerprints[count] = strtoull(at, &at, 16);
+        values[count] = strtoull(at, &at, 10);
+    }
+    bool same = idxf_group_encode(fingerprints, values, count, sizeof bytes, bytes, &size) == count &&
+                size == given.size && memcmp(bytes, given.at, size) == 0;
+    free(given.at);
+    return same;
 }
 
 /* ---- The list ---- */
@@ -365,17 +452,34 @@ static struct list parse_fingerprints(const char *name) {
     return list;
 }
 
-static enum idxf_fault read_by_kind(const struct row *row, const struct bytes *file, struct list *list) {
+/* Gives the fingerprints of tables and blocks as a list, and what groups hold as text. */
+static enum idxf_fault read_by_kind(const struct row *row, const struct bytes *file, struct list *list,
+                                    struct bytes *text) {
     if (strcmp(row->kind, "table") == 0) return read_table(file, list);
     if (strcmp(row->kind, "manifest") == 0) return read_manifest(file);
     if (strcmp(row->kind, "sums") == 0) return read_sums(file);
     if (strcmp(row->kind, "block") == 0) return read_block_text(file, list);
+    if (strcmp(row->kind, "group") == 0) return read_group_text(file, text);
+    if (strcmp(row->kind, "ids") == 0) return read_ids_text(file, text);
     fail_msg("%s is of an unknown kind: %s", row->file, row->kind);
     return IDXF_OK;
 }
 
+static const char *compare_group(const struct row *row, const struct bytes *file, const struct bytes *text) {
+    struct bytes expected = read_vector(row->fingerprints);
+    bool same = expected.size == text->size && memcmp(expected.at, text->at, text->size) == 0;
+    free(expected.at);
+    if (!same) return "other entries or IDs";
+    if (strcmp(row->kind, "ids") == 0) return NULL;
+    bool is_foreign = strstr(row->file, "-foreign-") != NULL;
+    if (is_written_again(file, text) == is_foreign) return is_foreign ? "nothing foreign" : "written otherwise";
+    return NULL;
+}
+
 /* What is wrong with a valid vector that was read; NULL when nothing is. */
-static const char *compare(const struct row *row, const struct bytes *file, const struct list *list) {
+static const char *compare(const struct row *row, const struct bytes *file, const struct list *list,
+                           const struct bytes *text) {
+    if (strcmp(row->kind, "group") == 0 || strcmp(row->kind, "ids") == 0) return compare_group(row, file, text);
     bool is_table = strcmp(row->kind, "table") == 0;
     if (!is_table && strcmp(row->kind, "block") != 0) return NULL;
     struct list expected = parse_fingerprints(row->fingerprints);
@@ -393,12 +497,13 @@ static const char *compare(const struct row *row, const struct bytes *file, cons
 
 static bool try_row(const struct row *row) {
     struct list list = {0};
-    struct bytes file = read_vector(row->file);
-    const char *found = idxf_fault_name(read_by_kind(row, &file, &list));
+    struct bytes file = read_vector(row->file), text = {calloc(1, 1), 0};
+    const char *found = idxf_fault_name(read_by_kind(row, &file, &list, &text));
     const char *why = strcmp(found, row->fault) != 0 ? found : NULL;
-    if (why == NULL && strcmp(row->fault, "ok") == 0) why = compare(row, &file, &list);
+    if (why == NULL && strcmp(row->fault, "ok") == 0) why = compare(row, &file, &list, &text);
     if (why != NULL) print_error("%s: expected %s, found: %s\n", row->file, row->fault, why);
     free(list.items);
+    free(text.at);
     free(file.at);
     return why == NULL;
 }
