@@ -219,6 +219,16 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
 }
 
+/* Notes that an entry was given, before the offset; false where it is not above the one before. */
+static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
+    bool ascends = !stream->any || stream->last_fingerprint < fingerprint ||
+                   (stream->last_fingerprint == fingerprint && stream->last_value < value);
+    stream->any = true;
+    stream->last_fingerprint = fingerprint;
+    stream->last_value = value;
+    return ascends;
+}
+
 static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                 size_t *count, struct idx_error *error) {
     struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
@@ -228,7 +238,11 @@ static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints
     size_t left = stream->group.count - stream->given, made = left < capacity ? left : capacity;
     memcpy(fingerprints, stream->fingerprints + stream->given, made * sizeof *fingerprints);
     idxf_group_values(&stream->group, stream->given, made, values);
-    for (size_t i = 0; i < made; i++) values[i] += stream->offset;
+    for (size_t i = 0; i < made; i++) {
+        if (!note_entry(stream, fingerprints[i], values[i]))
+            return idxi_map_fail(stream->map, &stream->cursor, IDXF_FAULT_ORDER, error);
+        values[i] += stream->offset;
+    }
     stream->given += made;
     *count = made;
     return IDX_OK;
@@ -237,7 +251,7 @@ static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints
 static enum idx_status rewind_map(struct idxi_stream *base, struct idx_error *error) {
     struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
     (void)error;
-    stream->begun = false;
+    stream->begun = stream->any = false;
     stream->given = 0;
     stream->group.count = 0;
     stream->documents = 0;

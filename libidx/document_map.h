@@ -83,7 +83,8 @@ enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_
 /* ---- Reading all ---- */
 
 /* The documents of a map that is ready, in the order of their keys, with `offset` added to each value. The map stays
- * the caller's. Pages are dropped behind it, so that memory stays bounded. */
+ * the caller's. Pages are dropped behind it, so that memory stays bounded. Errors: IDX_BAD_CHECKSUM; IDX_BAD_CONTENT,
+ * also where documents don't ascend, or are not as many as the manifest says. */
 struct idxi_map_stream {
     struct idxi_stream stream; /* its `values` must not be NULL */
     const struct idxi_map *map;
@@ -93,7 +94,9 @@ struct idxi_map_stream {
     size_t given; /* of the group's entries */
     uint64_t fingerprints[IDXF_MAX_GROUP];
     uint64_t documents; /* of the groups so far */
-    size_t undropped;   /* bytes of groups since pages were dropped */
+    uint64_t last_fingerprint, last_value;
+    bool any;         /* was given */
+    size_t undropped; /* bytes of groups since pages were dropped */
     bool begun;
 };
 
