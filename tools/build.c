@@ -129,11 +129,14 @@ static bool add(struct idx_builder *builder, const struct build *build, const st
 }
 
 static enum input_status add_all(struct idx_builder *builder, struct build *build, struct progress *progress) {
-    struct tsv_record record;
+    const struct tsv_record *records;
     enum input_status status;
-    while ((status = input_next(&build->input, &record)) == INPUT_DOCUMENT) {
-        if (!add(builder, build, &record)) return INPUT_FAILED;
-        progress_document(progress);
+    size_t count;
+    while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
+        for (size_t i = 0; i < count; i++) {
+            if (!add(builder, build, &records[i])) return INPUT_FAILED;
+            progress_document(progress);
+        }
     }
     progress_end_line(progress);
     if (status == INPUT_END && build->input.skipped > 0)
@@ -224,7 +227,7 @@ static bool run(struct build *build) {
     struct progress progress;
     progress_start(&progress, build->progress_forced);
     enum input_status status = input_find_recipe(&build->input);
-    if (status != INPUT_DOCUMENT && status != INPUT_END) return false;
+    if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
     if (idx_builder_open(&builder, build->output, &build->options, &error) != IDX_OK) {
         complain("%s", error.sentence);

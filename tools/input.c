@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void input_complain(const struct input *input, const char *sentence) {
+/* Of the line or row that was read last. */
+static void complain_of(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
     else
@@ -37,79 +38,96 @@ static bool is_recipe(const struct tsv_record *record) {
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
     if (!is_recipe(record)) {
-        input_complain(input, "the recipe is empty, too long, or has control characters; mend it, or give --recipe");
+        complain_of(input, "the recipe is empty, too long, or has control characters; mend it, or give --recipe");
         return false;
     }
     if (!input->recipe_settled) {
         input->recipe = input->own_recipe = strndup(record->id, record->id_length);
         input->recipe_settled = true;
-        if (input->own_recipe == NULL) input_complain(input, "out of memory");
+        if (input->own_recipe == NULL) complain_of(input, "out of memory");
         return input->own_recipe != NULL;
     }
     if (input->recipe != NULL && strlen(input->recipe) == record->id_length &&
         memcmp(input->recipe, record->id, record->id_length) == 0)
         return true;
-    input_complain(input,
-                   input->recipe == NULL
-                       ? "a recipe, after fingerprints of which none is known; --recipe says what holds for all"
-                       : "another recipe than that of the fingerprints before; --recipe says what holds for all");
+    complain_of(input, input->recipe == NULL
+                           ? "a recipe, after fingerprints of which none is known; --recipe says what holds for all"
+                           : "another recipe than that of the fingerprints before; --recipe says what holds for all");
     return false;
 }
 
 static bool skip_bad_line(struct input *input, const struct problem *problem) {
-    if (!input->skip_bad_lines || input->skipped == 0) input_complain(input, problem->sentence);
+    if (!input->skip_bad_lines || input->skipped == 0) complain_of(input, problem->sentence);
     if (input->skip_bad_lines) input->skipped++;
     return input->skip_bad_lines;
 }
 
-static enum input_status next_of_tsv(struct input *input, struct tsv_record *record) {
-    for (;;) {
-        const char *line;
-        size_t length;
-        struct problem problem;
-        enum reader_status status = reader_line(&input->reader, true, &line, &length);
-        if (status != READER_OK) return from_reader(status);
-        switch (tsv_parse(&input->rules, line, length, record, &problem)) {
-            case TSV_RECORD: input->recipe_settled = true; return INPUT_DOCUMENT;
-            case TSV_COMMENT: break;
-            case TSV_RECIPE:
-                if (!take_recipe(input, record)) return INPUT_FAILED;
-                break;
-            case TSV_BAD:
-                if (!skip_bad_line(input, &problem)) return INPUT_FAILED;
-                break;
-        }
+/* False after a complaint. */
+static bool take_line(struct input *input, const char *line, size_t length) {
+    struct tsv_record *record = &input->records[input->count];
+    struct problem problem;
+    switch (tsv_parse(&input->rules, line, length, record, &problem)) {
+        case TSV_RECORD:
+            input->recipe_settled = true;
+            input->count++;
+            return true;
+        case TSV_RECIPE: return take_recipe(input, record);
+        case TSV_BAD: return skip_bad_line(input, &problem);
+        default: return true;
     }
+}
+
+/* Waits for one line, and takes what came with it. */
+static enum input_status read_lines(struct input *input) {
+    const char *line;
+    size_t length;
+    enum reader_status status = reader_line(&input->reader, true, &line, &length);
+    if (status != READER_OK) return from_reader(status);
+    do {
+        if (!take_line(input, line, length)) return INPUT_FAILED;
+    } while (input->count < INPUT_BATCH && reader_held_line(&input->reader, &line, &length));
+    return INPUT_DOCUMENTS;
 }
 
 /* ---- u64 and npy ---- */
 
-static uint64_t load_row(const struct input *input, const char *bytes) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        unsigned at = input->array.big_endian ? i : 7 - i;
-        value = value << 8 | (unsigned char)bytes[at];
-    }
-    return value;
+/* Compilers make one load of this. */
+static uint64_t load_little(const char *bytes) {
+    const unsigned char *byte = (const unsigned char *)bytes;
+    return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
+           (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-static enum input_status next_row(struct input *input, struct tsv_record *record) {
+/* The rows that `bytes` hold; false after a complaint. */
+static bool take_rows(struct input *input, const char *bytes, size_t count) {
+    uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
+    bool big_endian = input->array.big_endian;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t row = load_little(bytes + 8 * i), fingerprint = big_endian ? __builtin_bswap64(row) : row;
+        input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = number + i};
+        if ((fingerprint & over) == 0) continue;
+        input->row += i + 1;
+        complain_of(input, "the fingerprint has more bits than --bits says");
+        return false;
+    }
+    input->row += count;
+    input->count = count;
+    return true;
+}
+
+/* After the last row that a .npy file's header counts a byte more is asked for, which must not be there. */
+static enum input_status read_rows(struct input *input) {
+    uint64_t left = input->format == INPUT_NPY ? input->array.rows - input->row : INPUT_BATCH;
+    size_t want = left == 0 ? 1 : left < INPUT_BATCH ? 8 * (size_t)left : 8 * INPUT_BATCH, got;
     const char *bytes;
-    size_t got;
-    enum reader_status status = reader_bytes(&input->reader, sizeof(uint64_t), &bytes, &got);
-    if (status == READER_END && input->format == INPUT_NPY && input->row < input->array.rows)
+    enum reader_status status = reader_bytes(&input->reader, want, &bytes, &got);
+    if (status == READER_END && input->format == INPUT_NPY && left > 0)
         return fail(input, "it ends before its last row; the file is incomplete");
     if (status != READER_OK) return from_reader(status);
-    if (input->format == INPUT_NPY && input->row == input->array.rows)
-        return fail(input, "it goes on after the last row that its header counts");
-    if (got < sizeof(uint64_t)) return fail(input, "its length is not a multiple of 8 bytes, as that of u64 rows is");
-    memset(record, 0, sizeof *record);
-    record->fingerprint = load_row(input, bytes);
-    record->number = input->documents;
-    input->row++;
-    if (input->rules.bits == 64 || record->fingerprint >> input->rules.bits == 0) return INPUT_DOCUMENT;
-    input_complain(input, "the fingerprint has more bits than --bits says");
-    return INPUT_FAILED;
+    if (left == 0) return fail(input, "it goes on after the last row that its header counts");
+    if (!take_rows(input, bytes, got / 8)) return INPUT_FAILED;
+    if (got % 8 == 0) return INPUT_DOCUMENTS;
+    return fail(input, "its length is not a multiple of 8 bytes, as that of u64 rows is");
 }
 
 static enum input_status start_npy(struct input *input) {
@@ -125,7 +143,7 @@ static enum input_status start_npy(struct input *input) {
     if (status != READER_OK && status != READER_END) return from_reader(status);
     if (got < prefix.header_length) return fail(input, "it ends within its header; the file is incomplete");
     if (!npy_read_header(bytes, got, &input->array, &problem)) return fail(input, problem.sentence);
-    return INPUT_DOCUMENT;
+    return INPUT_DOCUMENTS;
 }
 
 /* ---- All inputs ---- */
@@ -139,33 +157,35 @@ static enum input_status open_next(struct input *input) {
     input->row = 0;
     input->array = (struct npy_array){0, false};
     if (!reader_open(&input->reader, path)) return INPUT_FAILED;
-    return input->format == INPUT_NPY ? start_npy(input) : INPUT_DOCUMENT;
+    return input->format == INPUT_NPY ? start_npy(input) : INPUT_DOCUMENTS;
 }
 
-static enum input_status read_next(struct input *input, struct tsv_record *record) {
-    enum input_status status = input->path == 0 ? open_next(input) : INPUT_DOCUMENT;
-    while (status == INPUT_DOCUMENT) {
-        status = input->format == INPUT_TSV ? next_of_tsv(input, record) : next_row(input, record);
-        if (status != INPUT_END) break;
-        status = open_next(input);
+/* Reads one or more documents. */
+static enum input_status read_next(struct input *input) {
+    enum input_status status = input->path == 0 ? open_next(input) : INPUT_DOCUMENTS;
+    input->count = 0;
+    while (status == INPUT_DOCUMENTS && input->count == 0) {
+        status = input->format == INPUT_TSV ? read_lines(input) : read_rows(input);
+        if (status == INPUT_END) status = open_next(input);
     }
-    if (status == INPUT_DOCUMENT) input->documents++;
+    input->documents += input->count;
     return status;
 }
 
 enum input_status input_find_recipe(struct input *input) {
     input->recipe_settled = input->recipe != NULL;
-    if (input->recipe != NULL || input->format != INPUT_TSV) return INPUT_DOCUMENT;
-    input->first_status = read_next(input, &input->first);
+    if (input->recipe != NULL || input->format != INPUT_TSV) return INPUT_DOCUMENTS;
+    input->first_status = read_next(input);
     input->ahead = true;
     return input->first_status;
 }
 
-enum input_status input_next(struct input *input, struct tsv_record *record) {
-    if (!input->ahead) return read_next(input, record);
+enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count) {
+    enum input_status status = input->ahead ? input->first_status : read_next(input);
     input->ahead = false;
-    *record = input->first;
-    return input->first_status;
+    *records = input->records;
+    *count = input->count;
+    return status;
 }
 
 void input_free(struct input *input) {

@@ -14,11 +14,14 @@ enum input_format {
 };
 
 enum input_status {
-    INPUT_DOCUMENT,
+    INPUT_DOCUMENTS,
     INPUT_END,
     INPUT_INTERRUPTED,
     INPUT_FAILED, /* after a complaint */
 };
+
+/* Documents are read some at a time: as many as stay in a core's cache. */
+enum { INPUT_BATCH = 512 };
 
 struct input {
     /* Set by the caller. */
@@ -38,23 +41,21 @@ struct input {
     struct reader reader;
     struct npy_array array; /* of the file that is being read */
     uint64_t row;           /* within the file */
-    bool ahead;             /* `first` was read, and not yet given */
+    struct tsv_record records[INPUT_BATCH];
+    size_t count;
+    bool ahead; /* the first of them were read, and not yet given */
     enum input_status first_status;
-    struct tsv_record first;
     char *own_recipe; /* from the inputs; freed by input_free */
     bool recipe_settled;
 };
 
 /* Reads ahead where the recipe may stand in the input, so that `recipe` is known; NULL then where there is none.
- * INPUT_DOCUMENT or INPUT_END when all is well. */
+ * INPUT_DOCUMENTS or INPUT_END when all is well. */
 enum input_status input_find_recipe(struct input *input);
 
-/* Gives the next document; its ID is valid until the next call. For u64 and npy `number` is the row's number over all
- * inputs. */
-enum input_status input_next(struct input *input, struct tsv_record *record);
-
-/* Where the document given last stands, for messages: a file, and a line or row. */
-void input_complain(const struct input *input, const char *sentence);
+/* Gives the next documents, one or more; they and their IDs are valid until the next call. For u64 and npy `number` is
+ * the row's number over all inputs. */
+enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count);
 
 void input_free(struct input *input);
 

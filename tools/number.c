@@ -6,11 +6,16 @@
 static bool multiply(uint64_t *value, uint64_t factor) { return !__builtin_mul_overflow(*value, factor, value); }
 
 bool number_parse_digits(const char *text, size_t length, uint64_t *value) {
+    enum { SURE_TO_FIT = 19 };
     uint64_t sum = 0;
     if (length == 0) return false;
     for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9' || !multiply(&sum, 10)) return false;
-        if (__builtin_add_overflow(sum, (uint64_t)(text[i] - '0'), &sum)) return false;
+        unsigned digit = (unsigned)(unsigned char)text[i] - '0';
+        if (digit > 9) return false;
+        if (i < SURE_TO_FIT)
+            sum = 10 * sum + digit;
+        else if (!multiply(&sum, 10) || __builtin_add_overflow(sum, (uint64_t)digit, &sum))
+            return false;
     }
     *value = sum;
     return true;

@@ -77,22 +77,28 @@ static void give(struct reader *reader, size_t length, const char **bytes, size_
     reader->searched = 0;
 }
 
-enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length) {
-    for (;;) {
-        size_t held = reader->end - reader->start;
-        const char *from = held > 0 ? reader->bytes + reader->start : "";
-        const char *newline = memchr(from + reader->searched, '\n', held - reader->searched);
-        if (newline != NULL || (reader->ended && held > 0)) {
-            give(reader, newline != NULL ? (size_t)(newline - from) : held, line, length);
-            if (newline != NULL) reader->start++;
-            reader->line++;
-            return READER_OK;
-        }
-        if (reader->ended) return READER_END;
+bool reader_held_line(struct reader *reader, const char **line, size_t *length) {
+    size_t held = reader->end - reader->start;
+    if (held == 0) return false;
+    const char *from = reader->bytes + reader->start;
+    const char *newline = memchr(from + reader->searched, '\n', held - reader->searched);
+    if (newline == NULL && !reader->ended) {
         reader->searched = held;
+        return false;
+    }
+    give(reader, newline != NULL ? (size_t)(newline - from) : held, line, length);
+    if (newline != NULL) reader->start++;
+    reader->line++;
+    return true;
+}
+
+enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length) {
+    while (!reader_held_line(reader, line, length)) {
+        if (reader->ended) return READER_END;
         enum reader_status status = read_more(reader, wait);
         if (status != READER_OK) return status;
     }
+    return READER_OK;
 }
 
 enum reader_status reader_bytes(struct reader *reader, size_t want, const char **bytes, size_t *got) {

@@ -31,9 +31,13 @@ struct reader {
  * False after a complaint. A reader that is closed may be opened again, and keeps its buffer. */
 bool reader_open(struct reader *reader, const char *path);
 
-/* Gives the next line, without its \n, valid until the next call. Without `wait`, READER_PENDING where the rest of the
- * line has still to come. */
+/* Gives the next line, without its \n, valid until the next call of it. Without `wait`, READER_PENDING where the rest
+ * of the line has still to come. */
 enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length);
+
+/* Gives the next line where all of it was read already, and false else: it reads nothing, so that the lines given
+ * before it stay valid, too. */
+bool reader_held_line(struct reader *reader, const char **line, size_t *length);
 
 /* Gives the next `want` bytes, valid until the next call, or what is left of them at the end: *got may be less then,
  * and is 0 with READER_END. */

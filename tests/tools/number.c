@@ -22,6 +22,8 @@ static void test_numbers(void **state) {
     check("0", 0);
     check("007", 7);
     check("18446744073709551615", UINT64_MAX);
+    check("9999999999999999999", UINT64_C(9999999999999999999));
+    check("000000000000000000000000000018446744073709551615", UINT64_MAX);
     check("1K", 1024);
     check("3M", UINT64_C(3) << 20);
     check("2G", UINT64_C(2) << 30);
@@ -49,6 +51,9 @@ static void test_what_is_none(void **state) {
     refuse("1.5");
     refuse("0x10");
     refuse("18446744073709551616");
+    refuse("18446744073709551620");
+    refuse("99999999999999999999");
+    refuse("00000000000000000000000/");
     refuse("18446744073709551615K");
     refuse("16777216T");
     refuse("2^64");

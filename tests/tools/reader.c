@@ -58,6 +58,36 @@ static void test_lines_as_they_come(void **state) {
     reader_free(&reader);
 }
 
+static void expect_held_line(struct reader *reader, const char *expected) {
+    const char *line;
+    size_t length;
+    assert_true(reader_held_line(reader, &line, &length));
+    assert_int_equal(length, strlen(expected));
+    assert_memory_equal(line, expected, length);
+}
+
+static void test_held_lines(void **state) {
+    int end;
+    struct reader reader = open_pipe(&end);
+    const char *first, *line;
+    size_t length;
+    (void)state;
+    assert_false(reader_held_line(&reader, &line, &length));
+    put(end, "one\ntwo\n\nthr");
+    assert_int_equal(reader_line(&reader, true, &first, &length), READER_OK);
+    expect_held_line(&reader, "two");
+    expect_held_line(&reader, "");
+    assert_int_equal(reader.line, 3);
+    put(end, "ee");
+    close(end);
+    assert_false(reader_held_line(&reader, &line, &length));
+    assert_memory_equal(first, "one", 3);
+    expect_line(&reader, true, "three");
+    assert_int_equal(reader.line, 4);
+    assert_false(reader_held_line(&reader, &line, &length));
+    reader_free(&reader);
+}
+
 static FILE *new_file(struct reader *reader) {
     FILE *file = tmpfile();
     assert_non_null(file);
@@ -116,6 +146,7 @@ int main(void) {
     alarm(60); /* a read that waits for ever is a failure */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_as_they_come),
+        cmocka_unit_test(test_held_lines),
         cmocka_unit_test(test_lines_longer_than_a_read),
         cmocka_unit_test(test_bytes),
     };
