@@ -4,6 +4,7 @@
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/output.h"
+#include "tools/size.h"
 
 #include <idx.h>
 
@@ -32,10 +33,10 @@ static const char help[] =
 
 static const char *const format_names[] = {"text", "json", NULL};
 
-/* A table, and its size beside the limit; ratios are 0 where there are no fingerprints. */
+/* A table, and its size beside the limit. */
 struct measured {
     struct idx_table_properties table;
-    double bits, limit, ratio;
+    struct density density;
 };
 
 struct sum {
@@ -52,9 +53,7 @@ static bool measure(const struct idx_index *index, const struct idx_properties *
         complain("%s", error.sentence);
         return false;
     }
-    measured->bits = quotient(8 * (double)measured->table.file_bytes, (double)measured->table.fingerprints);
-    measured->limit = idx_information_limit(measured->table.fingerprints, properties->bits);
-    measured->ratio = quotient(measured->bits, measured->limit);
+    measured->density = density_of((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
     return true;
 }
 
@@ -143,8 +142,8 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
                   " %6u %6u %5s %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %12" PRIu64
                   " %9.3f %7.3f %7.4f %9.2f %9" PRIu64 " %7.2f\n",
                   table->prefix, table->radius, codec_names[table->codec], table->block_size, table->fingerprints,
-                  table->directory_bytes, table->file_bytes, measured->bits, measured->limit, measured->ratio,
-                  table->mean_group, table->largest_group, table->expected_blocks);
+                  table->directory_bytes, table->file_bytes, measured->density.bits, measured->density.limit,
+                  measured->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
 }
 
 static bool print_text(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
@@ -158,11 +157,11 @@ static bool print_text(const struct idx_index *index, const struct idx_propertie
         for (size_t table = 0; table < properties->scheme->table_count; table++) {
             if (!measure(index, properties, segment, table, &measured)) return false;
             put_table(segment, table, properties->bits, &measured, output);
-            sum = (struct sum){sum.bits + measured.bits, sum.ratio + measured.ratio, sum.tables + 1};
+            sum = (struct sum){sum.bits + measured.density.bits, sum.ratio + measured.density.ratio, sum.tables + 1};
         }
     }
-    output_format(output, "\nmean of the tables: %.3f bits a fingerprint, ratio %.4f\n",
-                  quotient(sum.bits, (double)sum.tables), quotient(sum.ratio, (double)sum.tables));
+    output_format(output, "\n" DENSITY_MEAN_FORMAT "\n", quotient(sum.bits, (double)sum.tables),
+                  quotient(sum.ratio, (double)sum.tables));
     return true;
 }
 
@@ -179,9 +178,9 @@ static json_t *table_object(size_t segment, size_t number, unsigned bits, const 
                      "radius", integer(table->radius), "codec", codec_names[table->codec], "block_size",
                      integer(table->block_size), "fingerprints", integer(table->fingerprints), "blocks",
                      integer(table->blocks), "directory_bytes", integer(table->directory_bytes), "bytes",
-                     integer(table->file_bytes), "bits_per_fingerprint", measured->bits, "limit", measured->limit,
-                     "ratio", measured->ratio, "mean_group", table->mean_group, "largest_group",
-                     integer(table->largest_group), "expected_blocks", table->expected_blocks);
+                     integer(table->file_bytes), "bits_per_fingerprint", measured->density.bits, "limit",
+                     measured->density.limit, "ratio", measured->density.ratio, "mean_group", table->mean_group,
+                     "largest_group", integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
 static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {

@@ -3,6 +3,7 @@
 #include "tools/command.h"
 #include "tools/json.h"
 #include "tools/output.h"
+#include "tools/size.h"
 
 #include <idx.h>
 
@@ -71,14 +72,6 @@ struct report {
 
 /* A number in a few digits: whole from 10 on. */
 static void write_number(char *cell, double number) { snprintf(cell, CELL, number >= 9.995 ? "%.0f" : "%.3g", number); }
-
-static void write_size(char *cell, double bytes) {
-    static const char units[] = "BKMGTPE";
-    size_t unit = 0;
-    for (; bytes >= 1024 && unit + 2 < sizeof units; unit++) bytes /= 1024;
-    snprintf(cell, CELL, unit == 0 || bytes >= 99.95 ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit],
-             unit == 0 ? "" : "iB");
-}
 
 static double bytes_of(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
 
@@ -153,8 +146,8 @@ static void write_row(const struct report *report, const struct idx_plan *plan, 
     write_number(row->cells[6], plan->nanoseconds / 1e3);
     write_number(row->cells[7], 1e9 / plan->nanoseconds);
     snprintf(row->cells[8], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
-    write_size(row->cells[9], plan->table_bytes);
-    write_size(row->cells[10], plan->resident_bytes);
+    size_print(row->cells[9], plan->table_bytes);
+    size_print(row->cells[10], plan->resident_bytes);
 }
 
 static void print_rows(const struct row *rows, size_t count, struct output *output) {
