@@ -1,15 +1,18 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
 #include "tools/arguments.h"
 #include "tools/command.h"
+#include "tools/forecast.h"
 #include "tools/input.h"
 #include "tools/interrupt.h"
+#include "tools/making.h"
 #include "tools/names.h"
+#include "tools/number.h"
 #include "tools/progress.h"
 
 #include <idx.h>
 
 #include <inttypes.h>
-#include <unistd.h>
+#include <string.h>
 
 static const char help[] =
     "Usage: idx build [OPTION…] OUTPUT [INPUT…]\n"
@@ -27,9 +30,12 @@ static const char help[] =
     "  --id-type TYPE         text (default of tsv), u64 (default of u64 and npy) or none\n"
     "  --recipe RECIPE        how the fingerprints were made, instead of what the inputs say\n"
     "  --skip-bad-lines       count bad TSV lines and go on\n"
-    "  --threads N            tables built at a time (default: the processors, up to 4)\n"
+    "  --shard I/N            take only the documents of part I, from 1, of N parts of about the same size\n"
+    "  --memory SIZE          memory to use (default: half of what is free)\n"
+    "  --tmpdir FOLDER        where temporary files stand (default: beside OUTPUT)\n"
+    "  --threads N            threads that sort and write tables (default: the processors, up to 4)\n"
     "  --force                replace the index that stands at OUTPUT, atomically\n"
-    "  --progress             say how far it is, even where standard error is no terminal\n"
+    "  --progress             say how far it is, and what it took, even where standard error is no terminal\n"
     "\n"
     "Formats:\n"
     "  tsv  a document a line: fingerprint, tab, ID. With --id-type text an ID is any bytes but tab and newline (a\n"
@@ -38,11 +44,14 @@ static const char help[] =
     "  u64  little-endian 64-bit fingerprints and nothing else; the ID is the row's number over all INPUTs, from 0.\n"
     "  npy  NumPy's file of a one-dimensional array of uint64; IDs as with u64.\n"
     "\n"
+    "What doesn't fit into memory goes through temporary files of up to about 13 bytes a document, which are gone "
+    "when\n"
+    "the build ends. "
     "Nothing is published unless all went well: a bad line is an error that names FILE:LINE.\n"
     "\n"
-    "Example:\n"
+    "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
-    "  idx lookup docs.idx --text docs/README\n"
+    "  idx build --shard 1/4 --format u64 shard-1.idx crawl.u64\n"
     "\n"
     "Exit status: 0 the index stands at OUTPUT; 2 error.\n";
 
@@ -54,12 +63,11 @@ struct build {
     int codec, id_type, format, notation; /* -1: not given */
     bool progress_forced;
     const char *output;
+    const char *shard_text; /* I/N */
+    uint64_t shard, shards; /* from 0; 0 shards: all documents are taken */
+    uint64_t elsewhere;     /* documents of other shards */
+    struct progress progress;
 };
-
-static unsigned default_threads(void) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > 4 ? 4 : (unsigned)processors;
-}
 
 static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
@@ -79,6 +87,9 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
         {.name = "id-type", .kind = OPTION_CHOICE, .value = &build->id_type, .names = id_type_names},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &build->input.recipe},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &build->input.skip_bad_lines},
+        {.name = "shard", .kind = OPTION_TEXT, .value = &build->shard_text},
+        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
+        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads},
         {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
         {.name = "progress", .kind = OPTION_FLAG, .value = &build->progress_forced},
@@ -102,11 +113,24 @@ static bool check_format(const struct build *build) {
     return vain == NULL && build->id_type != IDX_ID_TEXT;
 }
 
+static bool read_shard(struct build *build) {
+    const char *text = build->shard_text, *slash = text == NULL ? NULL : strchr(text, '/');
+    uint64_t number;
+    if (text == NULL) return true;
+    if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &number) ||
+        !number_parse_digits(slash + 1, strlen(slash + 1), &build->shards) || number < 1 || number > build->shards) {
+        complain_of_usage("--shard takes I/N, a part from 1/N to N/N, and '%s' is none", text);
+        return false;
+    }
+    build->shard = number - 1;
+    return true;
+}
+
 static bool settle(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
     struct input *input = &build->input;
     input->format = build->format < 0 ? INPUT_TSV : (enum input_format)build->format;
-    if (!check_format(build)) return false;
+    if (!check_format(build) || !read_shard(build)) return false;
     if (build->codec >= 0) build->options.codec = (enum idx_codec)build->codec;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;
@@ -123,119 +147,75 @@ static bool add(struct idx_builder *builder, const struct build *build, const st
     enum idx_status status = build->options.id_type == IDX_ID_TEXT
                                  ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
                                  : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
-    if (status == IDX_OK) return true;
-    complain("%s", error.sentence);
-    return false;
+    if (status != IDX_OK) making_failed(&error);
+    return status == IDX_OK;
 }
 
-static enum input_status add_all(struct idx_builder *builder, struct build *build, struct progress *progress) {
+static bool add_batch(struct idx_builder *builder, struct build *build, const struct tsv_record *records,
+                      size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (build->shards > 1 && idx_shard(records[i].fingerprint, build->shards) != build->shard)
+            build->elsewhere++;
+        else if (!add(builder, build, &records[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool add_all(struct idx_builder *builder, struct build *build) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
     while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
-        for (size_t i = 0; i < count; i++) {
-            if (!add(builder, build, &records[i])) return INPUT_FAILED;
-            progress_document(progress);
-        }
+        if (!add_batch(builder, build, records, count)) return false;
     }
-    progress_end_line(progress);
     if (status == INPUT_END && build->input.skipped > 0)
         complain("skipped %" PRIu64 " bad lines, of which the first was named above", build->input.skipped);
-    return status;
+    return status == INPUT_END;
 }
 
-static bool publish(struct idx_builder *builder, struct progress *progress) {
-    struct idx_build_summary summary;
+static bool publish(struct idx_builder *builder, struct idx_build_summary *summary) {
     struct idx_error error;
-    interrupt_postpone("idx build: the index is being written and is published then; interrupting once more ends this "
-                       "at once, and leaves a temporary folder beside OUTPUT for the next build to remove\n");
-    progress_say(progress, "sorting and writing");
-    if (idx_builder_finish(builder, &summary, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
-    progress_say(progress,
-                 "%" PRIu64 " documents, %" PRIu64 " distinct fingerprints; scheme %s, %zu tables of %" PRIu64
-                 " bytes in all; documents %" PRIu64 " bytes",
-                 summary.documents, summary.fingerprints, summary.scheme, summary.tables, summary.table_bytes,
-                 summary.documents_bytes);
-    return true;
-}
-
-/* ---- Warnings ---- */
-
-/* Fewer fingerprints are quick to search whatever they look like. */
-#define FINGERPRINTS_WORTH_A_WARNING 1000
-#define MUCH_MORE 4
-
-/* A probe of every table of a segment, and the table with the largest group. */
-struct skew {
-    double blocks, even_blocks; /* that the probes search; and would, were the fingerprints spread evenly */
-    size_t table;
-    struct idx_table_properties largest;
-};
-
-static bool measure_skew(const struct idx_index *index, size_t tables, struct skew *skew) {
-    struct idx_table_properties table;
-    *skew = (struct skew){0};
-    for (size_t i = 0; i < tables; i++) {
-        if (idx_get_table_properties(index, 0, i, &table, NULL) != IDX_OK) return false;
-        skew->blocks += table.expected_blocks;
-        skew->even_blocks += table.even_blocks;
-        if (i > 0 && table.largest_group <= skew->largest.largest_group) continue;
-        skew->table = i;
-        skew->largest = table;
-    }
-    return true;
-}
-
-static void warn(const struct idx_properties *properties, const struct skew *skew) {
-    uint64_t dead = skew->largest.dead_bits;
-    char mask[NOTATION_MAX_LENGTH];
-    size_t length = notation_print(NOTATION_HEX, properties->bits, dead, mask);
-    if (dead != 0)
-        complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables that bring them to the front tell "
-                 "little apart; see idx info and idx plan",
-                 __builtin_popcountll(dead), properties->bits, (int)length, mask);
-    if (skew->blocks > MUCH_MORE * skew->even_blocks)
-        complain("one probe of each table searches about %.0f blocks, where evenly spread fingerprints take %.0f: the "
-                 "largest group, in table %zu, is of %" PRIu64
-                 " fingerprints with the same %u-bit prefix; another --scheme may do better, see idx info",
-                 skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
-}
-
-/* Advice about the index that was published, which is no less one where the advice can't be given. */
-static void advise(const char *path) {
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
-    struct idx_index *index = NULL;
-    struct idx_properties properties;
-    struct skew skew;
-    options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, path, &options, NULL) != IDX_OK) return;
-    idx_get_properties(index, &properties);
-    if (properties.fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
-        measure_skew(index, properties.scheme->table_count, &skew))
-        warn(&properties, &skew);
-    idx_close(index);
+    if (idx_builder_finish(builder, summary, &error) == IDX_OK) return true;
+    making_failed(&error);
+    return false;
 }
 
 /* ---- The whole ---- */
 
+/* What is known of how much there is, before it is read. */
+static void look_ahead(struct build *build) {
+    struct input_size size;
+    if (!input_guess_size(&build->input, &size) || size.documents == 0) return;
+    if (build->shards > 1) size = (struct input_size){size.documents / build->shards, size.id_bytes / build->shards};
+    build->progress.documents = size.documents;
+    forecast(&build->options, build->output, &size, build->progress.shown);
+}
+
+static bool make(struct idx_builder *builder, struct build *build) {
+    struct idx_build_summary summary;
+    look_ahead(build);
+    bool published = add_all(builder, build) && publish(builder, &summary);
+    progress_end(&build->progress);
+    if (!published) return false;
+    if (build->progress.shown && build->shards > 1)
+        complain("left %" PRIu64 " documents to the other shards", build->elsewhere);
+    making_report(build->output, &summary, &build->progress);
+    return true;
+}
+
 static bool run(struct build *build) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
-    struct progress progress;
-    progress_start(&progress, build->progress_forced);
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
     if (idx_builder_open(&builder, build->output, &build->options, &error) != IDX_OK) {
-        complain("%s", error.sentence);
+        making_failed(&error);
         return false;
     }
-    bool published = add_all(builder, build, &progress) == INPUT_END && publish(builder, &progress);
+    bool published = make(builder, build);
     idx_builder_free(builder);
-    if (published) advise(build->output);
     return published;
 }
 
@@ -247,9 +227,12 @@ int command_build(int argc, char **argv) {
                           .format = -1,
                           .notation = -1};
     int status;
-    build.options.threads = default_threads();
+    build.options.threads = making_threads();
+    build.options.progress = progress_visit;
+    build.options.context = &build.progress;
     if (!read_arguments(argc, argv, &build, &status)) return status;
     if (!settle(&build)) return ENDS_BADLY;
+    progress_start(&build.progress, build.progress_forced);
     interrupt_catch();
     bool published = run(&build);
     input_free(&build.input);

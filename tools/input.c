@@ -3,9 +3,12 @@
 
 #include <idx.h>
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Of the line or row that was read last. */
 static void complain_of(const struct input *input, const char *sentence) {
@@ -148,12 +151,16 @@ static enum input_status start_npy(struct input *input) {
 
 /* ---- All inputs ---- */
 
+static size_t count_paths(const struct input *input) { return input->paths.count == 0 ? 1 : input->paths.count; }
+
+static const char *path_of(const struct input *input, size_t number) {
+    return input->paths.count == 0 ? "-" : input->paths.values[number];
+}
+
 static enum input_status open_next(struct input *input) {
-    size_t count = input->paths.count == 0 ? 1 : input->paths.count;
     reader_close(&input->reader);
-    if (input->path == count) return INPUT_END;
-    const char *path = input->paths.count == 0 ? "-" : input->paths.values[input->path];
-    input->path++;
+    if (input->path == count_paths(input)) return INPUT_END;
+    const char *path = path_of(input, input->path++);
     input->row = 0;
     input->array = (struct npy_array){0, false};
     if (!reader_open(&input->reader, path)) return INPUT_FAILED;
@@ -186,6 +193,61 @@ enum input_status input_next(struct input *input, const struct tsv_record **reco
     *records = input->records;
     *count = input->count;
     return status;
+}
+
+/* ---- How much there is ---- */
+
+enum { SAMPLE_BYTES = 1 << 16 };
+
+/* Adds what a TSV file of `bytes` holds, if all of it is like these lines, of which the last one may be cut. */
+static void guess_lines(const struct input *input, const char *lines, size_t length, double bytes,
+                        struct input_size *size) {
+    struct tsv_record record;
+    struct problem problem;
+    uint64_t documents = 0, id_bytes = 0;
+    const char *at = lines, *end = lines + length, *newline;
+    for (; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
+        if (tsv_parse(&input->rules, at, (size_t)(newline - at), &record, &problem) != TSV_RECORD) continue;
+        documents++;
+        if (input->rules.ids == TSV_ID_TEXT) id_bytes += record.id_length;
+    }
+    if (at == lines) return;
+    double times = bytes / (double)(at - lines);
+    size->documents += (uint64_t)((double)documents * times);
+    size->id_bytes += (uint64_t)((double)id_bytes * times);
+}
+
+/* From the lines in the middle of a large file: the first ones may be shorter, where IDs are numbered. */
+static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
+    static char sample[SAMPLE_BYTES];
+    bool large = bytes > 2 * SAMPLE_BYTES;
+    ssize_t got = pread(file, sample, sizeof sample, large ? (off_t)(bytes / 2) : 0);
+    if (got <= 0) return got == 0;
+    const char *newline = large ? memchr(sample, '\n', (size_t)got) : NULL;
+    size_t start = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
+    guess_lines(input, sample + start, (size_t)got - start, (double)bytes, size);
+    return true;
+}
+
+static bool guess_file(const struct input *input, int file, struct input_size *size) {
+    struct stat status;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    if (input->format == INPUT_TSV) return guess_tsv(input, file, (uint64_t)status.st_size, size);
+    size->documents += (uint64_t)status.st_size / sizeof(uint64_t);
+    return true;
+}
+
+bool input_guess_size(const struct input *input, struct input_size *size) {
+    bool known = true;
+    *size = (struct input_size){0, 0};
+    for (size_t i = 0; i < count_paths(input) && known; i++) {
+        const char *path = path_of(input, i);
+        bool standard = strcmp(path, "-") == 0;
+        int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        known = file >= 0 && guess_file(input, file, size);
+        if (file > STDIN_FILENO) close(file);
+    }
+    return known;
 }
 
 void input_free(struct input *input) {

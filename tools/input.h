@@ -57,6 +57,16 @@ enum input_status input_find_recipe(struct input *input);
  * the row's number over all inputs. */
 enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count);
 
+/* How much all inputs hold, where that can be known without reading them: from the sizes of regular files, and how long
+ * some lines of TSV are. */
+struct input_size {
+    uint64_t documents;
+    uint64_t id_bytes; /* of text IDs */
+};
+
+/* False where it can't be known. Any time. */
+bool input_guess_size(const struct input *input, struct input_size *size);
+
 void input_free(struct input *input);
 
 #endif

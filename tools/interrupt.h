@@ -1,4 +1,4 @@
-/* interrupt.h: SIGHUP, SIGINT and SIGTERM during a build, which has to clean up before it ends. */
+/* interrupt.h: SIGHUP, SIGINT and SIGTERM during a build or a merge, which has to clean up before it ends. */
 #ifndef IDX_TOOLS_INTERRUPT_H
 #define IDX_TOOLS_INTERRUPT_H
 
@@ -7,9 +7,7 @@
 /* From now on these signals are only noted. */
 void interrupt_catch(void);
 
-/* From now on the first of them is answered by `notice` on standard error, which must stay valid, and the second one
- * ends the process. */
-void interrupt_postpone(const char *notice);
+bool interrupt_noted(void);
 
 /* A descriptor to poll, readable once a signal was noted; -1 before interrupt_catch. */
 int interrupt_descriptor(void);

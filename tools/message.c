@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *speaker;
+static size_t overwritten; /* characters of the line that the next one overwrites */
 
 void message_speaker(const char *subcommand) { speaker = subcommand; }
 
@@ -21,6 +23,7 @@ static void say(bool help, const char *format, va_list arguments) {
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
     else
         snprintf(line + length, sizeof line - length, "\n");
+    message_overwrite("");
     fputs(line, stderr);
 }
 
@@ -36,6 +39,13 @@ void complain_of_usage(const char *format, ...) {
     va_start(arguments, format);
     say(true, format, arguments);
     va_end(arguments);
+}
+
+void message_overwrite(const char *line) {
+    size_t length = strlen(line);
+    if (overwritten > length) fprintf(stderr, "\r%*s", (int)overwritten, "");
+    if (overwritten > 0 || length > 0) fprintf(stderr, "\r%s", line);
+    overwritten = length;
 }
 
 bool problem_set(struct problem *problem, const char *format, ...) {

@@ -13,6 +13,10 @@ __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 /* Says a sentence about how the command was called, and where its help is. */
 __attribute__((format(printf, 1, 2))) void complain_of_usage(const char *format, ...);
 
+/* Shows a line that the next one of these, or the next message, overwrites: on a terminal, and shorter than that is
+ * wide. An empty one takes it away. */
+void message_overwrite(const char *line);
+
 /* Why a line, a number or a file can't be taken, worded by a parser that prints nothing itself: a clause that follows
  * "FILE:LINE: ". */
 struct problem {

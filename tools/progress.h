@@ -1,26 +1,38 @@
-/* progress.h: how far a build is, on standard error: where that is a terminal, or where it was asked for. */
+/* progress.h: how far a build or a merge is, on standard error: where that is a terminal, or where it was asked for. */
 #ifndef IDX_TOOLS_PROGRESS_H
 #define IDX_TOOLS_PROGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <idx.h>
 
 struct progress {
     bool shown;
-    bool terminal; /* one line, overwritten; else a line every few seconds */
-    double started, said;
-    uint64_t documents;
+    uint64_t documents; /* that will be read, as far as that is known; 0: it is not */
+
+    /* Within. */
+    bool terminal; /* one line, overwritten; else a line every few seconds, and one for each phase that ended */
+    bool running;
+    struct idx_progress last;
+    double started, entered, said; /* when: all of it, this phase, the last line */
+    double base;                   /* since when the rate is counted, `base_done` being done then; 0: not yet */
+    uint64_t base_done;
+    uint64_t added; /* documents, as far as the library told */
+    struct {
+        double seconds;
+        uint64_t peak_bytes; /* resident memory at its largest; 0: not known */
+        bool seen, told;
+    } phases[IDX_PHASE_COUNT];
 };
 
 void progress_start(struct progress *progress, bool forced);
 
-/* Counts a document, and says from time to time how many and how fast. */
-void progress_document(struct progress *progress);
+/* An idx_progress_visitor, whose context is a struct progress: shows how far it is, and goes on until a signal is noted
+ * (interrupt.h). */
+bool progress_visit(void *progress, const struct idx_progress *now);
 
-/* Says a sentence of its own line. */
-__attribute__((format(printf, 2, 3))) void progress_say(struct progress *progress, const char *format, ...);
+/* Ends the last phase. */
+void progress_end(struct progress *progress);
 
-/* Ends the overwritten line, so that something else can be said. */
-void progress_end_line(struct progress *progress);
+/* Prints how long each phase took, and how much memory. */
+void progress_print_phases(const struct progress *progress);
 
 #endif

@@ -4,7 +4,7 @@ _idx_options() {
     case $1 in
         build)
             echo -k --scheme --max-bytes-per-fingerprint --codec --block-size --bits --format --fingerprints \
-                --id-type --recipe --skip-bad-lines --threads --force --progress --help
+                --id-type --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
             ;;
         lookup) echo -k --text --fingerprints --format --limit --max-documents --exists --threads --disk --help ;;
         info) echo --format --help ;;
