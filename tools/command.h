@@ -15,6 +15,7 @@ int command_dump(int argc, char **argv);
 int command_fingerprint(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_lookup(int argc, char **argv);
+int command_merge(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_verify(int argc, char **argv);
 

@@ -15,8 +15,9 @@ static const struct subcommand {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"build", command_build},   {"dump", command_dump}, {"fingerprint", command_fingerprint}, {"info", command_info},
-    {"lookup", command_lookup}, {"plan", command_plan}, {"verify", command_verify},
+    {"build", command_build}, {"dump", command_dump},     {"fingerprint", command_fingerprint},
+    {"info", command_info},   {"lookup", command_lookup}, {"merge", command_merge},
+    {"plan", command_plan},   {"verify", command_verify},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
@@ -30,6 +31,7 @@ static const char help[] =
     "  idx lookup INDEX [FINGERPRINT…]    find the fingerprints near to these, and their documents\n"
     "  idx info INDEX                     what an index is, and how large\n"
     "  idx verify INDEX…                  check that an index is whole\n"
+    "  idx merge OUTPUT INDEX…            make one index of several\n"
     "  idx dump INDEX                     print its documents, to build from\n"
     "  idx plan --count N                 the schemes that fit, and what they cost\n"
     "  idx help COMMAND, idx COMMAND --help, idx --version\n"

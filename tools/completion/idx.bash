@@ -6,6 +6,7 @@ _idx_options() {
             echo -k --scheme --max-bytes-per-fingerprint --codec --block-size --bits --format --fingerprints \
                 --id-type --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
             ;;
+        merge) echo --memory --threads --force --progress --help ;;
         lookup) echo -k --text --fingerprints --format --limit --max-documents --exists --threads --disk --help ;;
         info) echo --format --help ;;
         verify) echo --help ;;
@@ -31,7 +32,7 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='build dump fingerprint help info lookup plan verify'
+    local commands='build dump fingerprint help info lookup merge plan verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
