@@ -23,7 +23,7 @@ static const struct {
 } words[IDX_PHASE_COUNT] = {
     [IDX_PHASE_ADDING] = {"reading documents", " documents"},
     [IDX_PHASE_SORTING] = {"sorting documents", " documents"},
-    [IDX_PHASE_MERGING] = {"merging documents", " documents"},
+    [IDX_PHASE_MERGING] = {"merging", " entries"},
     [IDX_PHASE_TABLES] = {"writing tables", " fingerprints"},
     [IDX_PHASE_PUBLISHING] = {"publishing", ""},
 };
