@@ -1,7 +1,6 @@
-/* build.c: how long building an index takes, beside ten sorts of the same fingerprints and a copy of as many bytes, and
- * how much memory and writing it needs. */
+/* build.c: how long building an index takes, and merging it of several, beside sorts of the same fingerprints and a
+ * copy of as many bytes, and how much memory, writing and disk it needs. */
 #include "bench/clock.h"
-#include "bench/data.h"
 #include "bench/memory.h"
 
 #include <ftw.h>
@@ -11,46 +10,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define K 3
-#define SORTS 10
+#define NEAR 10 /* each tenth fingerprint is a near-duplicate of the one before */
 #define MAX_ROUNDS 99
+#define MAX_PARTS 99
 #define CHUNK ((size_t)1 << 17) /* fingerprints: 1 MiB */
 #define BATCH 1000              /* queries at once */
 #define CAPACITY 64             /* matches of a query that are looked through */
 
 static const char help[] =
     "Usage: build --count N [OPTION]...\n"
-    "Writes N fingerprints to a file, uniform ones and a tenth near-duplicates of these, and measures ten sorts of "
-    "them\n"
-    "(radix sort, eight passes of 8 bits, one thread), building an index from the file, which publishes and syncs it,\n"
-    "and copying as many bytes as the index has. All files are in the page cache, and removed afterwards.\n"
+    "Writes N fingerprints to a file, uniform ones, a tenth of them 1 to 3 bits from another, and measures sorts of\n"
+    "them (radix sort, eight passes of 8 bits, one thread), building an index from the file, which publishes and\n"
+    "syncs it, and copying as many bytes as the index has. All files are removed afterwards.\n"
     "\n"
     "  --count N        fingerprints (required), such as 1e7\n"
     "  --scheme S       (default auto)\n"
     "  --threads T      (default 1)\n"
+    "  --memory MIB     that the build may take (default: the library's)\n"
     "  --codec C        delta (the default) or xor\n"
     "  --block-size N   (default: the library's)\n"
     "  --ids I          u64 (the default): each has an ID, in order; or none\n"
+    "  --sorts N        (default 10)\n"
+    "  --parts N        build N indexes of the fingerprints besides, and measure merging them into one\n"
     "  --rounds N       of which medians are taken (default 1)\n"
     "  --check Q        verify the index, and find the fingerprints that Q queries (rounded up to thousands) are made\n"
     "                   from, 0 to 3 bits away\n"
     "  --folder D       for all files (default: TMPDIR, else /tmp)\n"
     "\n"
-    "Columns, separated by tabs: n (distinct); scheme; codec; block_size; ids; threads; sorts_seconds, "
-    "sorts_cpu_seconds:\n"
-    "all ten; build_seconds, build_cpu_seconds: from the first read to the published index; cpu is user and system "
-    "time "
-    "of\n"
-    "all threads; build_sorts, build_cpu_sorts: the two as parts of the sorts'; peak_bytes: resident at most while\n"
-    "building; written_bytes: while building; index_bytes: tables and documents; copy_seconds: with sync.\n";
+    "Columns, separated by tabs: n; scheme; codec; block_size; ids; threads; memory_mib; sorts_seconds and\n"
+    "sorts_cpu_seconds: of all; build_seconds and build_cpu_seconds: from the first read to the published index, cpu\n"
+    "being user and system time of all threads; peak_bytes: resident at most while building; written_bytes: while\n"
+    "building; disk_bytes and expected_disk_bytes: taken of the file system at most while building, and what\n"
+    "idx_estimate_build says; index_bytes: tables and documents; copy_seconds: with sync; merge_seconds,\n"
+    "merge_cpu_seconds and merge_peak_bytes.\n";
 
 struct options {
     size_t count, check;
     const char *scheme, *codec, *ids, *folder;
-    unsigned threads, rounds;
+    unsigned threads, rounds, sorts, parts;
     uint32_t block_size;
+    uint64_t memory_bytes;
 };
 
 static char work[PATH_MAX], fingerprints_path[PATH_MAX + 16], index_path[PATH_MAX + 16], copy_path[PATH_MAX + 16];
@@ -84,6 +87,8 @@ static void remove_work(void) { remove_all(work); }
 
 /* ---- Data ---- */
 
+static uint64_t chunk[CHUNK]; /* what is read or written at once */
+
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
 static uint64_t next_random(void) {
@@ -93,22 +98,30 @@ static uint64_t next_random(void) {
     return random_state * 2685821657736338717u;
 }
 
-/* Returns how many fingerprints the file has: distinct ones, in random order. */
-static size_t write_fingerprints(size_t wanted) {
-    struct data data;
-    make_data(&data, wanted, 1, K);
-    uint64_t *fingerprints = (uint64_t *)(uintptr_t)data.fingerprints; /* which make_data allocated */
-    for (size_t i = data.count; i > 1; i--) {
-        size_t other = next_random() % i;
-        uint64_t fingerprint = fingerprints[other];
-        fingerprints[other] = fingerprints[i - 1];
-        fingerprints[i - 1] = fingerprint;
-    }
+/* The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+static uint64_t mix(uint64_t number) {
+    uint64_t mixed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ mixed >> 31;
+}
+
+static uint64_t get_fingerprint(uint64_t number) {
+    if (number % NEAR != NEAR - 1) return mix(number);
+    uint64_t bits = mix(number), near = mix(number - 1);
+    for (unsigned i = 0; i <= number / NEAR % K; i++) near ^= UINT64_C(1) << (bits >> 6 * i & 63);
+    return near;
+}
+
+static void write_fingerprints(size_t count) {
     FILE *file = open_file(fingerprints_path, "wbx");
-    fwrite(fingerprints, sizeof *fingerprints, data.count, file);
+    for (size_t done = 0; done < count;) {
+        size_t here = count - done < CHUNK ? count - done : CHUNK;
+        for (size_t i = 0; i < here; i++) chunk[i] = get_fingerprint(done + i);
+        done += fwrite(chunk, sizeof *chunk, here, file);
+        if (ferror(file)) die("can't write to %s", fingerprints_path);
+    }
     sync_and_close(file);
-    free_data(&data, wanted);
-    return data.count;
 }
 
 static void read_fingerprints(uint64_t *fingerprints, size_t count) {
@@ -119,8 +132,6 @@ static void read_fingerprints(uint64_t *fingerprints, size_t count) {
 
 /* ---- What is measured ---- */
 
-static uint64_t chunk[CHUNK]; /* what is read or written at once */
-
 enum figure {
     SORTS_SECONDS,
     SORTS_CPU,
@@ -128,8 +139,13 @@ enum figure {
     BUILD_CPU,
     PEAK_BYTES,
     WRITTEN_BYTES,
+    DISK_BYTES,
+    EXPECTED_DISK_BYTES,
     INDEX_BYTES,
     COPY_SECONDS,
+    MERGE_SECONDS,
+    MERGE_CPU,
+    MERGE_PEAK_BYTES,
     FIGURES
 };
 
@@ -160,12 +176,13 @@ static double get_cpu_seconds(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static void measure_sorts(size_t count, double *figures) {
+static void measure_sorts(size_t count, unsigned sorts, double *figures) {
     size_t bytes = count * sizeof(uint64_t);
+    figures[SORTS_SECONDS] = figures[SORTS_CPU] = 0;
+    if (sorts == 0) return;
     uint64_t *keys = huge_new(bytes), *spare = huge_new(bytes);
     memset(spare, 1, bytes); /* has its pages */
-    figures[SORTS_SECONDS] = figures[SORTS_CPU] = 0;
-    for (int sort = 0; sort < SORTS; sort++) {
+    for (unsigned sort = 0; sort < sorts; sort++) {
         read_fingerprints(keys, count);
         double cpu = get_cpu_seconds(), begin = now();
         sort_by_bytes(keys, spare, count);
@@ -173,7 +190,7 @@ static void measure_sorts(size_t count, double *figures) {
         figures[SORTS_CPU] += get_cpu_seconds() - cpu;
     }
     for (size_t i = 1; i < count; i++) {
-        if (keys[i] <= keys[i - 1]) die("the sort that is compared with does not sort");
+        if (keys[i] < keys[i - 1]) die("the sort that is compared with does not sort");
     }
     huge_free(keys, bytes);
     huge_free(spare, bytes);
@@ -185,41 +202,100 @@ static void reset_peak(void) {
     if (fputs("5", file) < 0 || fclose(file) != 0) die("can't reset the peak of resident memory");
 }
 
-static void add_all(struct idx_builder *builder) {
-    uint64_t id = 0;
+static uint64_t get_free_bytes(void) {
+    struct statvfs status;
+    if (statvfs(work, &status) != 0) die("can't tell how much of the disk is free");
+    return (uint64_t)status.f_bfree * status.f_frsize;
+}
+
+static bool note_disk(void *context, const struct idx_progress *progress) {
+    uint64_t *least_free = context, bytes = get_free_bytes();
+    (void)progress;
+    if (bytes < *least_free) *least_free = bytes;
+    return true;
+}
+
+/* Part `part` of `parts` of the fingerprints. */
+static void add_all(struct idx_builder *builder, size_t total, unsigned part, unsigned parts) {
+    uint64_t id = total / parts * part, end = part + 1 == parts ? total : id + total / parts;
     struct idx_error error;
     FILE *file = open_file(fingerprints_path, "rb");
-    for (size_t count; (count = fread(chunk, sizeof *chunk, CHUNK, file)) > 0;) {
+    if (fseeko(file, (off_t)(id * sizeof *chunk), SEEK_SET) != 0) die("can't read %s", fingerprints_path);
+    while (id < end) {
+        size_t count = end - id < CHUNK ? (size_t)(end - id) : CHUNK;
+        if (fread(chunk, sizeof *chunk, count, file) != count) die("can't read %s", fingerprints_path);
         for (size_t i = 0; i < count; i++) try(idx_builder_add_u64(builder, chunk[i], id++, &error), &error);
     }
     fclose(file);
 }
 
-static void build(const struct options *options, struct idx_build_summary *summary) {
+static struct idx_build_options get_build_options(const struct options *options) {
     struct idx_build_options build = IDX_BUILD_OPTIONS_INIT;
-    struct idx_builder *builder;
-    struct idx_error error;
     build.k = K;
     build.scheme = options->scheme;
     build.codec = strcmp(options->codec, "xor") == 0 ? IDX_CODEC_XOR : IDX_CODEC_DELTA;
     build.block_size = options->block_size;
     build.id_type = strcmp(options->ids, "none") == 0 ? IDX_ID_NONE : IDX_ID_U64;
     build.threads = options->threads;
-    try(idx_builder_open(&builder, index_path, &build, &error), &error);
-    add_all(builder);
+    build.memory_bytes = options->memory_bytes;
+    return build;
+}
+
+static void build(const char *path, const struct idx_build_options *options, size_t total, unsigned part,
+                  unsigned parts, struct idx_build_summary *summary) {
+    struct idx_builder *builder;
+    struct idx_error error;
+    try(idx_builder_open(&builder, path, options, &error), &error);
+    add_all(builder, total, part, parts);
     try(idx_builder_finish(builder, summary, &error), &error);
     idx_builder_free(builder);
 }
 
 static void measure_build(const struct options *options, struct idx_build_summary *summary, double *figures) {
+    struct idx_build_options build_options = get_build_options(options);
+    struct idx_build_estimate estimate;
+    struct idx_error error;
+    uint64_t free_bytes = get_free_bytes(), least_free = free_bytes;
+    try(idx_estimate_build(&build_options, options->count, &estimate, &error), &error);
+    build_options.progress = note_disk;
+    build_options.context = &least_free;
     reset_peak();
     uint64_t written = read_proc("/proc/self/io", "write_bytes: %llu");
     double cpu = get_cpu_seconds(), begin = now();
-    build(options, summary);
+    build(index_path, &build_options, options->count, 0, 1, summary);
     figures[BUILD_SECONDS] = now() - begin;
     figures[BUILD_CPU] = get_cpu_seconds() - cpu;
     figures[PEAK_BYTES] = (double)read_proc("/proc/self/status", "VmHWM: %llu") * 1024;
     figures[WRITTEN_BYTES] = (double)(read_proc("/proc/self/io", "write_bytes: %llu") - written);
+    figures[DISK_BYTES] = (double)(free_bytes - least_free);
+    figures[EXPECTED_DISK_BYTES] = (double)estimate.peak_bytes;
+}
+
+/* Leaves the merged index in place of the one built at once. */
+static void measure_merge(const struct options *options, double *figures) {
+    static char paths[MAX_PARTS][PATH_MAX + 32];
+    const char *inputs[MAX_PARTS];
+    struct idx_build_options build_options = get_build_options(options);
+    struct idx_merge_options merge_options = IDX_MERGE_OPTIONS_INIT;
+    struct idx_build_summary summary;
+    struct idx_error error;
+    figures[MERGE_SECONDS] = figures[MERGE_CPU] = figures[MERGE_PEAK_BYTES] = 0;
+    if (options->parts == 0) return;
+    for (unsigned part = 0; part < options->parts; part++) {
+        snprintf(paths[part], sizeof paths[part], "%s-%u", index_path, part);
+        inputs[part] = paths[part];
+        build(paths[part], &build_options, options->count, part, options->parts, &summary);
+    }
+    merge_options.threads = options->threads;
+    merge_options.memory_bytes = options->memory_bytes;
+    merge_options.replace = true;
+    reset_peak();
+    double cpu = get_cpu_seconds(), begin = now();
+    try(idx_merge(index_path, inputs, options->parts, &merge_options, &summary, &error), &error);
+    figures[MERGE_SECONDS] = now() - begin;
+    figures[MERGE_CPU] = get_cpu_seconds() - cpu;
+    figures[MERGE_PEAK_BYTES] = (double)read_proc("/proc/self/status", "VmHWM: %llu") * 1024;
+    for (unsigned part = 0; part < options->parts; part++) remove_all(paths[part]);
 }
 
 /* As many bytes as the index has, from the fingerprints, over and over. */
@@ -241,17 +317,14 @@ static void measure_copy(const struct idx_build_summary *summary, double *figure
 
 /* ---- Checking ---- */
 
-/* Looks for fingerprints from all over the file with 0 to K bits flipped. */
-static void check_batch(const struct idx_index *index, FILE *file, size_t count, unsigned threads) {
+/* Looks for fingerprints from all over with 0 to K bits flipped. */
+static void check_batch(const struct idx_index *index, size_t count, unsigned threads) {
     static uint64_t sources[BATCH], queries[BATCH];
     static struct idx_match matches[BATCH * CAPACITY];
     static size_t match_counts[BATCH];
     struct idx_error error;
     for (size_t i = 0; i < BATCH; i++) {
-        off_t at = (off_t)(next_random() % count * sizeof *sources);
-        if (pread(fileno(file), &sources[i], sizeof *sources, at) != sizeof *sources)
-            die("can't read %s", fingerprints_path);
-        queries[i] = sources[i];
+        queries[i] = sources[i] = get_fingerprint(next_random() % count);
         while (idx_distance(queries[i], sources[i]) < i % (K + 1)) queries[i] ^= UINT64_C(1) << next_random() % 64;
     }
     try(idx_lookup_many(index, queries, BATCH, K, threads, matches, CAPACITY, match_counts, &error), &error);
@@ -267,12 +340,10 @@ static void check_batch(const struct idx_index *index, FILE *file, size_t count,
 static void check(size_t count, size_t queries, unsigned threads) {
     struct idx_index *index;
     struct idx_error error;
-    FILE *file = open_file(fingerprints_path, "rb");
     try(idx_verify(index_path, NULL, NULL, &error), &error);
     try(idx_open(&index, index_path, NULL, &error), &error);
-    for (size_t done = 0; done < queries; done += BATCH) check_batch(index, file, count, threads);
+    for (size_t done = 0; done < queries; done += BATCH) check_batch(index, count, threads);
     idx_close(index);
-    fclose(file);
 }
 
 /* ---- The command ---- */
@@ -282,28 +353,35 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void print_row(const struct options *options, size_t count, const char *scheme, const double *medians) {
-    printf("n\tscheme\tcodec\tblock_size\tids\tthreads\tsorts_seconds\tsorts_cpu_seconds\tbuild_seconds\tbuild_cpu_"
-           "seconds\tbuild_sorts\t"
-           "build_cpu_sorts\tpeak_bytes\twritten_bytes\tindex_bytes\tcopy_seconds\n");
-    printf("%zu\t%s\t%s\t%u\t%s\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.0f\t%.0f\t%.0f\t%.3f\n", count, scheme,
-           options->codec, options->block_size, options->ids, options->threads, medians[SORTS_SECONDS],
-           medians[SORTS_CPU], medians[BUILD_SECONDS], medians[BUILD_CPU],
-           medians[BUILD_SECONDS] / medians[SORTS_SECONDS], medians[BUILD_CPU] / medians[SORTS_CPU],
-           medians[PEAK_BYTES], medians[WRITTEN_BYTES], medians[INDEX_BYTES], medians[COPY_SECONDS]);
+static void print_row(const struct options *options, const char *scheme, const double *medians) {
+    static const char *const names[] = {"sorts_seconds",   "sorts_cpu_seconds", "build_seconds", "build_cpu_seconds",
+                                        "peak_bytes",      "written_bytes",     "disk_bytes",    "expected_disk_bytes",
+                                        "index_bytes",     "copy_seconds",      "merge_seconds", "merge_cpu_seconds",
+                                        "merge_peak_bytes"};
+    printf("n\tscheme\tcodec\tblock_size\tids\tthreads\tmemory_mib");
+    for (int i = 0; i < FIGURES; i++) printf("\t%s", names[i]);
+    printf("\n%zu\t%s\t%s\t%u\t%s\t%u\t%.0f", options->count, scheme, options->codec, options->block_size, options->ids,
+           options->threads, (double)options->memory_bytes / (1 << 20));
+    for (int i = 0; i < FIGURES; i++) {
+        bool seconds = strstr(names[i], "seconds") != NULL;
+        printf("\t%.*f", seconds ? 3 : 0, medians[i]);
+    }
+    printf("\n");
 }
 
 static void run(const struct options *options) {
     static double figures[FIGURES][MAX_ROUNDS];
     struct idx_build_summary summary;
     double medians[FIGURES];
-    size_t count = write_fingerprints(options->count);
+    write_fingerprints(options->count);
     for (unsigned round = 0; round < options->rounds; round++) {
         double here[FIGURES];
-        measure_sorts(count, here);
+        measure_sorts(options->count, options->sorts, here);
         measure_build(options, &summary, here);
         measure_copy(&summary, here);
-        if (round == 0 && options->check > 0) check(count, options->check, options->threads);
+        remove_all(copy_path);
+        measure_merge(options, here);
+        if (round == 0 && options->check > 0) check(options->count, options->check, options->threads);
         remove_all(index_path);
         for (int i = 0; i < FIGURES; i++) figures[i][round] = here[i];
     }
@@ -311,7 +389,7 @@ static void run(const struct options *options) {
         qsort(figures[i], options->rounds, sizeof **figures, compare_doubles);
         medians[i] = figures[i][options->rounds / 2];
     }
-    print_row(options, count, summary.scheme, medians);
+    print_row(options, summary.scheme, medians);
 }
 
 static double parse_number(const char *text) {
@@ -332,6 +410,9 @@ static void parse_option(struct options *options, int option, const char *value)
         case 'r': options->rounds = (unsigned)parse_number(value); break;
         case 'q': options->check = (size_t)parse_number(value); break;
         case 'f': options->folder = value; break;
+        case 'm': options->memory_bytes = (uint64_t)(parse_number(value) * (1 << 20)); break;
+        case 'p': options->parts = (unsigned)parse_number(value); break;
+        case 'o': options->sorts = (unsigned)parse_number(value); break;
         case 'h': fputs(help, stdout); exit(0);
         default: die("see build --help");
     }
@@ -341,14 +422,16 @@ int main(int argc, char **argv) {
     static const struct option names[] = {
         {"count", 1, NULL, 'n'},      {"scheme", 1, NULL, 's'}, {"threads", 1, NULL, 't'}, {"codec", 1, NULL, 'c'},
         {"block-size", 1, NULL, 'b'}, {"ids", 1, NULL, 'i'},    {"rounds", 1, NULL, 'r'},  {"check", 1, NULL, 'q'},
-        {"folder", 1, NULL, 'f'},     {"help", 0, NULL, 'h'},   {NULL, 0, NULL, 0}};
+        {"folder", 1, NULL, 'f'},     {"memory", 1, NULL, 'm'}, {"parts", 1, NULL, 'p'},   {"sorts", 1, NULL, 'o'},
+        {"help", 0, NULL, 'h'},       {NULL, 0, NULL, 0}};
     const char *temporary = getenv("TMPDIR");
-    struct options options = {.scheme = "auto", .codec = "delta", .ids = "u64", .threads = 1, .rounds = 1};
+    struct options options = {.scheme = "auto", .codec = "delta", .ids = "u64", .threads = 1, .rounds = 1, .sorts = 10};
     options.block_size = IDX_DEFAULT_BLOCK_SIZE;
     options.folder = temporary == NULL ? "/tmp" : temporary;
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) parse_option(&options, option, optarg);
     if (options.count == 0 || optind < argc) die("--count N is needed, and nothing but options; see build --help");
     if (options.rounds < 1 || options.rounds > MAX_ROUNDS) die("--rounds must be 1 to %d", MAX_ROUNDS);
+    if (options.parts > MAX_PARTS) die("--parts must be %d at most", MAX_PARTS);
     if (strcmp(options.codec, "delta") != 0 && strcmp(options.codec, "xor") != 0) die("--codec is delta or xor");
     if (strcmp(options.ids, "u64") != 0 && strcmp(options.ids, "none") != 0) die("--ids is u64 or none");
     snprintf(work, sizeof work, "%s/idx-build-XXXXXX", options.folder);
