@@ -203,7 +203,7 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     const struct idxi_map *map = stream->map;
     struct idxi_page_cursor *cursor = &stream->cursor;
     IDXI_TRY(stream->begun ? idxi_pages_next(cursor, error)
-                           : idxi_pages_seek(&map->pages, map->docs_root, NULL, 0, cursor, error));
+                           : idxi_pages_seek(&map->pages, map->docs_root, "", 0, cursor, error));
     stream->begun = true;
     stream->given = 0;
     stream->group.count = 0;
@@ -312,7 +312,7 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
     struct visit visit = {.map = map, .visit = visitor, .context = context};
     struct idxi_page_cursor cursor;
     size_t undropped = 0;
-    enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, NULL, 0, &cursor, error);
+    enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, "", 0, &cursor, error);
     while (status == IDX_OK && cursor.found) {
         status = visit_group(&visit, &cursor, error);
         drop_sometimes(map, &undropped, cursor.value_size);

@@ -247,7 +247,7 @@ static enum idx_status check_group(const struct idxi_map *map, const struct idxi
 
 static enum idx_status walk_documents(const struct idxi_map *map, struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, NULL, 0, &cursor, error));
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, "", 0, &cursor, error));
     while (cursor.found) {
         IDXI_TRY(check_group(map, &cursor, walk, error));
         if (walk->documents > map->segment.documents) break;
