@@ -484,7 +484,7 @@ static void test_damaged_ids(void **state) {
         size_t size, key_size;
         enum idx_status status;
     } cases[] = {{overrun, 5, 8, IDX_BAD_CONTENT}, {none, 2, 8, IDX_BAD_CONTENT}, {more, 6, 8, IDX_WRONG_SIZE},
-                 {more, 1, 8, IDX_WRONG_SIZE},     {more, 5, 7, IDX_WRONG_SIZE}, {more, 5, 9, IDX_WRONG_SIZE}};
+                 {more, 1, 8, IDX_WRONG_SIZE},     {more, 5, 7, IDX_WRONG_SIZE},  {more, 5, 9, IDX_WRONG_SIZE}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         const char *path = build_small(*state, (const char[]){(char)('a' + i), '\0'}, 1);
         struct map map = open_map(path);
@@ -608,6 +608,44 @@ static void test_sizes_of_groups(void **state) {
         struct reports reports = verify(path, IDX_WRONG_SIZE);
         expect_report(&reports, 3, "000001/docs.mdb", IDX_WRONG_SIZE);
     }
+}
+
+/* Changes the separating key in the second node of a branch page by more than the keys of two groups differ by. */
+static void change_separator(uint8_t *page, size_t key_size, int sign) {
+    size_t node = (size_t)page[18] | (size_t)page[19] << 8;
+    uint8_t *byte = page + node + 8 + (key_size == 16 ? 0 : 6);
+    *byte = (uint8_t)(*byte + sign * (key_size == 16 ? 16 : 1));
+}
+
+/* Searches that go astray, though all groups are there, in their order. */
+static void test_separators(void **state) {
+    uint64_t seed = 1;
+    uint8_t uuid[16];
+    size_t size, found = 0;
+    static uint64_t items[4000];
+    const char *path = path_in(*state, "i"), *map = path_in(path, "000001/docs.mdb");
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    for (size_t i = 0; i < LENGTH(items); i++) items[i] = next_random(&seed);
+    build_index(path, &options, items, LENGTH(items));
+    read_segment_uuid(path_in(path, "000001/table-00.tbl"), uuid);
+    uint8_t *bytes = read_file(map, &size);
+    for (size_t page = 2 * 4096; page < size; page += 4096) {
+        if (bytes[page + 10] != 1 || bytes[page + 11] != 0) continue; /* a branch page */
+        size_t node = (size_t)bytes[page + 18] | (size_t)bytes[page + 19] << 8, key_size = bytes[page + node + 6];
+        for (int by = -1; by <= 1; by++) {
+            change_separator(bytes + page, key_size, by);
+            write_file(map, bytes, size);
+            forge_sums(path_in(path, "000001"), uuid);
+            if (by == 0)
+                verify(path, IDX_OK);
+            else
+                expect_damage(path, 3, "has keys that lead searches astray");
+            change_separator(bytes + page, key_size, -by);
+        }
+        found++;
+    }
+    assert_int_equal(found, 2); /* of documents, and of IDs */
+    free(bytes);
 }
 
 /* What the map says of itself is compared before its first use. */
@@ -734,6 +772,7 @@ int main(void) {
         in_folder(test_fingerprints_too_few_of_as_many_documents),
         in_folder(test_groups),
         in_folder(test_sizes_of_groups),
+        in_folder(test_separators),
         in_folder(test_meta_data),
         in_folder(test_the_heaviest),
         in_folder(test_the_heaviest_of_none),
