@@ -13,7 +13,7 @@ enum { LONG = 15, LESS = 3, MIN_PIECE = 4, LONG_PIECE = LONG + LESS };
 /* ---- Encoding ---- */
 
 /* Pieces compared with an ID's next bytes, at most. */
-#define TRIED 16
+#define TRIED 8
 
 static unsigned hash(const uint8_t *bytes) { return idxf_load32(bytes) * 2654435761u >> (32 - IDXF_PIECE_HASH_BITS); }
 

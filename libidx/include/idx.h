@@ -383,11 +383,11 @@ struct idx_open_options {
 struct idx_index;
 
 /* Opens the index at `path`: every file of it, its manifest and headers checked, all of one and the same version of
- * the index even while it is being replaced. `options` may be NULL. Takes one file descriptor, for the folder. A relative
- * path is kept as it is, for idx_replaced. The caller closes *index. Works on read-only media, and any number of times
- * in a process.
- * Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the damaged-file group,
- * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb made on another kind of machine). */
+ * the index even while it is being replaced. `options` may be NULL. Takes one file descriptor, for the folder. A
+ * relative path is kept as it is, for idx_replaced. The caller closes *index. Works on read-only media, and any number
+ * of times in a process. Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the
+ * damaged-file group, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb made on another kind
+ * of machine). */
 IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
                                  struct idx_error *error);
 
