@@ -530,6 +530,20 @@ static void test_fingerprints_too_few_of_as_many_documents(void **state) {
     expect_damage(path, 3, "has counts that don't agree");
 }
 
+/* Reads all documents as a stream. */
+static enum idx_status read_stream(const char *path) {
+    static struct idxi_map_stream stream;
+    uint64_t fingerprints[64], values[64];
+    size_t given = 1;
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    enum idx_status status = idxi_map_prepare(&index->segments[0].map, &failure);
+    idxi_map_stream_init(&stream, &index->segments[0].map, 0);
+    while (status == IDX_OK && given > 0)
+        status = stream.stream.read(&stream.stream, fingerprints, values, 64, &given, &failure);
+    idx_close(index);
+    return status;
+}
+
 /* Groups that break a rule each; the second of them begins with entry 100 and ends with entry 199. */
 static void test_groups(void **state) {
     struct entry entries[COUNT], swapped[100];
@@ -584,6 +598,7 @@ static void test_groups(void **state) {
             verify(path, IDX_OK);
         else
             expect_damage(path, 3, sentence);
+        if (fault <= 3) assert_status(fault == 0 ? IDX_OK : IDX_BAD_CONTENT, read_stream(path));
         enum idx_status status = read_documents(path, entries[150].fingerprint);
         if (fault == 0 || fault == 8) assert_status(fault == 0 ? IDX_OK : IDX_BAD_CONTENT, status);
     }
