@@ -231,7 +231,7 @@ static enum idx_status use_dictionary(struct idxi_map_writer *writer, struct idx
 }
 
 static bool wait_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
-    if (packer->has_dictionary || length > IDXI_SAMPLED_BYTES - packer->sampled_bytes - 4) return false;
+    if (packer->has_dictionary || packer->sampled_bytes + 4 + length > IDXI_SAMPLED_BYTES) return false;
     idxf_store32(packer->sampled + packer->sampled_bytes, (uint32_t)length);
     if (length > 0) memcpy(packer->sampled + packer->sampled_bytes + 4, id, length);
     packer->sampled_bytes += 4 + length;
