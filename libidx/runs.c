@@ -119,22 +119,25 @@ void idxi_run_file_close(struct idxi_run_file *file) {
 
 /* ---- Reading ---- */
 
+static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder,
+                     "a temporary file does not read as it was written: check the disk, and build again");
+}
+
 /* Reads on, so that a whole group stands in the buffer. */
 static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
     size_t left = stream->end - stream->begin, more = stream->capacity - left;
     memmove(stream->buffer, stream->buffer + stream->begin, left);
     if (more > run->end - stream->next) more = (size_t)(run->end - stream->next);
-    IDXI_TRY(idxi_read_at(run->file->fd, stream->buffer + left, more, stream->next, run->file->folder, error));
+    enum idx_status status =
+        idxi_read_at(run->file->fd, stream->buffer + left, more, stream->next, run->file->folder, error);
+    if (status == IDX_WRONG_SIZE) return fail_damage(stream, error);
+    if (status != IDX_OK) return status;
     stream->next += more;
     stream->begin = 0;
     stream->end = left + more;
     return IDX_OK;
-}
-
-static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct idx_error *error) {
-    return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder,
-                     "a temporary file does not read as it was written: check the disk, and build again");
 }
 
 static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_error *error) {

@@ -29,7 +29,7 @@ struct idxi_run {
 enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const char *path, bool with_values,
                                    struct idx_error *error);
 
-/* Adds entries to the run at the end of the file; they must not descend. `values` may be NULL. */
+/* Adds entries to the run at the end of the file; they must not descend. `values` is NULL for a file without. */
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error);
 
@@ -42,7 +42,8 @@ void idxi_run_drop(const struct idxi_run *run);
 /* Closes the file, which is gone then. */
 void idxi_run_file_close(struct idxi_run_file *file);
 
-/* The entries of a run; any number of streams and threads may read from a file that is not written to. */
+/* The entries of a run, as they were written, equal ones too; any number of streams and threads may read the runs of a
+ * file, also while others are written behind them. IDX_BAD_CHECKSUM: they are not what was written. */
 struct idxi_run_stream {
     struct idxi_stream stream;
     struct idxi_run run;
