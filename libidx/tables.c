@@ -77,7 +77,8 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
     enum idx_status status = permute_all(making, number, source, sorter, error);
     if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
-    give_back(making, sorter);
+    /* After an error it holds what belongs to no table; this thread takes no other. */
+    if (status == IDX_OK) give_back(making, sorter);
     return status;
 }
 
