@@ -33,7 +33,7 @@ static const char help[] =
     "  --shard I/N            take only the documents of part I, from 1, of N parts of about the same size\n"
     "  --memory SIZE          memory to use (default: half of what is free)\n"
     "  --tmpdir FOLDER        where temporary files stand (default: beside OUTPUT)\n"
-    "  --threads N            threads that sort and write tables (default: the processors, up to 4)\n"
+    "  --threads N            threads that sort and write tables (default: the processors, up to 16)\n"
     "  --force                replace the index that stands at OUTPUT, atomically\n"
     "  --progress             say how far it is, and what it took, even where standard error is no terminal\n"
     "\n"

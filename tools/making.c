@@ -10,7 +10,7 @@
 
 unsigned making_threads(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > 4 ? 4 : (unsigned)processors;
+    return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
 }
 
 void making_failed(const struct idx_error *error) {

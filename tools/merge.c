@@ -16,7 +16,7 @@ static const char help[] =
     "IDs the same one twice on one fingerprint is one document.\n"
     "\n"
     "  --memory SIZE          memory to use (default: half of what is free)\n"
-    "  --threads N            tables merged at a time (default: the processors, up to 4)\n"
+    "  --threads N            tables merged at a time (default: the processors, up to 16)\n"
     "  --force                replace the index that stands at OUTPUT, atomically; it may be one of the INDEXes\n"
     "  --progress             say how far it is, and what it took, even where standard error is no terminal\n"
     "\n"
