@@ -7,6 +7,7 @@
 #include "libidx/memory.h"
 #include "libidx/plan.h"
 #include "libidx/scheme.h"
+#include "libidx/sort.h"
 
 /* Bytes of a fingerprint among `count` in Elias-Fano form: two bits above log2 of the mean difference, and what a group
  * of a few hundred spends on its header and its end. */
@@ -27,15 +28,25 @@ static double document_bytes(const struct idx_build_options *options, double cou
 
 static double at_least(double a, double b) { return a > b ? a : b; }
 
-static void fill(const struct idx_build_options *options, const struct idx_plan *plan, double count,
-                 struct idx_build_estimate *estimate) {
-    unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
+/* Tables that have to be sorted for. */
+static unsigned count_sorted(const struct idx_scheme *scheme) {
+    unsigned count = 0;
+    for (size_t i = 0; i < scheme->table_count; i++) count += !idxi_mask_leads(scheme->tables[i].mask, scheme->bits);
+    return count;
+}
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+static void fill(const struct idx_build_options *options, const struct idx_scheme *scheme, const struct idx_plan *plan,
+                 double count, struct idx_build_estimate *estimate) {
+    unsigned threads = options->threads, writers = least(threads, (unsigned)plan->tables);
+    unsigned sorters = least(threads, count_sorted(scheme));
     double arrays = (double)idxi_memory_of_arrays(options->memory_bytes, threads);
     double sorted = arrays / (options->id_type == IDX_ID_NONE ? 16 : 32), chunk = arrays / writers / 16;
     bool in_memory = idxi_memory_holds_tables(options->memory_bytes, (uint64_t)count, threads);
     double runs = count > sorted ? count * document_bytes(options, sorted / threads, count) : 0;
     double distinct = in_memory ? 0 : count * fingerprint_bytes(options, count);
-    double orders = count > chunk ? writers * count * fingerprint_bytes(options, chunk) : 0;
+    double orders = count > chunk ? sorters * count * fingerprint_bytes(options, chunk) : 0;
     double keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
     if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
     double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * 1.05;
@@ -65,6 +76,6 @@ enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64
     else
         IDXI_TRY(idx_scheme_parse(&scheme, options.scheme, options.bits, options.k, documents, error));
     idxi_plan_scheme(&planning, &scheme, &plan);
-    fill(&options, &plan, (double)documents, estimate);
+    fill(&options, &scheme, &plan, (double)documents, estimate);
     return IDX_OK;
 }

@@ -18,8 +18,8 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
 
 /* ---- Arrays ---- */
 
-/* Makes an array of `count` numbers, 0 at first, of which memory is taken only as they are written, in huge pages where
- * the system has them. NULL where there is no room for it. */
+/* Makes an array of `count` numbers, 0 at first, of which memory is taken only as they are written. NULL where there is
+ * no room for it. */
 uint64_t *idxi_array_reserve(size_t count);
 
 /* Gives it back; `count` as when it was made. NULL is accepted. */
