@@ -139,12 +139,21 @@ static void test_about_the_first_spill(void **state) {
     }
 }
 
-/* Without a folder of their own, temporary files are beside the index, and not to be seen. */
+/* Without a folder of their own, temporary files are beside the index, and not to be seen. Their bytes are counted,
+ * those of tables too: of one table that needs no sorting, and of four, three of which do. */
 static void test_beside(void **state) {
-    struct make make = {64, 3, "4", IDX_ID_TEXT, IDX_CODEC_DELTA};
-    struct idx_build_options options = options_of(&make, IDX_MIN_MEMORY_BYTES, 2);
-    assert_true(build(path_in(*state, "index"), &options, &make, SOME).temporary_bytes > 0);
-    assert_int_equal(count_entries(*state), 1);
+    static const struct make makes[] = {{64, 0, "1:1", IDX_ID_TEXT, IDX_CODEC_DELTA},
+                                        {64, 3, "4", IDX_ID_TEXT, IDX_CODEC_DELTA}};
+    uint64_t bytes[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct idx_build_options options = options_of(&makes[i], IDX_MIN_MEMORY_BYTES, 2);
+        bytes[i] = build(path_in(*state, "index"), &options, &makes[i], SOME).temporary_bytes;
+        assert_int_equal(count_entries(*state), 1);
+        remove_all(path_in(*state, "index"));
+    }
+    assert_true(bytes[0] > SOME * 8); /* 13 bytes a document, and 6 a fingerprint */
+    assert_true(bytes[1] > bytes[0] + SOME * 8);
+    assert_true(bytes[1] < bytes[0] * 3);
 }
 
 /* ---- Too little memory ---- */
