@@ -24,7 +24,7 @@ struct shifted {
     struct idxi_stream stream;
     struct idxi_stream *source;
     unsigned shift;
-    struct idxi_progress *progress;
+    struct idxi_progress *progress; /* NULL once all were taken */
 };
 
 static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
@@ -32,11 +32,12 @@ static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *finger
     struct shifted *shifted = (struct shifted *)stream;
     IDXI_TRY(shifted->source->read(shifted->source, fingerprints, values, capacity, count, error));
     for (size_t i = 0; i < *count; i++) fingerprints[i] <<= shifted->shift;
-    return idxi_progress_add(shifted->progress, *count, error);
+    return shifted->progress == NULL ? IDX_OK : idxi_progress_add(shifted->progress, *count, error);
 }
 
 static enum idx_status rewind_shifted(struct idxi_stream *stream, struct idx_error *error) {
     struct shifted *shifted = (struct shifted *)stream;
+    shifted->progress = NULL;
     return shifted->source->rewind(shifted->source, error);
 }
 
