@@ -21,6 +21,7 @@ void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor vis
 }
 
 static void tell(struct idxi_progress *progress) {
+    if (progress->cancelled) return;
     struct idx_progress told = {progress->phase, progress->done, progress->total};
     if (!progress->visit(progress->context, &told)) progress->cancelled = true;
     progress->told = now(CLOCK_MONOTONIC);
