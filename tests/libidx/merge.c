@@ -291,6 +291,8 @@ static void test_mismatches(void **state) {
     a.scheme = "@ffffffff00000000,@00000000ffffffff";
     b.scheme = "@00000000ffffffff,@ffffffff00000000"; /* in another order */
     assert_mismatch(*state, &a, &b, "scheme");
+    b.scheme = "@ffffffff00000000,@00000000ffffffff,@0000ffffffff0000"; /* one more */
+    assert_mismatch(*state, &a, &b, "scheme");
 }
 
 static void test_same_index(void **state) {
