@@ -28,36 +28,74 @@ struct idxi_merging {
     uint64_t fingerprint, value;
 };
 
-/* Merges `count` entries; each side has as many. */
-static void merge_fingerprints(struct node *node, struct node *left, struct node *right, size_t count) {
-    const uint64_t *a = left->fingerprints + left->begin, *b = right->fingerprints + right->begin;
-    uint64_t *out = node->fingerprints + node->end;
-    size_t i = 0;
-    for (size_t made = 0; made < count; made++) {
-        size_t j = made - i;
-        bool takes_left = a[i] <= b[j];
-        out[made] = takes_left ? a[i] : b[j];
-        i += takes_left;
-    }
-    left->begin += i;
-    right->begin += count - i;
-    node->end += count;
+/* Two sides of a merge, and where it puts what they have. */
+struct sides {
+    const uint64_t *a, *a_values, *b, *b_values;
+    uint64_t *out, *out_values;
+};
+
+IDXF_INLINE bool takes_a(const struct sides *sides, size_t i, size_t j, bool with_values) {
+    bool takes = sides->a[i] <= sides->b[j];
+    if (!with_values) return takes;
+    return takes & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
 }
 
-static void merge_entries(struct node *node, struct node *left, struct node *right, size_t count) {
-    const uint64_t *a = left->fingerprints + left->begin, *b = right->fingerprints + right->begin;
-    const uint64_t *a_values = left->values + left->begin, *b_values = right->values + right->begin;
-    uint64_t *out = node->fingerprints + node->end, *out_values = node->values + node->end;
-    size_t i = 0;
-    for (size_t made = 0; made < count; made++) {
-        size_t j = made - i;
-        bool takes_left = (a[i] < b[j]) | ((a[i] == b[j]) & (a_values[i] <= b_values[j]));
-        out[made] = takes_left ? a[i] : b[j];
-        out_values[made] = takes_left ? a_values[i] : b_values[j];
-        i += takes_left;
+/* How many of the first `count` entries come from a; both sides have as many. */
+static size_t count_a(const struct sides *sides, size_t count, bool with_values) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (takes_a(sides, middle, count - 1 - middle, with_values))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    left->begin += i;
-    right->begin += count - i;
+    return low;
+}
+
+/* Puts entry `at`, of which `*i` before it come from a. */
+IDXF_INLINE void put_next(const struct sides *sides, size_t at, size_t *i, bool with_values) {
+    size_t j = at - *i;
+    bool takes = takes_a(sides, *i, j, with_values);
+    const uint64_t *from = takes ? sides->a + *i : sides->b + j;
+    if (with_values) {
+        const uint64_t *values = takes ? sides->a_values + *i : sides->b_values + j;
+        sides->out_values[at] = *values;
+    }
+    sides->out[at] = *from;
+    *i += takes;
+}
+
+/* Merges the first `count` entries; both sides have as many. Returns how many come from a. Each entry waits for the one
+ * before it, so that four parts are merged side by side. */
+IDXF_INLINE size_t merge_parts(const struct sides *sides, size_t count, bool with_values) {
+    size_t part = count / 4, i0 = 0, i1 = count_a(sides, part, with_values);
+    size_t i2 = count_a(sides, 2 * part, with_values), i3 = count_a(sides, 3 * part, with_values);
+    for (size_t at = 0; at < part; at++) {
+        put_next(sides, at, &i0, with_values);
+        put_next(sides, part + at, &i1, with_values);
+        put_next(sides, 2 * part + at, &i2, with_values);
+        put_next(sides, 3 * part + at, &i3, with_values);
+    }
+    for (size_t at = 4 * part; at < count; at++) put_next(sides, at, &i3, with_values);
+    return i3;
+}
+
+/* Merges `count` entries of two nodes that have as many each. */
+static void merge_nodes(struct node *node, struct node *left, struct node *right, size_t count) {
+    struct sides sides = {left->fingerprints + left->begin, NULL, right->fingerprints + right->begin, NULL,
+                          node->fingerprints + node->end,   NULL};
+    size_t taken;
+    if (node->values == NULL) {
+        taken = merge_parts(&sides, count, false);
+    } else {
+        sides.a_values = left->values + left->begin;
+        sides.b_values = right->values + right->begin;
+        sides.out_values = node->values + node->end;
+        taken = merge_parts(&sides, count, true);
+    }
+    left->begin += taken;
+    right->begin += count - taken;
     node->end += count;
 }
 
@@ -96,10 +134,8 @@ static enum idx_status fill(struct node *node, struct idx_error *error) {
         if (node->ended) break;
         if (left == 0 || right == 0)
             take_rest(node, left > 0 ? node->left : node->right, least(left + right, room));
-        else if (node->values == NULL)
-            merge_fingerprints(node, node->left, node->right, least(room, least(left, right)));
         else
-            merge_entries(node, node->left, node->right, least(room, least(left, right)));
+            merge_nodes(node, node->left, node->right, least(room, least(left, right)));
     }
     return IDX_OK;
 }
