@@ -1,14 +1,14 @@
-/* merging.c: a tree of merges of two, each into a buffer of its own: within the buffers a merge is a loop without
- * branches that could be mispredicted. */
+/* merging.c: a tree of merges of two, each into a buffer of its own. */
 #include "libidx/merging.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/processor.h"
 #include "libidx/error.h"
+#include "libidx/two_way.h"
 
 #define NODE_ENTRIES 1024
+#define FEW 384 /* entries that are made more before they are merged */
 
 /* What a node has merged and its parent not yet taken: [begin, end). */
 struct node {
@@ -28,71 +28,18 @@ struct idxi_merging {
     uint64_t fingerprint, value;
 };
 
-/* Two sides of a merge, and where it puts what they have. */
-struct sides {
-    const uint64_t *a, *a_values, *b, *b_values;
-    uint64_t *out, *out_values;
-};
-
-IDXF_INLINE bool takes_a(const struct sides *sides, size_t i, size_t j, bool with_values) {
-    bool takes = sides->a[i] <= sides->b[j];
-    if (!with_values) return takes;
-    return takes & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
-}
-
-/* How many of the first `count` entries come from a; both sides have as many. */
-static size_t count_a(const struct sides *sides, size_t count, bool with_values) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (takes_a(sides, middle, count - 1 - middle, with_values))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Puts entry `at`, of which `*i` before it come from a. */
-IDXF_INLINE void put_next(const struct sides *sides, size_t at, size_t *i, bool with_values) {
-    size_t j = at - *i;
-    bool takes = takes_a(sides, *i, j, with_values);
-    const uint64_t *from = takes ? sides->a + *i : sides->b + j;
-    if (with_values) {
-        const uint64_t *values = takes ? sides->a_values + *i : sides->b_values + j;
-        sides->out_values[at] = *values;
-    }
-    sides->out[at] = *from;
-    *i += takes;
-}
-
-/* Merges the first `count` entries; both sides have as many. Returns how many come from a. Each entry waits for the one
- * before it, so that four parts are merged side by side. */
-IDXF_INLINE size_t merge_parts(const struct sides *sides, size_t count, bool with_values) {
-    size_t part = count / 4, i0 = 0, i1 = count_a(sides, part, with_values);
-    size_t i2 = count_a(sides, 2 * part, with_values), i3 = count_a(sides, 3 * part, with_values);
-    for (size_t at = 0; at < part; at++) {
-        put_next(sides, at, &i0, with_values);
-        put_next(sides, part + at, &i1, with_values);
-        put_next(sides, 2 * part + at, &i2, with_values);
-        put_next(sides, 3 * part + at, &i3, with_values);
-    }
-    for (size_t at = 4 * part; at < count; at++) put_next(sides, at, &i3, with_values);
-    return i3;
-}
-
 /* Merges `count` entries of two nodes that have as many each. */
 static void merge_nodes(struct node *node, struct node *left, struct node *right, size_t count) {
-    struct sides sides = {left->fingerprints + left->begin, NULL, right->fingerprints + right->begin, NULL,
-                          node->fingerprints + node->end,   NULL};
+    struct idxi_sides sides = {left->fingerprints + left->begin, NULL, right->fingerprints + right->begin, NULL,
+                               node->fingerprints + node->end,   NULL};
     size_t taken;
     if (node->values == NULL) {
-        taken = merge_parts(&sides, count, false);
+        taken = idxi_merge_fingerprints(&sides, count);
     } else {
         sides.a_values = left->values + left->begin;
         sides.b_values = right->values + right->begin;
         sides.out_values = node->values + node->end;
-        taken = merge_parts(&sides, count, true);
+        taken = idxi_merge_entries(&sides, count);
     }
     left->begin += taken;
     right->begin += count - taken;
@@ -111,21 +58,36 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static enum idx_status fill(struct node *node, struct idx_error *error);
 
-/* Sets *has to how many entries the node has to offer, 0 at the end. */
+/* Sets *has to how many entries the node has to offer, 0 at the end. Many at a time are merged faster than few. */
 static enum idx_status offer(struct node *node, size_t *has, struct idx_error *error) {
-    if (node->begin == node->end && !node->ended) IDXI_TRY(fill(node, error));
+    if (node->end - node->begin < FEW && !node->ended) IDXI_TRY(fill(node, error));
     *has = node->end - node->begin;
     return IDX_OK;
 }
 
-/* Fills the node's buffer, which is empty. */
-static enum idx_status fill(struct node *node, struct idx_error *error) {
-    node->begin = node->end = 0;
-    if (node->input != NULL) {
-        IDXI_TRY(node->input->read(node->input, node->fingerprints, node->values, NODE_ENTRIES, &node->end, error));
-        node->ended = node->end == 0;
-        return IDX_OK;
+/* Moves what the node has to the front of its buffer. */
+static void compact(struct node *node) {
+    size_t count = node->end - node->begin;
+    memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);
+    if (node->values != NULL) memmove(node->values, node->values + node->begin, count * sizeof *node->values);
+    node->begin = 0;
+    node->end = count;
+}
+
+static enum idx_status read_input(struct node *node, struct idx_error *error) {
+    for (size_t count; node->end < FEW && !node->ended; node->end += count) {
+        IDXI_TRY(node->input->read(node->input, node->fingerprints + node->end,
+                                   node->values == NULL ? NULL : node->values + node->end, NODE_ENTRIES - node->end,
+                                   &count, error));
+        node->ended = count == 0;
     }
+    return IDX_OK;
+}
+
+/* Fills the node's buffer. */
+static enum idx_status fill(struct node *node, struct idx_error *error) {
+    compact(node);
+    if (node->input != NULL) return read_input(node, error);
     while (node->end < NODE_ENTRIES) {
         size_t left, right, room = NODE_ENTRIES - node->end;
         IDXI_TRY(offer(node->left, &left, error));
@@ -141,8 +103,8 @@ static enum idx_status fill(struct node *node, struct idx_error *error) {
 }
 
 /* Copies entries, but for those like the one before. Returns how many remain. */
-static size_t copy_distinct(struct idxi_merging *merging, const struct node *root, size_t count, uint64_t *fingerprints,
-                            uint64_t *values) {
+static size_t copy_distinct(const struct idxi_merging *merging, const struct node *root, size_t count,
+                            uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
     uint64_t fingerprint = merging->fingerprint, value = merging->value;
     bool fresh = !merging->any;
@@ -156,9 +118,31 @@ static size_t copy_distinct(struct idxi_merging *merging, const struct node *roo
         made += fresh;
         fresh = false;
     }
+    return made;
+}
+
+/* Whether each fingerprint differs from the one before. */
+static bool all_differ(const struct idxi_merging *merging, const uint64_t *fingerprints, size_t count) {
+    uint64_t alike = merging->any && fingerprints[0] == merging->fingerprint;
+    for (size_t i = 1; i < count; i++) alike += fingerprints[i] == fingerprints[i - 1];
+    return alike == 0;
+}
+
+/* Gives the next `count` entries of the root, each once. Returns how many that are. */
+static size_t give(struct idxi_merging *merging, struct node *root, size_t count, uint64_t *fingerprints,
+                   uint64_t *values) {
+    const uint64_t *from = root->fingerprints + root->begin, *last = from + count - 1;
+    size_t made = count;
+    if (all_differ(merging, from, count)) {
+        memcpy(fingerprints, from, count * sizeof *fingerprints);
+        if (values != NULL) memcpy(values, root->values + root->begin, count * sizeof *values);
+    } else {
+        made = copy_distinct(merging, root, count, fingerprints, values);
+    }
     merging->any = true;
-    merging->fingerprint = fingerprint;
-    merging->value = value;
+    merging->fingerprint = *last;
+    merging->value = values == NULL ? 0 : root->values[root->begin + count - 1];
+    root->begin += count;
     return made;
 }
 
@@ -172,9 +156,8 @@ static enum idx_status read_merging(struct idxi_stream *stream, uint64_t *finger
         size_t has;
         IDXI_TRY(offer(root, &has, error));
         if (has == 0) break;
-        has = least(has, capacity - *count);
-        *count += copy_distinct(merging, root, has, fingerprints + *count, values == NULL ? NULL : values + *count);
-        root->begin += has;
+        *count += give(merging, root, least(has, capacity - *count), fingerprints + *count,
+                       values == NULL ? NULL : values + *count);
     }
     return IDX_OK;
 }
