@@ -8,53 +8,69 @@
 #include "libidx/plan.h"
 #include "libidx/scheme.h"
 #include "libidx/sort.h"
+#include "libidx/sorter.h"
 
-/* Bytes of a fingerprint among `count` in Elias-Fano form: two bits above log2 of the mean difference, and what a group
- * of a few hundred spends on its header and its end. */
-static double fingerprint_bytes(const struct idx_build_options *options, double count) {
-    double spare = options->bits - log2(count < 2 ? 2 : count);
+/* What runs and maps take beyond what is computed here. */
+#define MARGIN 1.05
+
+/* Bytes of a fingerprint of `bits` bits among `count` in Elias-Fano form: two bits above log2 of the mean difference,
+ * and what a group of a few hundred spends on its header and its end. */
+static double fingerprint_bytes(double bits, double count) {
+    double spare = bits - log2(count < 2 ? 2 : count);
     return ((spare < 0 ? 0 : spare) + 2.6) / 8;
 }
 
 /* Bytes of a document among `count`, besides those of its ID where that is text. */
 static double document_bytes(const struct idx_build_options *options, double count, double numbers) {
-    double number = log2(numbers < 2 ? 2 : numbers) / 8;
+    double number = log2(numbers < 2 ? 2 : numbers) / 8, fingerprint = fingerprint_bytes(options->bits, count);
     switch (options->id_type) {
-        case IDX_ID_TEXT: return fingerprint_bytes(options, count) + number;
-        case IDX_ID_U64: return fingerprint_bytes(options, count) + sizeof(uint64_t);
-        default: return fingerprint_bytes(options, count);
+        case IDX_ID_TEXT: return fingerprint + number;
+        case IDX_ID_U64: return fingerprint + sizeof(uint64_t);
+        default: return fingerprint;
     }
+}
+
+/* How much of what is sorted, in runs of `run` entries, the largest merge of runs into one writes again before these
+ * are dropped. */
+static double merged_share(double count, double run, uint64_t memory) {
+    double runs = ceil(count / run), fan = (double)idxi_sorter_fan(memory), merged = 1;
+    while (merged * fan <= runs) merged *= fan;
+    return merged > 1 ? merged / runs : 0;
 }
 
 static double at_least(double a, double b) { return a > b ? a : b; }
 
-/* Tables that have to be sorted for. */
-static unsigned count_sorted(const struct idx_scheme *scheme) {
-    unsigned count = 0;
-    for (size_t i = 0; i < scheme->table_count; i++) count += !idxi_mask_leads(scheme->tables[i].mask, scheme->bits);
-    return count;
+static uint64_t to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
+
+/* How many tables are sorted at a time. */
+static unsigned count_sorted(const struct idx_scheme *scheme, unsigned threads) {
+    unsigned sorted = 0;
+    for (size_t i = 0; i < scheme->table_count; i++) sorted += !idxi_mask_leads(scheme->tables[i].mask, scheme->bits);
+    return sorted < threads ? sorted : threads;
 }
 
-static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
-
 static void fill(const struct idx_build_options *options, const struct idx_scheme *scheme, const struct idx_plan *plan,
-                 double count, struct idx_build_estimate *estimate) {
-    unsigned threads = options->threads, writers = least(threads, (unsigned)plan->tables);
-    unsigned sorters = least(threads, count_sorted(scheme));
-    double arrays = (double)idxi_memory_of_arrays(options->memory_bytes, threads);
-    double sorted = arrays / (options->id_type == IDX_ID_NONE ? 16 : 32), chunk = arrays / writers / 16;
-    bool in_memory = idxi_memory_holds_tables(options->memory_bytes, (uint64_t)count, threads);
-    double runs = count > sorted ? count * document_bytes(options, sorted / threads, count) : 0;
-    double distinct = in_memory ? 0 : count * fingerprint_bytes(options, count);
-    double orders = count > chunk ? sorters * count * fingerprint_bytes(options, chunk) : 0;
+                 uint64_t documents, struct idx_build_estimate *estimate) {
+    unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
+    uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, threads);
+    double count = (double)documents, sorted = (double)memory / (options->id_type == IDX_ID_NONE ? 16 : 32);
+    double runs = 0, orders = 0, run = sorted / threads, chunk = (double)(memory / writers) / 16;
+    if (count > sorted) runs = count * document_bytes(options, run, count) * (1 + merged_share(count, run, memory));
+    bool in_memory = idxi_memory_holds_tables(options->memory_bytes, documents, threads);
+    double distinct = in_memory ? 0 : count * fingerprint_bytes(options->bits, count);
+    if (count > chunk) /* left-aligned */
+        orders = count_sorted(scheme, threads) * count * fingerprint_bytes(64, chunk) *
+                 (1 + merged_share(count, chunk, memory / writers));
     double keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
     if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
     double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * 1.05;
-    if (options->id_type == IDX_ID_TEXT) map += count * 2;
+    if (options->id_type == IDX_ID_TEXT) map += count * 2.5;
+    double temporary = distinct + at_least(runs, orders + keys);
+    double peak = distinct + at_least(runs + map, orders + keys + plan->table_bytes + map);
     estimate->memory_bytes = options->memory_bytes;
-    estimate->index_bytes = (uint64_t)(plan->table_bytes + map);
-    estimate->temporary_bytes = (uint64_t)(distinct + at_least(runs, orders + keys));
-    estimate->peak_bytes = (uint64_t)(distinct + at_least(runs + map, orders + keys + plan->table_bytes + map));
+    estimate->index_bytes = to_bytes(plan->table_bytes + map);
+    estimate->temporary_bytes = to_bytes(temporary * MARGIN);
+    estimate->peak_bytes = to_bytes(peak * MARGIN);
 }
 
 enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64_t documents,
@@ -63,7 +79,7 @@ enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64
     struct idx_plan_options planning = IDX_PLAN_OPTIONS_INIT;
     struct idx_scheme scheme;
     struct idx_plan plan;
-    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    if (given != NULL) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     IDXI_TRY(idxi_build_options_check(&options, error));
     IDXI_TRY(idxi_memory_settle(&options.memory_bytes, error));
     planning.count = documents;
@@ -76,6 +92,6 @@ enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64
     else
         IDXI_TRY(idx_scheme_parse(&scheme, options.scheme, options.bits, options.k, documents, error));
     idxi_plan_scheme(&planning, &scheme, &plan);
-    fill(&options, &scheme, &plan, (double)documents, estimate);
+    fill(&options, &scheme, &plan, documents, estimate);
     return IDX_OK;
 }

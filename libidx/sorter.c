@@ -121,11 +121,12 @@ static enum idx_status write_slice(void *context, size_t number, struct idx_erro
     return idxi_run_file_end(file, &sorter->runs[sorter->run_count + number].run, error);
 }
 
-/* How many runs are merged at a time. */
-static size_t get_fan(const struct idxi_sorter *sorter) {
-    uint64_t fan = sorter->options.memory / MERGED_BYTES;
+size_t idxi_sorter_fan(uint64_t memory) {
+    uint64_t fan = memory / MERGED_BYTES;
     return fan < MIN_MERGED ? MIN_MERGED : fan > MAX_MERGED ? MAX_MERGED : (size_t)fan;
 }
+
+static size_t get_fan(const struct idxi_sorter *sorter) { return idxi_sorter_fan(sorter->options.memory); }
 
 /* Makes a stream of the last `count` runs. */
 static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {

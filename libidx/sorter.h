@@ -40,6 +40,9 @@ struct idxi_sorter {
     struct idxi_merging *merging;
 };
 
+/* How many runs are merged at a time within so many bytes. */
+size_t idxi_sorter_fan(uint64_t memory);
+
 /* To be closed also after an error. Memory is taken as entries are added. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                                  struct idx_error *error);

@@ -222,15 +222,16 @@ enum idx_id_type {
 enum idx_phase {
     IDX_PHASE_ADDING = 0,     /* taking documents; done: documents, total: 0, not known */
     IDX_PHASE_SORTING = 1,    /* sorting what fills the memory, and writing it as sorted runs; documents */
-    IDX_PHASE_MERGING = 2,    /* merging sorted runs, or indexes, and writing the document map; documents */
-    IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each once a table */
+    IDX_PHASE_MERGING = 2,    /* merging sorted runs, or indexes, and writing the document map; documents, and
+                                 where indexes are merged, fingerprints, each once a table */
+    IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each twice a table */
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
     IDX_PHASE_COUNT
 };
 
 struct idx_progress {
     enum idx_phase phase;
-    uint64_t done, total; /* in the phase's unit; a total of 0 is not known */
+    uint64_t done, total; /* in the phase's unit; done ends below the total where entries repeat; 0: not known */
 };
 
 /* Called by the thread that called the library, when a phase begins and then some times a second at most; returns false
@@ -322,7 +323,8 @@ struct idx_build_estimate {
 };
 
 /* Estimates what a build of so many documents takes, all fingerprints distinct and uniform: that is an upper bound, but
- * for skewed data with `auto`. Errors: as idx_builder_open. */
+ * for skewed data with `auto`. `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
+ * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_estimate_build(const struct idx_build_options *options, uint64_t documents,
                                            struct idx_build_estimate *estimate, struct idx_error *error);
 
