@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/libidx/forge.h"
 #include "tests/libidx/same.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
@@ -395,6 +396,27 @@ static void test_missing_files(void **state) {
     assert_ok(idx_merge(output, inputs, 2, NULL, NULL, &failure));
 }
 
+/* Tables of another index, made to belong: every checksum is right, but the document map holds other fingerprints. */
+static void test_forged_tables(void **state) {
+    const char *inputs[] = {path_in(*state, "a"), path_in(*state, "b")}, *other = path_in(*state, "other");
+    struct idx_build_options options = options_for(64, 3, "4");
+    uint8_t uuid[16];
+    build_index(inputs[0], &options, (const uint64_t[]){1, 2, 3}, 3);
+    build_index(inputs[1], &options, (const uint64_t[]){4, 5, 6}, 3);
+    build_index(other, &options, (const uint64_t[]){1, 2, 3}, 3);
+    read_segment_uuid(path_in(inputs[1], "000001/table-00.tbl"), uuid);
+    for (int i = 0; i < 4; i++) {
+        const char *from = path_in(other, "000001/table-%02d.tbl", i);
+        assert_int_equal(rename(from, path_in(inputs[1], "000001/table-%02d.tbl", i)), 0);
+        forge_table(path_in(inputs[1], "000001/table-%02d.tbl", i), 16, uuid, sizeof uuid);
+    }
+    remove_all(other);
+    assert_status(IDX_BAD_CONTENT, idx_verify(inputs[1], NULL, NULL, &failure));
+    assert_status(IDX_BAD_CONTENT, idx_merge(path_in(*state, "out"), inputs, 2, NULL, NULL, &failure));
+    assert_non_null(strstr(failure.sentence, "find it by idx verify"));
+    assert_int_equal(count_entries(*state), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_text),          in_folder(test_u64),
@@ -402,7 +424,7 @@ int main(void) {
         in_folder(test_again),         in_folder(test_output),
         in_folder(test_arguments),     in_folder(test_mismatches),
         in_folder(test_same_index),    in_folder(test_damage),
-        in_folder(test_missing_files),
+        in_folder(test_missing_files), in_folder(test_forged_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
