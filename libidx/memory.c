@@ -82,6 +82,10 @@ uint64_t *idxi_array_reserve(size_t count) {
     return map == MAP_FAILED ? NULL : map;
 }
 
+void idxi_array_clear(uint64_t *array, size_t count) {
+    if (array != NULL) madvise(array, (count + 1) * sizeof(uint64_t), MADV_DONTNEED);
+}
+
 void idxi_array_release(uint64_t *array, size_t count) {
     if (array != NULL) munmap(array, (count + 1) * sizeof(uint64_t));
 }

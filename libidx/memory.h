@@ -22,6 +22,9 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
  * no room for it. */
 uint64_t *idxi_array_reserve(size_t count);
 
+/* Gives back the memory that was taken, and keeps the array, whose numbers are 0 again. NULL is accepted. */
+void idxi_array_clear(uint64_t *array, size_t count);
+
 /* Gives it back; `count` as when it was made. NULL is accepted. */
 void idxi_array_release(uint64_t *array, size_t count);
 

@@ -40,6 +40,14 @@ static void release_spares(struct idxi_sorter *sorter) {
     release(&sorter->spare_values, sorter->most);
 }
 
+/* Gives memory back while nothing is in it. */
+static void clear_all(struct idxi_sorter *sorter) {
+    idxi_array_clear(sorter->fingerprints, sorter->most);
+    idxi_array_clear(sorter->values, sorter->most);
+    idxi_array_clear(sorter->spare, sorter->most);
+    idxi_array_clear(sorter->spare_values, sorter->most);
+}
+
 static void release_all(struct idxi_sorter *sorter) {
     release(&sorter->fingerprints, sorter->most);
     release(&sorter->values, sorter->most);
@@ -128,12 +136,14 @@ size_t idxi_sorter_fan(uint64_t memory) {
 
 static size_t get_fan(const struct idxi_sorter *sorter) { return idxi_sorter_fan(sorter->options.memory); }
 
-/* Makes a stream of the last `count` runs. */
+/* Makes a stream of the last `count` runs. All entries are in runs now: the buffers of these take the place of arrays.
+ */
 static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer = (size_t)(sorter->options.memory / 4 / count);
     if (buffer < IDXI_MIN_RUN_BUFFER) buffer = IDXI_MIN_RUN_BUFFER;
     if (buffer > MAX_RUN_BUFFER) buffer = MAX_RUN_BUFFER;
+    clear_all(sorter);
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
     sorter->run_streams = calloc(count, sizeof *sorter->run_streams);
     enum idx_status status = inputs == NULL || sorter->run_streams == NULL ? idxi_fail_memory(error) : IDX_OK;

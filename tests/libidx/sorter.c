@@ -245,6 +245,19 @@ static void test_reset(void **state) {
     close_sorter();
 }
 
+/* While runs are merged nothing is in memory but their buffers: what was given back reads as 0. */
+static void test_memory_is_given_back(void **state) {
+    uint64_t seed = 1;
+    open_sorter(*state, true, 2, LITTLE);
+    add_entries(&world.added, KIND_DENSE, 20000, &seed);
+    sort_added();
+    for (size_t i = 0; i < world.sorter.most; i++) {
+        assert_int_equal(world.sorter.fingerprints[i], 0);
+        assert_int_equal(world.sorter.values[i] | world.sorter.spare[i] | world.sorter.spare_values[i], 0);
+    }
+    close_sorter();
+}
+
 /* Closed at any time, nothing is left: neither memory (the address sanitizer tells) nor files. */
 static void test_closing_early(void **state) {
     for (size_t entries = 0; entries < 40000; entries += 7000) {
@@ -260,10 +273,17 @@ static void test_closing_early(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_in_memory),       in_folder(test_few),      in_folder(test_on_disk),
-        in_folder(test_ends_of_memory),  in_folder(test_levels),   in_folder(test_ascending_values),
-        in_folder(test_one_value_falls), in_folder(test_prefixes), in_folder(test_reset),
+        in_folder(test_in_memory),
+        in_folder(test_few),
+        in_folder(test_on_disk),
+        in_folder(test_ends_of_memory),
+        in_folder(test_levels),
+        in_folder(test_ascending_values),
+        in_folder(test_one_value_falls),
+        in_folder(test_prefixes),
+        in_folder(test_reset),
         in_folder(test_closing_early),
+        in_folder(test_memory_is_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
