@@ -36,7 +36,7 @@ struct writing {
 static enum idx_status report_progress(const struct writing *writing, uint64_t fingerprints) {
     const struct idxi_table_job *job = writing->job;
     bool goes_on = job->progress == NULL || job->progress(job->context, fingerprints);
-    return goes_on ? IDX_OK : idxi_fail(writing->error, IDX_CANCELLED, NULL, "cancelled by the caller");
+    return goes_on ? IDX_OK : idxi_fail(writing->error, IDX_CANCELLED, NULL, "cancelled: nothing was published");
 }
 
 /* ---- Keys ---- */

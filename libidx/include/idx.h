@@ -306,7 +306,8 @@ struct idx_build_summary {
  * last step, syncing the folder that holds it, leaves the whole index in place, and a replaced one beside it, which the
  * next build removes. `summary` may be NULL. Afterwards, whatever it returned, the builder can only be freed. Errors:
  * IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at the path meanwhile), IDX_UNSUPPORTED (the file system can't
- * exchange folders), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS.
+ * exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
+ * IDX_DISK_FULL, IDX_NO_ACCESS.
  */
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
@@ -351,8 +352,8 @@ struct idx_merge_options {
 /* Merges `count` indexes, 1 or more, all segments of each, into one of one segment at `path`, without sorting again:
  * table by table they are decoded, merged and encoded. They must have the same bits, k, ID type, recipe and tables;
  * codec and block size are those of the first one's first segment. Text IDs are numbered anew: index after index,
- * segment after segment; with integer IDs, the same one on one fingerprint becomes one document. The inputs may stand
- * in one another's way as little as with idx_builder_open, and are not changed. Every page is checked as it is read.
+ * segment after segment; with integer IDs, the same one on one fingerprint becomes one document. The inputs are
+ * not changed; each page of their blocks and document maps is checked as it is read, their directories are not read.
  * `options` and `summary` may be NULL. Errors: as idx_open for the inputs, and as idx_builder_open and
  * idx_builder_finish; IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs); the
  * damaged-file group. */
