@@ -194,7 +194,7 @@ static size_t stop_at_each(const char *path, const uint64_t *fingerprints, enum 
         remove_all(path_in(path, "table"));
         if (watch.calls > i) {
             assert_status(IDX_CANCELLED, status);
-            assert_string_equal(failure.sentence, "cancelled by the caller");
+            assert_string_equal(failure.sentence, "cancelled: nothing was published");
             assert_true(watch.calls == i + 1);
             continue;
         }
