@@ -130,6 +130,37 @@ static void test_text_of_any_bytes_and_length(void **state) {
     free(text);
 }
 
+/* The first IDs, each behind four bytes, are kept for a dictionary until they fill 4 MiB: the rest of that is from 0 to
+ * 9 bytes when an ID comes that finds no room. */
+static void test_ids_that_fill_the_sample(void **state) {
+    const char *path = path_in(*state, "i");
+    size_t full = (size_t)4 << 20, most = full / 1004 + 1;
+    char *text = malloc(2000);
+    assert_non_null(text);
+    for (size_t i = 0; i < 2000; i++) text[i] = (char)('a' + i * i % 23);
+    for (size_t rest = 0; rest < 10; rest++) {
+        struct idx_builder *builder = begin(path, IDX_ID_TEXT);
+        for (size_t i = 0; i < most; i++) {
+            size_t length = i + 1 < most ? 1000 : full - (most - 1) * 1004 - 4 - rest;
+            assert_ok(idx_builder_add(builder, 5, text + i % 7, length, &failure));
+        }
+        assert_ok(idx_builder_add(builder, 5, text, 1990, &failure));
+        struct idx_index *index = end(builder, path, most + 1, 1);
+        struct idx_documents *cursor = open_cursor(index);
+        find(cursor, 5);
+        for (size_t i = 0; i < most; i++) {
+            size_t length = i + 1 < most ? 1000 : full - (most - 1) * 1004 - 4 - rest;
+            expect_text(cursor, i, text + i % 7, length);
+        }
+        expect_text(cursor, most, text, 1990);
+        expect_end(cursor);
+        idx_documents_close(cursor);
+        idx_close(index);
+        remove_all(path);
+    }
+    free(text);
+}
+
 /* Long URLs, more than the map writer puts into one transaction, under few fingerprints. */
 static void test_long_urls(void **state) {
     const char *path = path_in(*state, "i");
@@ -473,6 +504,7 @@ static void test_no_documents(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_text_of_any_bytes_and_length),
+        in_folder(test_ids_that_fill_the_sample),
         in_folder(test_long_urls),
         in_folder(test_ids_need_not_be_unique),
         in_folder(test_integers),
