@@ -22,7 +22,7 @@ int __real_clock_gettime(clockid_t clock, struct timespec *time);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
     if (clock != CLOCK_MONOTONIC) return __real_clock_gettime(clock, time);
-    *time = (struct timespec){ticks += step, 0};
+    *time = (struct timespec){atomic_fetch_add(&ticks, step) + step, 0};
     return 0;
 }
 
