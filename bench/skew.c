@@ -132,7 +132,7 @@ static size_t make_texts(uint64_t *fingerprints) {
     struct idx_error error;
     size_t count = 0;
     if (text_count == 0) return 0;
-    try(idx_text_open(&recipe, IDX_TEXT_DEFAULT_RECIPE, &error), &error);
+    try(idx_text_open(&recipe, NULL, &error), &error);
     for (; count < COUNT; count++) {
         char text[TEXT_BYTES];
         size_t which = count % text_count;

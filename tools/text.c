@@ -17,7 +17,9 @@ enum { MOST_BYTES = 1 << 30, SNIFFED_BYTES = 8192 };
 bool text_open(struct text *text, const char *recipe, unsigned bits) {
     struct idx_error error;
     *text = (struct text){NULL, bits, READER_INIT};
-    if (idx_text_open(&text->fingerprinter, recipe, &error) == IDX_OK) return true;
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    options.recipe = recipe;
+    if (idx_text_open(&text->fingerprinter, &options, &error) == IDX_OK) return true;
     complain("%s", error.sentence);
     return false;
 }

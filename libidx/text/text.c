@@ -1,115 +1,127 @@
-/* text.c: from a text to its fingerprint by a recipe: the public functions of libidxtext. */
-#include <idx_text.h>
+/* text.c: the public functions that make fingerprints. */
+#include "libidx/text/document.h"
+#include "libidx/text/error.h"
+#include "libidx/text/table.h"
 
-#include "libidx/text/segmenter.h"
-#include "libidx/text/weight.h"
-#include "libidx/text/words.h"
+#include <unicode/uversion.h>
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ICU counts in int32_t, and a buffer of UTF-16 takes two bytes a byte. */
-#define TEXT_LIMIT ((size_t)1 << 30)
+static enum idx_status bad_recipe(struct idx_error *error, const char *recipe, const char *fault) {
+    return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; one that is known is '%s'", IDX_MAX_RECIPE_BYTES,
+                     recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
+}
 
-struct idx_text {
-    struct idxt_segmenter segmenter;
-    struct idxt_words words;
-};
+/* Ties a recipe that weighs by a table to the one that is given. NULL when all is well. */
+static const char *take_table(struct idxt_features *features, const struct idx_text_table *table) {
+    struct idxt_recipe *recipe = &features->recipe;
+    if (!idxt_recipe_needs_table(recipe)) return NULL;
+    if (table == NULL) return "it needs the table of document frequencies that it names, and none is given";
+    uint64_t hash;
+    if (!idxt_table_hash(table, &hash)) return "there is no memory to hash the table of document frequencies";
+    if (recipe->has_table && recipe->table != hash) return "the table of document frequencies is not the one it names";
+    struct idxt_recipe counted = idxt_recipe_features(recipe);
+    char name[IDX_MAX_RECIPE_BYTES + 1];
+    idxt_recipe_print(&counted, name);
+    if (strcmp(name, table->features) != 0) return "the table of document frequencies is one of other features";
+    recipe->has_table = true;
+    recipe->table = hash;
+    features->table = table;
+    return NULL;
+}
 
-__attribute__((format(printf, 3, 4))) static enum idx_status fail(struct idx_error *error, enum idx_status status,
-                                                                  const char *format, ...) {
-    if (error == NULL) return status;
-    memset(error, 0, sizeof *error);
-    error->status = status;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->sentence, sizeof error->sentence, format, arguments);
-    va_end(arguments);
+static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
+                                   struct idx_error *error) {
+    const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
+    if (fault == NULL) fault = take_table(&text->features, table);
+    if (fault != NULL) return bad_recipe(error, recipe, fault);
+    idxt_recipe_print(&text->features.recipe, text->recipe);
+    size_t length = strlen(text->recipe);
+    UVersionInfo version;
+    u_getVersion(version);
+    snprintf(text->recipe + length, sizeof text->recipe - length, ";icu=%d", version[0]);
+    UErrorCode code = idxt_features_open(&text->features);
+    return U_FAILURE(code) ? idxt_fail_icu(error, code) : IDX_OK;
+}
+
+enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options, struct idx_error *error) {
+    static const struct idx_text_options defaults = IDX_TEXT_OPTIONS_INIT;
+    if (text == NULL) return idxt_fail(error, IDX_INVALID_ARGUMENT, "idx_text_open needs somewhere to put its result");
+    if (options == NULL) options = &defaults;
+    if (options->size != sizeof *options)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "the options of idx_text_open begin with another size than %zu",
+                         sizeof *options);
+    struct idx_text *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) return idxt_out_of_memory(error);
+    const char *recipe = options->recipe == NULL ? IDX_TEXT_DEFAULT_RECIPE : options->recipe;
+    enum idx_status status = open_recipe(opened, recipe, options->table, error);
+    if (status == IDX_OK)
+        *text = opened;
+    else
+        idx_text_close(opened);
     return status;
 }
 
-static enum idx_status out_of_memory(struct idx_error *error) {
-    return fail(error, IDX_OUT_OF_MEMORY, "out of memory while fingerprinting a text");
+const char *idx_text_recipe(const struct idx_text *text) { return text->recipe; }
+
+static size_t most_fingerprints(const struct idx_text *text) {
+    return text->features.recipe.method == IDXT_SEGMENTS ? text->features.recipe.number : 1;
 }
 
-static enum idx_status fail_icu(struct idx_error *error, UErrorCode code) {
-    if (code == U_MEMORY_ALLOCATION_ERROR) return out_of_memory(error);
-    if (code == U_INDEX_OUTOFBOUNDS_ERROR) return fail(error, IDX_LIMIT, "a text grows too long by normalisation");
-    return fail(error, IDX_UNSUPPORTED, "ICU %s can't segment text here: %s", U_ICU_VERSION, u_errorName(code));
-}
-
-enum idx_status idx_text_open(struct idx_text **text, const char *recipe, struct idx_error *error) {
-    if (text == NULL) return fail(error, IDX_INVALID_ARGUMENT, "idx_text_open needs somewhere to put its result");
-    if (recipe != NULL && strcmp(recipe, IDX_TEXT_DEFAULT_RECIPE) != 0) {
-        return fail(error, IDX_BAD_RECIPE, "recipe '%.*s' is not known; known is '%s'", IDX_MAX_RECIPE_BYTES, recipe,
-                    IDX_TEXT_DEFAULT_RECIPE);
-    }
-    struct idx_text *opened = calloc(1, sizeof *opened);
-    if (opened == NULL) return out_of_memory(error);
-    UErrorCode code = idxt_segmenter_open(&opened->segmenter);
-    if (U_FAILURE(code)) {
-        idx_text_close(opened);
-        return fail_icu(error, code);
-    }
-    *text = opened;
-    return IDX_OK;
-}
-
-static enum idx_status count_piece(struct idx_text *text, const char *utf8, size_t length, struct idx_error *error) {
-    UErrorCode code = idxt_segmenter_set(&text->segmenter, utf8, length);
-    if (U_FAILURE(code)) return fail_icu(error, code);
-    struct idxt_span word;
-    while (idxt_segmenter_next(&text->segmenter, &word)) {
-        char *bytes = idxt_words_reserve(&text->words, word.length * IDXT_UTF8_PER_UNIT);
-        if (bytes == NULL) return out_of_memory(error);
-        if (!idxt_words_count(&text->words, idxt_span_utf8(word, bytes))) return out_of_memory(error);
-    }
-    return IDX_OK;
-}
-
-static enum idx_status count_words(struct idx_text *text, const char *utf8, size_t length, struct idx_error *error) {
-    if (!idxt_words_begin(&text->words)) return out_of_memory(error);
-    while (length > 0) {
-        size_t piece = idxt_piece_length(utf8, length);
-        enum idx_status status = count_piece(text, utf8, piece, error);
-        if (status != IDX_OK) return status;
-        utf8 += piece;
-        length -= piece;
-    }
+enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
+                                      unsigned bits, uint64_t *fingerprints, size_t capacity, size_t *count,
+                                      struct idx_text_counts *counts, struct idx_error *error) {
+    if (text == NULL || fingerprints == NULL || count == NULL || (fields == NULL && field_count > 0))
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "fingerprints need a text and somewhere to put them");
+    if (bits < 1 || bits > IDX_MAX_BITS)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a fingerprint has 1 to %d bits, not %u", IDX_MAX_BITS, bits);
+    if (capacity < most_fingerprints(text))
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "room for %zu fingerprints is asked for, and %zu given",
+                         most_fingerprints(text), capacity);
+    enum idx_status status = idxt_check_fields(fields, field_count, error);
+    if (status != IDX_OK) return status;
+    uint64_t made[IDX_TEXT_MAX_FINGERPRINTS];
+    struct idxt_result result = {.bits = bits, .fingerprints = made};
+    status = idxt_fingerprint_document(text, fields, field_count, &result, error);
+    if (status != IDX_OK) return status;
+    memcpy(fingerprints, made, result.count * sizeof *made);
+    *count = result.count;
+    if (counts != NULL) *counts = result.counts;
     return IDX_OK;
 }
 
 enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, size_t length, unsigned bits,
                                      uint64_t *fingerprint, uint64_t *features, struct idx_error *error) {
-    if (text == NULL || fingerprint == NULL || (utf8 == NULL && length > 0)) {
-        return fail(error, IDX_INVALID_ARGUMENT, "idx_text_fingerprint needs a text and somewhere to put its result");
-    }
-    if (bits < 1 || bits > IDX_MAX_BITS) {
-        return fail(error, IDX_INVALID_ARGUMENT, "a fingerprint has 1 to %d bits, not %u", IDX_MAX_BITS, bits);
-    }
-    if (length >= TEXT_LIMIT) {
-        return fail(error, IDX_LIMIT, "a text of %zu bytes is too long: texts must be below %zu bytes", length,
-                    TEXT_LIMIT);
-    }
-    enum idx_status status = count_words(text, utf8, length, error);
-    if (status != IDX_OK) return status;
+    struct idx_text_field body = {"body", utf8, length};
+    struct idx_text_counts counts;
+    size_t count;
+    enum idx_status status = idx_text_fingerprints(text, &body, 1, bits, fingerprint, 1, &count, &counts, error);
+    if (status == IDX_OK && features != NULL) *features = counts.features;
+    /* One part, and even that without words. */
+    if (status == IDX_OK && count == 0) *fingerprint = 0;
+    return status;
+}
 
-    struct idx_simhash simhash;
-    idx_simhash_init(&simhash);
-    for (size_t i = 0; i < text->words.count; i++) {
-        const struct idxt_word *word = &text->words.words[i];
-        idx_simhash_add_hash(&simhash, word->hash, idxt_weight(word->count));
-    }
-    *fingerprint = idx_simhash_finish(&simhash, bits);
-    if (features != NULL) *features = text->words.count;
-    return IDX_OK;
+const char *idx_text_signature(const struct idx_text *text, size_t *length) {
+    enum idxt_method method = text->features.recipe.method;
+    *length = text->signature.length;
+    if (method == IDXT_WORDS || method == IDXT_CHARS || method == IDXT_SEGMENTS) return NULL;
+    return text->signature.length == 0 ? "" : text->signature.bytes;
+}
+
+bool idx_text_weights_agree(int64_t a, int64_t b, double tolerance) {
+    double first = (double)a, second = (double)b, difference = first - second;
+    if (a == 0 && b == 0) return true;
+    return difference * difference / (first * first + second * second) < tolerance;
 }
 
 void idx_text_close(struct idx_text *text) {
     if (text == NULL) return;
-    idxt_segmenter_close(&text->segmenter);
-    idxt_words_free(&text->words);
+    idxt_features_close(&text->features);
+    idxt_signature_free(&text->signature);
     free(text);
 }
+
+const char *idx_text_icu_version(void) { return U_ICU_VERSION; }

@@ -53,24 +53,36 @@ static size_t find_slot(const struct idxt_words *words, uint64_t hash, const cha
     return slot;
 }
 
-bool idxt_words_count(struct idxt_words *words, size_t length) {
-    const char *bytes = words->bytes + words->byte_count;
-    uint64_t hash = XXH3_64bits(bytes, length);
-    size_t slot = find_slot(words, hash, bytes, length);
+/* Counts the word of this hash whose `length` bytes stand behind those of all words. */
+static bool count(struct idxt_words *words, uint64_t hash, size_t length) {
+    size_t slot = find_slot(words, hash, words->bytes + words->byte_count, length);
     if (words->slots[slot] != 0) {
-        words->words[words->slots[slot] - 1].count++;
+        words->last = words->slots[slot] - 1;
+        words->words[words->last].count++;
         return true;
     }
     if (words->count == UINT32_MAX - 1) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);
     if (array == NULL) return false;
     words->words = array;
-    array[words->count] = (struct idxt_word){hash, words->byte_count, length, 1};
-    words->count++;
+    array[words->count] = (struct idxt_word){hash, words->byte_count, length, 1, 0};
+    words->last = words->count++;
     words->byte_count += length;
     words->slots[slot] = (uint32_t)words->count;
     if (words->count * 2 <= words->slot_mask) return true;
     return set_slots(words, (words->slot_mask + 1) * 2);
+}
+
+bool idxt_words_count(struct idxt_words *words, size_t length) {
+    return count(words, XXH3_64bits(words->bytes + words->byte_count, length), length);
+}
+
+bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
+    return idxt_words_reserve(words, 0) != NULL && count(words, hash, 0);
+}
+
+bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length) {
+    return words->slots[find_slot(words, XXH3_64bits(bytes, length), bytes, length)] != 0;
 }
 
 void idxt_words_free(struct idxt_words *words) {

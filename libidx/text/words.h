@@ -11,6 +11,7 @@ struct idxt_word {
     size_t start;   /* where its bytes stand in idxt_words.bytes */
     size_t length;  /* bytes */
     uint64_t count; /* how often it occurs */
+    int64_t weight; /* 0 at first; the set's user keeps it */
 };
 
 /* Starts as {0}. Buffers are kept from text to text. */
@@ -18,6 +19,7 @@ struct idxt_words {
     struct idxt_word *words; /* in order of first occurrence */
     size_t count;
     size_t capacity;
+    size_t last; /* number of the word that was counted last */
 
     char *bytes; /* of all words, one after another */
     size_t byte_count;
@@ -36,6 +38,12 @@ char *idxt_words_reserve(struct idxt_words *words, size_t size);
 
 /* Counts the word of `length` bytes that was written where idxt_words_reserve said. False: out of memory. */
 bool idxt_words_count(struct idxt_words *words, size_t length);
+
+/* Counts a feature that is known by its hash alone: one of length 0. False: out of memory. */
+bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
+
+/* Whether the word is in a set that was begun. */
+bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length);
 
 void idxt_words_free(struct idxt_words *words);
 

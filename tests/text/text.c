@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <unicode/uloc.h>
+#include <unicode/uversion.h>
 
 #include <cmocka.h>
 
@@ -33,26 +34,39 @@ static uint64_t fingerprint_string(struct idx_text *text, const char *string, ui
     return fingerprint_bytes(text, string, strlen(string), features);
 }
 
+static enum idx_status open_by(struct idx_text **text, const char *recipe, struct idx_error *error) {
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    options.recipe = recipe;
+    return idx_text_open(text, &options, error);
+}
+
 static void test_recipes(void **state) {
     (void)state;
     struct idx_text *text;
     struct idx_error error;
-    assert_int_equal(idx_text_open(&text, IDX_TEXT_DEFAULT_RECIPE, &error), IDX_OK);
+    char expected[64];
+    UVersionInfo version;
+    u_getVersion(version);
+    assert_int_equal(open_by(&text, IDX_TEXT_DEFAULT_RECIPE, &error), IDX_OK);
+    snprintf(expected, sizeof expected, IDX_TEXT_DEFAULT_RECIPE ";icu=%d", version[0]);
+    assert_string_equal(idx_text_recipe(text), expected);
     idx_text_close(text);
 
-    static const char *const unknown[] = {"", "words:1", "words:1;nfkc-cf;w=logtf;v2", "words:1;nfkc-cf;w=logtf;v1 "};
+    static const char *const unknown[] = {"", "words", "words:1;nfkc-cf;w=logtf;v2", "words:1;nfkc-cf;w=logtf;v1 "};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         memset(&error, 0x55, sizeof error);
-        assert_int_equal(idx_text_open(&text, unknown[i], &error), IDX_BAD_RECIPE);
+        assert_int_equal(open_by(&text, unknown[i], &error), IDX_BAD_RECIPE);
         assert_int_equal(error.status, IDX_BAD_RECIPE);
         assert_int_equal(error.system_errno, 0);
         assert_true(error.offset == 0);
         assert_string_equal(error.file, "");
         assert_non_null(strstr(error.sentence, unknown[i]));
         assert_non_null(strstr(error.sentence, "'" IDX_TEXT_DEFAULT_RECIPE "'"));
-        assert_int_equal(idx_text_open(&text, unknown[i], NULL), IDX_BAD_RECIPE);
+        assert_int_equal(open_by(&text, unknown[i], NULL), IDX_BAD_RECIPE);
     }
     assert_int_equal(idx_text_open(NULL, NULL, &error), IDX_INVALID_ARGUMENT);
+    struct idx_text_options sizeless = {0};
+    assert_int_equal(idx_text_open(&text, &sizeless, &error), IDX_INVALID_ARGUMENT);
     idx_text_close(NULL);
 }
 

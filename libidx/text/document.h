@@ -1,0 +1,34 @@
+/* document.h: a document and its fingerprints, behind the public functions. */
+#ifndef IDX_TEXT_DOCUMENT_H
+#define IDX_TEXT_DOCUMENT_H
+
+#include <idx_text.h>
+
+#include "libidx/text/features.h"
+#include "libidx/text/signature.h"
+
+struct idx_text {
+    struct idxt_features features; /* the recipe too */
+    struct idxt_signature signature;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* printed, with ICU's version */
+};
+
+struct idxt_result {
+    unsigned bits;          /* wanted */
+    uint64_t *fingerprints; /* with room for what the recipe can make */
+    size_t count;
+    struct idx_text_counts counts;
+};
+
+/* Errors of these: as idx_text_fingerprints. */
+enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
+
+/* Makes the document's features and weighs them. Fields are checked before. */
+enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                    struct idx_error *error);
+
+/* Makes its fingerprints. */
+enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                          struct idxt_result *result, struct idx_error *error);
+
+#endif

@@ -1,0 +1,54 @@
+/* error.c: errors of libidxtext: a status and a sentence. */
+#include "libidx/text/error.h"
+
+#include <unicode/uvernum.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const char *format, ...) {
+    if (error == NULL) return status;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->sentence, sizeof error->sentence, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static enum idx_status status_of(int system_errno) {
+    switch (system_errno) {
+        case ENOENT:
+        case ENOTDIR: return IDX_NOT_FOUND;
+        case EACCES:
+        case EPERM:
+        case EROFS: return IDX_NO_ACCESS;
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG: return IDX_DISK_FULL;
+        case ENOMEM: return IDX_OUT_OF_MEMORY;
+    }
+    return IDX_IO_ERROR;
+}
+
+enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno) {
+    enum idx_status status =
+        idxt_fail(error, status_of(system_errno), "can't %s %.1024s: %s", doing, path, strerror(system_errno));
+    if (error == NULL) return status;
+    error->system_errno = system_errno;
+    snprintf(error->file, sizeof error->file, "%s", path);
+    return status;
+}
+
+enum idx_status idxt_out_of_memory(struct idx_error *error) {
+    return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory while fingerprinting a text");
+}
+
+enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code) {
+    if (code == U_MEMORY_ALLOCATION_ERROR) return idxt_out_of_memory(error);
+    if (code == U_INDEX_OUTOFBOUNDS_ERROR) return idxt_fail(error, IDX_LIMIT, "a text grows too long by normalisation");
+    return idxt_fail(error, IDX_UNSUPPORTED, "ICU %s can't segment text here: %s", U_ICU_VERSION, u_errorName(code));
+}

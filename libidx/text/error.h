@@ -1,0 +1,21 @@
+/* error.h: errors of libidxtext as idx_text.h promises them. */
+#ifndef IDX_TEXT_ERROR_H
+#define IDX_TEXT_ERROR_H
+
+#include <idx.h>
+
+#include <unicode/utypes.h>
+
+/* Fills *error, which may be NULL, and returns `status`. */
+__attribute__((format(printf, 3, 4))) enum idx_status idxt_fail(struct idx_error *error, enum idx_status status,
+                                                                const char *format, ...);
+
+/* The same for a system call on `path` that failed with `system_errno`; `doing` says what was tried. */
+enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno);
+
+enum idx_status idxt_out_of_memory(struct idx_error *error);
+
+/* The same for what ICU, or the segmenter, returned. */
+enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code);
+
+#endif

@@ -1,0 +1,194 @@
+/* features.c: the features of a text: words, shingles of words, n-grams of characters, counted and weighed. A text goes
+ * through the segmenter in pieces; shingles and n-grams reach over their ends. */
+#include "libidx/text/features.h"
+
+#include "libidx/text/buffer.h"
+#include "libidx/text/stop_words.h"
+#include "libidx/text/table.h"
+#include "libidx/text/weight.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <unicode/utf16.h>
+
+#include <stdlib.h>
+
+UErrorCode idxt_features_open(struct idxt_features *features) {
+    const struct idxt_recipe *recipe = &features->recipe;
+    if (!idxt_stop_words(&features->needed_stop, recipe->needed_stop)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!idxt_stop_words(&features->dropped_stop, recipe->dropped_stop)) return U_MEMORY_ALLOCATION_ERROR;
+    return idxt_segmenter_open(&features->segmenter);
+}
+
+UErrorCode idxt_features_begin(struct idxt_features *features) {
+    features->sequence_length = 0;
+    return idxt_words_begin(&features->words) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+}
+
+static bool is_dropped(const struct idxt_features *features, const char *bytes, size_t length) {
+    return features->recipe.dropped_stop != 0 && idxt_words_hold(&features->dropped_stop, bytes, length);
+}
+
+static bool is_needed(const struct idxt_features *features, const char *bytes, size_t length) {
+    return features->recipe.needed_stop == 0 || idxt_words_hold(&features->needed_stop, bytes, length);
+}
+
+static bool remember(struct idxt_features *features) {
+    uint32_t *grown = idxt_buffer_grow(features->sequence, &features->sequence_capacity, features->sequence_length + 1,
+                                       sizeof *grown);
+    if (grown == NULL) return false;
+    features->sequence = grown;
+    grown[features->sequence_length++] = (uint32_t)features->words.last;
+    return true;
+}
+
+static bool count_word(struct idxt_features *features, struct idxt_span word) {
+    char *bytes = idxt_words_reserve(&features->words, word.length * IDXT_UTF8_PER_UNIT);
+    if (bytes == NULL) return false;
+    size_t length = idxt_span_utf8(word, bytes);
+    if (is_dropped(features, bytes, length) || !is_needed(features, bytes, length)) return true;
+    if (!idxt_words_count(&features->words, length)) return false;
+    return features->recipe.method != IDXT_SEGMENTS || remember(features);
+}
+
+/* Counts what the window holds, but its last bytes. */
+static bool count_window(struct idxt_features *features, size_t without) {
+    size_t length;
+    const char *bytes = idxt_window_bytes(&features->window, without, &length);
+    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length));
+}
+
+/* Shifts the word into the window; counts the shingle that it ends. *needed: a bit for each of the last words, the last
+ * one the lowest, whether it makes its shingles count. */
+static bool shingle(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
+    char *bytes = idxt_window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
+    if (bytes == NULL) return false;
+    size_t length = idxt_span_utf8(word, bytes);
+    if (is_dropped(features, bytes, length)) return true;
+    unsigned number = features->recipe.number;
+    *needed = (*needed << 1 | is_needed(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
+    bytes[length] = ' ';
+    idxt_window_push(&features->window, length + 1, number);
+    return features->window.items < number || *needed == 0 || count_window(features, 1);
+}
+
+static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
+    UErrorCode code = idxt_segmenter_set(&features->segmenter, utf8, length);
+    if (U_FAILURE(code)) return code;
+    bool single = features->recipe.method != IDXT_WORDS || features->recipe.number == 1, well = true;
+    struct idxt_span word;
+    while (well && idxt_segmenter_next(&features->segmenter, &word)) {
+        well = single ? count_word(features, word) : shingle(features, word, needed);
+    }
+    return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+}
+
+static bool count_char(struct idxt_features *features, struct idxt_span character) {
+    char *bytes = idxt_window_reserve(&features->window, character.length * IDXT_UTF8_PER_UNIT);
+    if (bytes == NULL) return false;
+    idxt_window_push(&features->window, idxt_span_utf8(character, bytes), features->recipe.number);
+    return features->window.items < features->recipe.number || count_window(features, 0);
+}
+
+static UErrorCode count_chars(struct idxt_features *features, const char *utf8, size_t length) {
+    UErrorCode code = idxt_segmenter_normalize(&features->segmenter, utf8, length);
+    if (U_FAILURE(code)) return code;
+    struct idxt_folding *folding = &features->folding;
+    folding->length = 0;
+    bool well = idxt_folding_add(folding, features->segmenter.units, features->segmenter.unit_length);
+    for (size_t i = 0, start = 0; well && i < folding->length; start = i) {
+        U16_FWD_1_UNSAFE(folding->units, i);
+        well = count_char(features, (struct idxt_span){folding->units + start, i - start});
+    }
+    return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+}
+
+/* A text of fewer words or characters than a shingle or n-gram has is one feature. */
+static bool count_rest(struct idxt_features *features, uint32_t needed) {
+    if (features->window.items == 0 || features->window.items >= features->recipe.number) return true;
+    if (features->recipe.method == IDXT_CHARS) return count_window(features, 0);
+    return needed == 0 || count_window(features, 1);
+}
+
+UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8, size_t length) {
+    UErrorCode code = U_ZERO_ERROR;
+    uint32_t needed = 0;
+    idxt_window_begin(&features->window);
+    idxt_folding_begin(&features->folding);
+    while (length > 0 && U_SUCCESS(code)) {
+        size_t piece = idxt_piece_length(utf8, length);
+        code = features->recipe.method == IDXT_CHARS ? count_chars(features, utf8, piece)
+                                                     : count_words(features, utf8, piece, &needed);
+        utf8 += piece;
+        length -= piece;
+    }
+    if (U_FAILURE(code)) return code;
+    return count_rest(features, needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+}
+
+/* What a feature weighs that occurs `count` times, at least once. */
+static int64_t weigh(const struct idxt_features *features, uint64_t hash, uint64_t count) {
+    switch (features->recipe.weighing) {
+        case IDXT_WEIGHT_LOGTF: return idxt_weight(count);
+        case IDXT_WEIGHT_ONE: return IDX_WEIGHT_ONE;
+        case IDXT_WEIGHT_TF: return (int64_t)count * IDX_WEIGHT_ONE;
+        case IDXT_WEIGHT_TFIDF: return (int64_t)count * idxt_table_idf(features->table, hash);
+        case IDXT_WEIGHT_IDF: break;
+    }
+    return idxt_table_idf(features->table, hash);
+}
+
+void idxt_features_weigh(struct idxt_features *features, int64_t factor) {
+    for (size_t i = 0; i < features->words.count; i++) {
+        struct idxt_word *word = &features->words.words[i];
+        if (word->count > 0) word->weight += factor * weigh(features, word->hash, word->count);
+        word->count = 0;
+    }
+}
+
+int64_t idxt_features_add_part(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
+    struct idxt_word *words = features->words.words;
+    int64_t sum = 0;
+    for (size_t i = start; i < end; i++) words[features->sequence[i]].count++;
+    for (size_t i = start; i < end; i++) {
+        struct idxt_word *word = &words[features->sequence[i]];
+        if (word->count == 0) continue;
+        int64_t weight = weigh(features, word->hash, word->count);
+        idx_simhash_add_hash(simhash, word->hash, weight);
+        sum += weight;
+        word->count = 0;
+    }
+    return sum;
+}
+
+static int compare(const void *first, const void *second) {
+    const struct idxt_ranked *a = first, *b = second;
+    if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+bool idxt_features_rank(struct idxt_features *features) {
+    size_t count = features->words.count;
+    struct idxt_ranked *ranked = idxt_buffer_grow(features->ranked, &features->ranked_capacity, count, sizeof *ranked);
+    if (ranked == NULL) return false;
+    features->ranked = ranked;
+    for (size_t i = 0; i < count; i++) {
+        const struct idxt_word *word = &features->words.words[i];
+        ranked[i] = (struct idxt_ranked){word->weight, word->hash, i};
+    }
+    qsort(ranked, count, sizeof *ranked, compare);
+    return true;
+}
+
+void idxt_features_close(struct idxt_features *features) {
+    idxt_segmenter_close(&features->segmenter);
+    idxt_words_free(&features->needed_stop);
+    idxt_words_free(&features->dropped_stop);
+    idxt_words_free(&features->words);
+    idxt_window_free(&features->window);
+    idxt_folding_free(&features->folding);
+    free(features->sequence);
+    free(features->ranked);
+}

@@ -1,0 +1,218 @@
+/* recipe.c: the grammar of recipes, as tables: which methods there are, and which parts each of them takes. */
+#include "libidx/text/recipe.h"
+
+#include "libidx/text/stop_words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16 };
+
+static const struct method {
+    const char *name;
+    unsigned least, most; /* of its number; 0: it has none */
+    unsigned parts;       /* that it takes */
+} methods[] = {
+    [IDXT_WORDS] = {"words", 1, 8, STOP | WEIGHT | TOP | TITLE},
+    [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE},
+    [IDXT_SEGMENTS] = {"segments", 1, 64, STOP | WEIGHT},
+    [IDXT_SENTENCES] = {"sentences", 1, 64, 0},
+    [IDXT_DESCRIPTION] = {"description", 0, 0, 0},
+    [IDXT_TERMS] = {"terms", 1, 1000, STOP | WEIGHT | TITLE | ORDER},
+    [IDXT_IDF] = {"idf", 1, 100, STOP | WEIGHT},
+};
+enum { METHODS = sizeof methods / sizeof *methods, MOST_TOP = 1000000, MOST_TITLE = 100 };
+
+static const char *const weighings[] = {
+    [IDXT_WEIGHT_LOGTF] = "logtf", [IDXT_WEIGHT_ONE] = "1",   [IDXT_WEIGHT_TF] = "tf",
+    [IDXT_WEIGHT_TFIDF] = "tfidf", [IDXT_WEIGHT_IDF] = "idf",
+};
+enum { WEIGHINGS = sizeof weighings / sizeof *weighings };
+
+bool idxt_recipe_needs_table(const struct idxt_recipe *recipe) {
+    return recipe->weighing == IDXT_WEIGHT_TFIDF || recipe->weighing == IDXT_WEIGHT_IDF;
+}
+
+/* A part of the string, or what is left of one. */
+struct piece {
+    const char *at;
+    size_t length;
+};
+
+static bool is(struct piece piece, const char *string) {
+    return piece.length == strlen(string) && memcmp(piece.at, string, piece.length) == 0;
+}
+
+/* Takes `start` from the front. */
+static bool take(struct piece *piece, const char *start) {
+    size_t length = strlen(start);
+    if (piece->length < length || memcmp(piece->at, start, length) != 0) return false;
+    piece->at += length;
+    piece->length -= length;
+    return true;
+}
+
+/* Cuts off what stands before the first `separator`, which goes away too, or all. */
+static struct piece cut(struct piece *rest, char separator) {
+    const char *end = memchr(rest->at, separator, rest->length);
+    struct piece front = {rest->at, end == NULL ? rest->length : (size_t)(end - rest->at)};
+    size_t taken = front.length + (end != NULL);
+    rest->at += taken;
+    rest->length -= taken;
+    return front;
+}
+
+/* A decimal number without leading zeros, from `least` to `most`. */
+static bool read_number(struct piece piece, unsigned least, unsigned most, unsigned *number) {
+    if (piece.length < 1 || piece.length > 7 || (piece.at[0] == '0' && piece.length > 1)) return false;
+    unsigned value = 0;
+    for (size_t i = 0; i < piece.length; i++) {
+        if (piece.at[i] < '0' || piece.at[i] > '9') return false;
+        value = value * 10 + (unsigned)(piece.at[i] - '0');
+    }
+    *number = value;
+    return value >= least && value <= most;
+}
+
+static bool read_hash(struct piece piece, uint64_t *hash) {
+    if (piece.length != 16) return false;
+    *hash = 0;
+    for (size_t i = 0; i < 16; i++) {
+        const char *digits = "0123456789abcdef", *digit = memchr(digits, piece.at[i], 16);
+        if (digit == NULL) return false;
+        *hash = *hash << 4 | (uint64_t)(digit - digits);
+    }
+    return true;
+}
+
+static bool read_languages(struct piece piece, uint32_t *languages) {
+    *languages = 0;
+    while (piece.length > 0) {
+        bool more = memchr(piece.at, '+', piece.length) != NULL;
+        struct piece name = cut(&piece, '+');
+        uint32_t language = idxt_stop_language(name.at, name.length);
+        if (language == 0 || (more && piece.length == 0)) return false;
+        *languages |= language;
+    }
+    return *languages != 0;
+}
+
+static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
+    struct piece name = cut(&piece, ':');
+    struct piece number = cut(&piece, ',');
+    int method = 0;
+    while (method < METHODS && !is(name, methods[method].name)) method++;
+    if (method == METHODS)
+        return "it begins with none of words:N, chars:N, segments:N, sentences:N, description, terms:N and idf:P";
+    recipe->method = (enum idxt_method)method;
+    if (methods[method].most == 0) return number.at == name.at + name.length ? NULL : "description takes no number";
+    if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
+        return "the number behind its first colon is missing or out of range";
+    if (number.at + number.length == piece.at) return NULL;
+    bool well = method == IDXT_WORDS && take(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
+    return well ? NULL : "only words:N can be followed by a comma, and then by stop= and known languages";
+}
+
+static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
+    struct piece name = cut(&piece, ':');
+    int weighing = 0;
+    while (weighing < WEIGHINGS && !is(name, weighings[weighing])) weighing++;
+    if (weighing == WEIGHINGS) return "weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
+    recipe->weighing = (enum idxt_weighing)weighing;
+    if (piece.at == name.at + name.length) return NULL;
+    recipe->has_table = true;
+    return weighing == IDXT_WEIGHT_TFIDF && read_hash(piece, &recipe->table)
+               ? NULL
+               : "a colon and the 16 hexadecimal digits of a table's hash can follow w=tfidf, and nothing else a "
+                 "weight";
+}
+
+/* Reads a part behind the first. *seen: the parts that came before. */
+static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
+    static const char *const bad = "a part of it is not known, or its value is out of range";
+    unsigned part = 0, icu;
+    const char *fault = NULL;
+    if (is(piece, "nfkc-cf") || is(piece, "v1")) return NULL;
+    if (take(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
+    if (take(&piece, "stop=")) {
+        part = STOP;
+        if (!read_languages(piece, &recipe->dropped_stop)) return "stop= takes known languages, joined by +";
+    } else if (take(&piece, "w=")) {
+        fault = read_weighing(piece, recipe);
+        part = WEIGHT;
+    } else if (take(&piece, "top=")) {
+        part = read_number(piece, 1, MOST_TOP, &recipe->top) ? TOP : 0;
+    } else if (take(&piece, "title=")) {
+        part = read_number(piece, 0, MOST_TITLE, &recipe->title) ? TITLE : 0;
+    } else if (is(piece, "order=weight") || is(piece, "order=sorted")) {
+        recipe->sorted = is(piece, "order=sorted");
+        part = ORDER;
+    }
+    if (fault != NULL) return fault;
+    if (part == 0) return bad;
+    unsigned allowed = methods[recipe->method].parts;
+    if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF) return "idf:P goes with w=idf:HASH alone";
+    if ((allowed & part) == 0) return "a part of it does not go with its method";
+    if ((*seen & part) != 0) return "a part of it comes twice";
+    *seen |= part;
+    return NULL;
+}
+
+const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
+    *recipe = (struct idxt_recipe){0};
+    struct piece rest = {string, strlen(string)};
+    if (rest.length > IDX_MAX_RECIPE_BYTES) return "it is too long";
+    if (rest.length > 0 && string[rest.length - 1] == ';') return "a semicolon ends it";
+    unsigned seen = 0;
+    const char *fault = read_method(cut(&rest, ';'), recipe);
+    if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
+    while (fault == NULL && rest.length > 0) fault = read_part(cut(&rest, ';'), recipe, &seen);
+    return fault;
+}
+
+/* Appends to a string for which there is room. */
+__attribute__((format(printf, 2, 3))) static void append(char *string, const char *format, ...) {
+    size_t length = strlen(string);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(string + length, IDX_MAX_RECIPE_BYTES + 1 - length, format, arguments);
+    va_end(arguments);
+}
+
+static void append_languages(char *string, const char *before, uint32_t languages) {
+    const char *separator = before;
+    for (uint32_t language = 1; languages != 0; language <<= 1) {
+        if ((languages & language) == 0) continue;
+        append(string, "%s%s", separator, idxt_stop_language_name(language));
+        languages &= ~language;
+        separator = "+";
+    }
+}
+
+void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]) {
+    const struct method *method = &methods[recipe->method];
+    *string = '\0';
+    append(string, "%s", method->name);
+    if (method->most > 0) append(string, ":%u", recipe->number);
+    append_languages(string, ",stop=", recipe->needed_stop);
+    append(string, ";nfkc-cf");
+    append_languages(string, ";stop=", recipe->dropped_stop);
+    if ((method->parts & WEIGHT) != 0) append(string, ";w=%s", weighings[recipe->weighing]);
+    if (recipe->has_table) append(string, ":%016" PRIx64, recipe->table);
+    if (recipe->top > 0) append(string, ";top=%u", recipe->top);
+    if (recipe->title > 0) append(string, ";title=%u", recipe->title);
+    if ((method->parts & ORDER) != 0) append(string, ";order=%s", recipe->sorted ? "sorted" : "weight");
+    append(string, ";v1");
+}
+
+struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe) {
+    struct idxt_recipe features = {.method = IDXT_WORDS, .number = 1, .dropped_stop = recipe->dropped_stop};
+    if (recipe->method == IDXT_WORDS || recipe->method == IDXT_CHARS) {
+        features.method = recipe->method;
+        features.number = recipe->number;
+        features.needed_stop = recipe->needed_stop;
+    }
+    return features;
+}

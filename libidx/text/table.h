@@ -1,0 +1,54 @@
+/* table.h: document frequencies: in how many documents of a corpus each feature occurs. */
+#ifndef IDX_TEXT_TABLE_H
+#define IDX_TEXT_TABLE_H
+
+#include "libidx/text/recipe.h"
+
+#include <idx_text.h>
+
+/* How many terms a table keeps while it grows: 128 MiB of memory. */
+#define IDXT_MAX_TERMS ((size_t)1 << 22)
+
+struct idxt_term {
+    uint64_t hash;
+    uint32_t documents; /* 0: the slot is empty */
+};
+
+struct idx_text_table {
+    char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_features, printed */
+    uint64_t documents;
+    uint64_t dropped; /* how much lower than the truth a term's documents may be */
+    uint64_t hash;    /* that its file ends in; holds while `hashed` does */
+    bool hashed;
+    size_t most_terms; /* IDXT_MAX_TERMS, but in tests */
+
+    struct idxt_term *slots; /* hash table with open addressing */
+    size_t slot_mask;        /* number of slots, a power of two, less one */
+    size_t terms;
+};
+
+/* An empty table, NULL when memory is out. Freed by idx_text_table_free. */
+struct idx_text_table *idxt_table_new(void);
+
+/* Adds `documents` to those of a term; drops rare terms when there are too many. False: out of memory. The
+ * sum is below 2^32, as table->documents is. */
+bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+
+/* log2((documents + 1) / (a term's documents + 1)) in units of 1/65536: 0 for a term of all documents. */
+int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
+
+/* All terms, in ascending order of hash, for the caller to free; NULL when memory is out. */
+struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
+
+/* The bytes of a table's file, whose last 8 are its hash, for the caller to free; NULL when memory is out. */
+unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
+
+/* Reads them into an empty table. Errors: IDX_BAD_CONTENT, with the end of a sentence in *fault that begins with what
+ * the bytes are; IDX_OUT_OF_MEMORY. */
+enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
+                                  const char **fault);
+
+/* The table's hash. False: out of memory. */
+bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
+
+#endif

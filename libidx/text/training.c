@@ -1,0 +1,203 @@
+/* training.c: the public functions that make, keep and read tables of document frequencies. */
+#include "libidx/text/buffer.h"
+#include "libidx/text/document.h"
+#include "libidx/text/error.h"
+#include "libidx/text/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum idx_status table_out_of_memory(struct idx_error *error) {
+    return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for a table of document frequencies");
+}
+
+static void name_features(const struct idx_text *text, char name[IDX_MAX_RECIPE_BYTES + 1]) {
+    struct idxt_recipe features = idxt_recipe_features(&text->features.recipe);
+    idxt_recipe_print(&features, name);
+}
+
+enum idx_status idx_text_table_create(struct idx_text_table **table, const struct idx_text *text,
+                                      struct idx_error *error) {
+    if (table == NULL || text == NULL)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a recipe's fingerprinter and somewhere to go");
+    enum idxt_method method = text->features.recipe.method;
+    if (method == IDXT_SENTENCES || method == IDXT_DESCRIPTION)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' has no features that a table could count",
+                         text->recipe);
+    struct idx_text_table *made = idxt_table_new();
+    if (made == NULL) return table_out_of_memory(error);
+    name_features(text, made->features);
+    *table = made;
+    return IDX_OK;
+}
+
+enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text *text,
+                                   const struct idx_text_field *fields, size_t field_count, struct idx_error *error) {
+    char name[IDX_MAX_RECIPE_BYTES + 1];
+    if (table == NULL || text == NULL || (fields == NULL && field_count > 0))
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "training needs a table, a fingerprinter and a text");
+    name_features(text, name);
+    if (strcmp(name, table->features) != 0)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't count '%s'", table->features, name);
+    if (table->documents >= UINT32_MAX) return idxt_fail(error, IDX_LIMIT, "a table counts fewer than 2^32 documents");
+    enum idx_status status = idxt_check_fields(fields, field_count, error);
+    if (status == IDX_OK) status = idxt_count_document(text, fields, field_count, error);
+    if (status != IDX_OK) return status;
+    const struct idxt_words *words = &text->features.words;
+    table->documents++;
+    table->hashed = false;
+    for (size_t i = 0; i < words->count; i++) {
+        if (!idxt_table_add(table, words->words[i].hash, 1)) return table_out_of_memory(error);
+    }
+    return IDX_OK;
+}
+
+enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct idx_text_table *other,
+                                     struct idx_error *error) {
+    if (table == NULL || other == NULL || table == other)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "merging needs two tables");
+    if (strcmp(table->features, other->features) != 0)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't take one of '%s'", table->features,
+                         other->features);
+    if (table->documents + other->documents > UINT32_MAX)
+        return idxt_fail(error, IDX_LIMIT, "a table counts fewer than 2^32 documents");
+    struct idxt_term *terms = idxt_table_sorted(other);
+    bool well = terms != NULL;
+    table->documents += other->documents;
+    table->dropped += other->dropped;
+    table->hashed = false;
+    for (size_t i = 0; well && i < other->terms; i++) well = idxt_table_add(table, terms[i].hash, terms[i].documents);
+    free(terms);
+    return well ? IDX_OK : table_out_of_memory(error);
+}
+
+void idx_text_table_get_properties(const struct idx_text_table *table, struct idx_text_table_properties *properties) {
+    *properties = (struct idx_text_table_properties){table->documents, table->terms, table->dropped, table->features};
+}
+
+static bool write_all(int file, const unsigned char *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(file, bytes, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* Syncs the folder that holds `path`, so that the rename stays. */
+static bool sync_folder(const char *path) {
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    int length = slash == NULL ? 0 : (int)(slash - path + 1);
+    snprintf(folder, sizeof folder, "%.*s.", length, path);
+    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return false;
+    bool well = fsync(file) == 0;
+    int kept = errno;
+    close(file);
+    errno = kept;
+    return well;
+}
+
+/* False, and errno, when it can't; then nothing is left under `temporary`. */
+static bool publish(const char *temporary, const char *path, const unsigned char *bytes, size_t length) {
+    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) return false;
+    bool well = write_all(file, bytes, length) && fsync(file) == 0;
+    int kept = errno;
+    if (close(file) != 0 && well) {
+        well = false;
+        kept = errno;
+    }
+    if (well && rename(temporary, path) == 0) return sync_folder(path);
+    if (well) kept = errno;
+    unlink(temporary);
+    errno = kept;
+    return false;
+}
+
+enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path, struct idx_error *error) {
+    char temporary[4096];
+    if (table == NULL || path == NULL) return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a path");
+    int room = snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
+    if (room < 0 || (size_t)room >= sizeof temporary)
+        return idxt_fail_system(error, path, "write the table", ENAMETOOLONG);
+    size_t length;
+    unsigned char *bytes = idxt_table_encode(table, &length);
+    if (bytes == NULL) return table_out_of_memory(error);
+    bool well = publish(temporary, path, bytes, length);
+    int kept = errno;
+    free(bytes);
+    return well ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
+}
+
+/* What a table's file can have at most. */
+#define MOST_BYTES (IDXT_MAX_TERMS * 12 + 1024)
+enum { READ_BYTES = 1 << 16 };
+
+/* Reads a file whole, or more of it than a table can have; the caller frees it. NULL, and errno, when it can't. */
+static unsigned char *read_whole(int file, size_t *length) {
+    unsigned char *bytes = NULL;
+    size_t capacity = 0;
+    for (*length = 0; *length <= MOST_BYTES;) {
+        unsigned char *grown = idxt_buffer_grow(bytes, &capacity, *length + READ_BYTES, 1);
+        ssize_t got = -1;
+        if (grown != NULL) {
+            bytes = grown;
+            got = read(file, bytes + *length, READ_BYTES);
+        }
+        if (got == 0) break;
+        if (got < 0 && grown != NULL && errno == EINTR) continue;
+        if (got < 0) {
+            int kept = grown == NULL ? ENOMEM : errno;
+            free(bytes);
+            errno = kept;
+            return NULL;
+        }
+        *length += (size_t)got;
+    }
+    return bytes;
+}
+
+static enum idx_status decode(struct idx_text_table **table, const unsigned char *bytes, size_t length,
+                              const char *path, struct idx_error *error) {
+    struct idx_text_table *made = idxt_table_new();
+    if (made == NULL) return table_out_of_memory(error);
+    const char *fault;
+    enum idx_status status = idxt_table_decode(made, bytes, length, &fault);
+    if (status == IDX_OK) {
+        *table = made;
+        return IDX_OK;
+    }
+    idx_text_table_free(made);
+    if (status == IDX_OUT_OF_MEMORY) return table_out_of_memory(error);
+    idxt_fail(error, status, "%.1024s %s", path, fault);
+    if (error != NULL) snprintf(error->file, sizeof error->file, "%s", path);
+    return status;
+}
+
+enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error) {
+    if (table == NULL || path == NULL) return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a path");
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return idxt_fail_system(error, path, "open the table", errno);
+    size_t length;
+    unsigned char *bytes = read_whole(file, &length);
+    int kept = errno;
+    close(file);
+    if (bytes == NULL) return idxt_fail_system(error, path, "read the table", kept);
+    enum idx_status status = decode(table, bytes, length, path, error);
+    free(bytes);
+    return status;
+}
+
+void idx_text_table_free(struct idx_text_table *table) {
+    if (table == NULL) return;
+    free(table->slots);
+    free(table);
+}
