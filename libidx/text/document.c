@@ -112,31 +112,36 @@ static UErrorCode terms(struct idx_text *text, struct idxt_result *result) {
     return U_ZERO_ERROR;
 }
 
-/* Folds a field, until there are `enough` units or no more text. */
-static UErrorCode fold(struct idx_text *text, const struct idx_text_field *field, size_t enough) {
+/* Takes a field into the folding, normalised or not, until there are `enough` units or no more text. */
+static UErrorCode fold(struct idx_text *text, const struct idx_text_field *field, bool normalized, size_t enough) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
     struct idxt_folding *folding = &text->features.folding;
     const char *utf8 = field->utf8;
     for (size_t rest = field->length; rest > 0 && folding->length < enough;) {
         size_t piece = idxt_piece_length(utf8, rest);
-        UErrorCode code = idxt_segmenter_normalize(segmenter, utf8, piece);
+        UErrorCode code = normalized ? idxt_segmenter_normalize(segmenter, utf8, piece)
+                                     : idxt_segmenter_convert(segmenter, utf8, piece);
         if (U_FAILURE(code)) return code;
-        if (!idxt_folding_add(folding, segmenter->units, segmenter->unit_length)) return U_MEMORY_ALLOCATION_ERROR;
+        bool well = normalized ? idxt_folding_add(folding, segmenter->units, segmenter->unit_length)
+                               : idxt_folding_add(folding, segmenter->source, segmenter->source_length);
+        if (!well) return U_MEMORY_ALLOCATION_ERROR;
         utf8 += piece;
         rest -= piece;
     }
     return idxt_folding_add(folding, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
+/* Sentences are found before normalisation, because they begin with capitals, which it makes small. */
 static UErrorCode sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                             struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
-    idxt_folding_begin(&text->features.folding);
+    struct idxt_features *features = &text->features;
+    idxt_folding_begin(&features->folding);
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], "body")) code = fold(text, &fields[i], SIZE_MAX);
+        if (is_named(&fields[i], "body")) code = fold(text, &fields[i], false, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
-    return idxt_sign_sentences(&text->signature, &text->features.folding, text->features.recipe.number,
+    return idxt_sign_sentences(&text->signature, &features->segmenter, &features->folding, features->recipe.number,
                                &result->counts.features);
 }
 
@@ -149,7 +154,7 @@ static UErrorCode description(struct idx_text *text, const struct idx_text_field
     }
     idxt_folding_begin(&text->features.folding);
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], name)) code = fold(text, &fields[i], IDXT_DESCRIPTION_BYTES + 1);
+        if (is_named(&fields[i], name)) code = fold(text, &fields[i], true, IDXT_DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
     if (!idxt_sign_description(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;

@@ -5,10 +5,12 @@
 
 #include <stdlib.h>
 
-/* Unicode's White_Space, without the members that normalisation makes U+0020. */
+/* Unicode's White_Space. */
 static bool is_space(UChar unit) {
-    return unit == 0x20 || (unit >= 0x9 && unit <= 0xD) || unit == 0x85 || unit == 0x1680 || unit == 0x2028 ||
-           unit == 0x2029;
+    if (unit <= 0x20) return unit == 0x20 || (unit >= 0x9 && unit <= 0xD);
+    if (unit < 0x1680) return unit == 0x85 || unit == 0xA0;
+    return unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200A) || unit == 0x2028 || unit == 0x2029 || unit == 0x202F ||
+           unit == 0x205F || unit == 0x3000;
 }
 
 void idxt_folding_begin(struct idxt_folding *folding) {

@@ -1,4 +1,4 @@
-/* folding.h: normalised text in which each run of white space is one space, without any at its start and end. */
+/* folding.h: text in which each run of white space is one space, without any at its start and end. */
 #ifndef IDX_TEXT_FOLDING_H
 #define IDX_TEXT_FOLDING_H
 
@@ -18,7 +18,7 @@ struct idxt_folding {
 
 void idxt_folding_begin(struct idxt_folding *folding);
 
-/* Appends the text's next part, normalised. False: out of memory. */
+/* Appends the text's next part. False: out of memory. */
 bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length);
 
 void idxt_folding_free(struct idxt_folding *folding);

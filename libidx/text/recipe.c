@@ -123,10 +123,9 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
     recipe->weighing = (enum idxt_weighing)weighing;
     if (piece.at == name.at + name.length) return NULL;
     recipe->has_table = true;
-    return weighing == IDXT_WEIGHT_TFIDF && read_hash(piece, &recipe->table)
+    return idxt_recipe_needs_table(recipe) && read_hash(piece, &recipe->table)
                ? NULL
-               : "a colon and the 16 hexadecimal digits of a table's hash can follow w=tfidf, and nothing else a "
-                 "weight";
+               : "w=tfidf and w=idf alone are followed by a colon and the 16 hexadecimal digits of a table's hash";
 }
 
 /* Reads a part behind the first. *seen: the parts that came before. */
@@ -208,7 +207,8 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
 }
 
 struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe) {
-    struct idxt_recipe features = {.method = IDXT_WORDS, .number = 1, .dropped_stop = recipe->dropped_stop};
+    struct idxt_recipe features = {
+        .method = IDXT_WORDS, .number = 1, .weighing = IDXT_WEIGHT_TF, .dropped_stop = recipe->dropped_stop};
     if (recipe->method == IDXT_WORDS || recipe->method == IDXT_CHARS) {
         features.method = recipe->method;
         features.number = recipe->number;

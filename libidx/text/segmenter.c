@@ -65,10 +65,10 @@ static size_t part_length(const UNormalizer2 *normalizer, const UChar *units, si
 
 /* Normalises source into units. In parts, because they can be given all the room that they could need, while ICU spends
  * time without end on a result that nears 2^31 units. */
-static UErrorCode normalize(struct idxt_segmenter *segmenter, int32_t source_length) {
+static UErrorCode normalize(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
-    size_t rest = (size_t)source_length, written = 0;
+    size_t rest = segmenter->source_length, written = 0;
     do {
         size_t part = part_length(segmenter->normalizer, source, rest);
         size_t room = part * MOST_UNITS_PER_UNIT;
@@ -93,15 +93,20 @@ static void separate(UChar *units, size_t length) {
     }
 }
 
-UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     /* No sequence of bytes, ill-formed ones included, becomes more units than it has bytes. */
     if (!grow_units(&segmenter->source, &segmenter->source_capacity, length)) return U_MEMORY_ALLOCATION_ERROR;
     UErrorCode code = U_ZERO_ERROR;
     int32_t source_length = 0;
     u_strFromUTF8WithSub(segmenter->source, capacity_for_icu(segmenter->source_capacity), &source_length, utf8,
                          (int32_t)length, REPLACEMENT_CHARACTER, NULL, &code);
-    if (U_FAILURE(code)) return code;
-    code = normalize(segmenter, source_length);
+    segmenter->source_length = (size_t)source_length;
+    return U_FAILURE(code) ? code : U_ZERO_ERROR;
+}
+
+UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+    UErrorCode code = idxt_segmenter_convert(segmenter, utf8, length);
+    if (U_SUCCESS(code)) code = normalize(segmenter);
     if (U_FAILURE(code)) return code;
     separate(segmenter->units, segmenter->unit_length);
     return U_ZERO_ERROR;

@@ -14,6 +14,7 @@ struct idxt_segmenter {
     UBreakIterator *iterator;
     UChar *source; /* the text in UTF-16 */
     size_t source_capacity;
+    size_t source_length;
     UChar *units; /* the same, normalised; the iterator points into it */
     size_t unit_capacity;
     size_t unit_length;
@@ -32,11 +33,14 @@ struct idxt_span {
 /* How many bytes of a text its first piece has. Words of the pieces are words of the text, and the other way round. */
 size_t idxt_piece_length(const char *utf8, size_t length);
 
-/* Errors of these three: ICU's. Memory that is out is U_MEMORY_ALLOCATION_ERROR, a text that normalisation makes longer
+/* Errors of these: ICU's. Memory that is out is U_MEMORY_ALLOCATION_ERROR, a text that normalisation makes longer
  * than INT32_MAX units U_INDEX_OUTOFBOUNDS_ERROR. */
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 
-/* Takes a text of at most INT32_MAX bytes, and leaves it normalised in `units`. */
+/* Takes a text of at most INT32_MAX bytes, and leaves it in `source`. */
+UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
+
+/* The same, and normalised in `units`. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* The same, to be cut into words. */

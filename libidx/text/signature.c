@@ -82,15 +82,29 @@ static size_t keep_longest(struct sentence *longest, size_t kept, size_t number,
 
 static UErrorCode set_text(struct idxt_signature *signature, const struct idxt_folding *text) {
     UErrorCode code = U_ZERO_ERROR;
-    if (text->length > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
     /* "" is the root locale; NULL would be the user's. */
     if (signature->sentences == NULL) signature->sentences = ubrk_open(UBRK_SENTENCE, "", NULL, 0, &code);
     if (U_SUCCESS(code)) ubrk_setText(signature->sentences, text->units, (int32_t)text->length, &code);
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-UErrorCode idxt_sign_sentences(struct idxt_signature *signature, const struct idxt_folding *text, size_t number,
-                               uint64_t *count) {
+/* By its own bytes: they stand at the end of the signature before they are normalised. */
+static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
+                                  struct idxt_span sentence) {
+    size_t before = signature->length, start = before + (before > 0);
+    if (!append_span(signature, sentence)) return U_MEMORY_ALLOCATION_ERROR;
+    UErrorCode code = idxt_segmenter_normalize(segmenter, signature->bytes + start, signature->length - start);
+    if (U_FAILURE(code)) return code;
+    signature->length = before;
+    idxt_folding_begin(&signature->sentence);
+    if (!idxt_folding_add(&signature->sentence, segmenter->units, segmenter->unit_length))
+        return U_MEMORY_ALLOCATION_ERROR;
+    struct idxt_span normal = {signature->sentence.units, signature->sentence.length};
+    return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+}
+
+UErrorCode idxt_sign_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
+                               const struct idxt_folding *text, size_t number, uint64_t *count) {
     struct sentence longest[MOST_SENTENCES];
     size_t kept = 0;
     signature->length = 0;
@@ -105,10 +119,10 @@ UErrorCode idxt_sign_sentences(struct idxt_signature *signature, const struct id
         kept = keep_longest(longest, kept, number, sentence);
         ++*count;
     }
-    for (size_t i = 0; i < kept; i++) {
-        if (!append_span(signature, longest[i].span)) return U_MEMORY_ALLOCATION_ERROR;
+    for (size_t i = 0; i < kept && U_SUCCESS(code); i++) {
+        code = append_sentence(signature, segmenter, longest[i].span);
     }
-    return U_ZERO_ERROR;
+    return code;
 }
 
 bool idxt_sign_description(struct idxt_signature *signature, const struct idxt_folding *text) {
@@ -125,6 +139,7 @@ bool idxt_sign_description(struct idxt_signature *signature, const struct idxt_f
 
 void idxt_signature_free(struct idxt_signature *signature) {
     if (signature->sentences != NULL) ubrk_close(signature->sentences);
+    idxt_folding_free(&signature->sentence);
     free(signature->bytes);
     *signature = (struct idxt_signature){0};
 }

@@ -55,9 +55,10 @@
  * - Weights are in fixed point with 16 fraction bits, logarithms rounded down, by integers alone; idf is the difference
  *   of two of them. SimHash is idx_simhash_finish's. Of features of one weight, that of the smaller hash counts as the
  *   heavier one.
- * - Sentences: ICU's sentence segmentation for the root locale, after white space is folded as above; their final space
- *   is dropped. Length is in code points; of equal ones the first is longer. Those chosen are joined by line feeds, in
- *   the order of the text, and hashed.
+ * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above but not
+ *   normalised, since sentences begin with capitals; a final space is dropped. Length is in code points; of equal ones
+ *   the first is longer. Those chosen are normalised, folded, joined by line feeds in the order of the text, and
+ * hashed.
  * - Description: normalised, white space folded, the first 512 bytes of UTF-8, less a character that these cut.
  * - Terms: joined by line feeds. idf:P keeps, of n distinct words, n P / 100 rounded up, the greatest idf first.
  * A text without features has fingerprint 0.

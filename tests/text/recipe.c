@@ -1,0 +1,207 @@
+/* recipe.c: tests of the grammar of recipes. */
+#include "libidx/text/recipe.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Reads what is given, prints it, and reads and prints that again. */
+static void test_canonical_forms(void **state) {
+    (void)state;
+    static const struct {
+        const char *given, *canonical;
+    } cases[] = {
+        {"words:1;nfkc-cf;w=logtf;v1", "words:1;nfkc-cf;w=logtf;v1"},
+        {"words:1;nfkc-cf;w=logtf;v1;icu=72", "words:1;nfkc-cf;w=logtf;v1"},
+        {"words:1", "words:1;nfkc-cf;w=logtf;v1"},
+        {"words:8,stop=en", "words:8,stop=en;nfkc-cf;w=logtf;v1"},
+        {"words:3,stop=fr+de;stop=zh+en+de", "words:3,stop=de+fr;nfkc-cf;stop=de+en+zh;w=logtf;v1"},
+        {"words:2;v1;title=100;top=1000000;w=1;nfkc-cf", "words:2;nfkc-cf;w=1;top=1000000;title=100;v1"},
+        {"words:2;title=0", "words:2;nfkc-cf;w=logtf;v1"},
+        {"words:1;w=tf", "words:1;nfkc-cf;w=tf;v1"},
+        {"words:1;w=tfidf", "words:1;nfkc-cf;w=tfidf;v1"},
+        {"words:1;w=tfidf:0123456789abcdef", "words:1;nfkc-cf;w=tfidf:0123456789abcdef;v1"},
+        {"words:1;w=idf:0000000000000000", "words:1;nfkc-cf;w=idf:0000000000000000;v1"},
+        {"chars:32;top=1", "chars:32;nfkc-cf;w=logtf;top=1;v1"},
+        {"segments:64;stop=ru", "segments:64;nfkc-cf;stop=ru;w=logtf;v1"},
+        {"sentences:3", "sentences:3;nfkc-cf;v1"},
+        {"description", "description;nfkc-cf;v1"},
+        {"terms:1000", "terms:1000;nfkc-cf;w=logtf;order=weight;v1"},
+        {"terms:10;order=sorted;title=3;stop=nl", "terms:10;nfkc-cf;stop=nl;w=logtf;title=3;order=sorted;v1"},
+        {"idf:100", "idf:100;nfkc-cf;w=idf;v1"},
+        {"idf:70;w=idf:ffffffffffffffff;stop=pt", "idf:70;nfkc-cf;stop=pt;w=idf:ffffffffffffffff;v1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct idxt_recipe recipe;
+        char printed[IDX_MAX_RECIPE_BYTES + 1];
+        const char *given = cases[i].given;
+        for (int round = 0; round < 2; round++) {
+            assert_null(idxt_recipe_parse(&recipe, given));
+            idxt_recipe_print(&recipe, printed);
+            assert_string_equal(printed, cases[i].canonical);
+            given = cases[i].canonical;
+        }
+    }
+}
+
+static void test_what_is_read(void **state) {
+    (void)state;
+    struct idxt_recipe recipe;
+    assert_null(idxt_recipe_parse(&recipe, "words:3,stop=de;stop=en;w=tfidf:00000000000000ff;top=9;title=4"));
+    assert_int_equal(recipe.method, IDXT_WORDS);
+    assert_int_equal(recipe.number, 3);
+    assert_int_equal(recipe.needed_stop, 1);
+    assert_int_equal(recipe.dropped_stop, 2);
+    assert_int_equal(recipe.weighing, IDXT_WEIGHT_TFIDF);
+    assert_true(recipe.has_table);
+    assert_true(recipe.table == 255);
+    assert_int_equal(recipe.top, 9);
+    assert_int_equal(recipe.title, 4);
+    assert_false(recipe.sorted);
+    assert_null(idxt_recipe_parse(&recipe, "terms:10;order=sorted"));
+    assert_int_equal(recipe.method, IDXT_TERMS);
+    assert_true(recipe.sorted);
+    assert_false(recipe.has_table);
+}
+
+static void test_what_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *recipe, *why;
+    } cases[] = {
+        {"", "begins with none of"},
+        {";", "semicolon ends"},
+        {"word:1", "begins with none of"},
+        {" words:1", "begins with none of"},
+        {"Words:1", "begins with none of"},
+        {"words", "number behind its first colon"},
+        {"words:", "number behind its first colon"},
+        {"words:0", "number behind its first colon"},
+        {"words:9", "number behind its first colon"},
+        {"words:01", "number behind its first colon"},
+        {"words:+1", "number behind its first colon"},
+        {"words:1 ", "number behind its first colon"},
+        {"words:4294967297", "number behind its first colon"},
+        {"chars:33", "number behind its first colon"},
+        {"segments:65", "number behind its first colon"},
+        {"sentences:65", "number behind its first colon"},
+        {"terms:1001", "number behind its first colon"},
+        {"idf:101", "number behind its first colon"},
+        {"description:1", "takes no number"},
+        {"description:", "takes no number"},
+        {"words:1,", "followed by a comma"},
+        {"words:1,stop=", "followed by a comma"},
+        {"words:1,stop=en,stop=de", "followed by a comma"},
+        {"words:1,top=3", "followed by a comma"},
+        {"chars:1,stop=en", "followed by a comma"},
+        {"words:1;", "semicolon ends"},
+        {"words:1;;v1", "not known"},
+        {"words:1;v2", "not known"},
+        {"words:1;nfc", "not known"},
+        {"words:1;icu=", "not known"},
+        {"words:1;icu=0", "not known"},
+        {"words:1;top=0", "not known, or its value"},
+        {"words:1;top=1000001", "not known, or its value"},
+        {"words:1;title=101", "not known, or its value"},
+        {"terms:1;order=", "not known"},
+        {"words:1;stop=xx", "known languages"},
+        {"words:1;stop=en+", "known languages"},
+        {"words:1;stop=+en", "known languages"},
+        {"words:1;stop=en,de", "known languages"},
+        {"words:1;w=", "weights are"},
+        {"words:1;w=2", "weights are"},
+        {"words:1;w=tf:0123456789abcdef", "alone are followed by"},
+        {"words:1;w=tfidf:", "alone are followed by"},
+        {"words:1;w=tfidf:0123456789abcde", "alone are followed by"},
+        {"words:1;w=tfidf:0123456789abcdef0", "alone are followed by"},
+        {"words:1;w=tfidf:0123456789ABCDEF", "alone are followed by"},
+        {"words:1;w=tf;w=tf", "comes twice"},
+        {"words:1;top=1;top=1", "comes twice"},
+        {"words:1;stop=en;stop=de", "comes twice"},
+        {"words:1;order=weight", "does not go with its method"},
+        {"chars:1;stop=en", "does not go with its method"},
+        {"segments:1;top=1", "does not go with its method"},
+        {"segments:1;title=1", "does not go with its method"},
+        {"sentences:1;w=1", "does not go with its method"},
+        {"description;stop=en", "does not go with its method"},
+        {"terms:1;top=2", "does not go with its method"},
+        {"idf:70;title=2", "does not go with its method"},
+        {"idf:70;w=tf", "w=idf:HASH alone"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct idxt_recipe recipe;
+        const char *fault = idxt_recipe_parse(&recipe, cases[i].recipe);
+        if (fault == NULL) fail_msg("'%s' is taken", cases[i].recipe);
+        if (strstr(fault, cases[i].why) == NULL) fail_msg("'%s': %s", cases[i].recipe, fault);
+    }
+    char longest[IDX_MAX_RECIPE_BYTES + 2] = "words:1";
+    struct idxt_recipe recipe;
+    memset(longest + 7, ';', sizeof longest - 8);
+    assert_string_equal(idxt_recipe_parse(&recipe, longest), "it is too long");
+}
+
+/* With all that a recipe can have, room is left for ICU's version. */
+static void test_the_longest_fits(void **state) {
+    (void)state;
+    struct idxt_recipe recipe;
+    char printed[IDX_MAX_RECIPE_BYTES + 1];
+    assert_null(idxt_recipe_parse(&recipe, "words:8,stop=de+en+es+fr+it+nl+pt+ru+zh;stop=de+en+es+fr+it+nl+pt+ru+zh;"
+                                           "w=tfidf:0123456789abcdef;top=1000000;title=100"));
+    idxt_recipe_print(&recipe, printed);
+    assert_true(strlen(printed) + strlen(";icu=9999999") <= IDX_MAX_RECIPE_BYTES);
+    assert_string_equal(printed + strlen(printed) - 25, ";top=1000000;title=100;v1");
+}
+
+/* Every recipe cut short anywhere, and with each byte another, is taken or refused, and what is taken prints. */
+static void test_hostile_strings(void **state) {
+    (void)state;
+    static const char whole[] = "words:3,stop=en+de;nfkc-cf;stop=fr;w=tfidf:0123456789abcdef;top=10;title=5;v1;icu=72";
+    for (size_t i = 0; i < sizeof whole - 1; i++) {
+        for (int byte = 0; byte < 256; byte++) {
+            char copy[sizeof whole], printed[IDX_MAX_RECIPE_BYTES + 1];
+            struct idxt_recipe recipe, again;
+            memcpy(copy, whole, sizeof whole);
+            copy[i] = (char)byte;
+            if (idxt_recipe_parse(&recipe, copy) != NULL) continue;
+            idxt_recipe_print(&recipe, printed);
+            assert_null(idxt_recipe_parse(&again, printed));
+            assert_memory_equal(&recipe, &again, sizeof recipe);
+        }
+    }
+}
+
+static void test_features(void **state) {
+    (void)state;
+    static const struct {
+        const char *recipe, *features;
+    } cases[] = {
+        {"words:1", "words:1;nfkc-cf;w=tf;v1"},
+        {"words:3,stop=en;stop=de;w=tfidf:0123456789abcdef;top=3;title=4", "words:3,stop=en;nfkc-cf;stop=de;w=tf;v1"},
+        {"chars:5;top=3", "chars:5;nfkc-cf;w=tf;v1"},
+        {"segments:9;stop=en", "words:1;nfkc-cf;stop=en;w=tf;v1"},
+        {"terms:9;stop=en", "words:1;nfkc-cf;stop=en;w=tf;v1"},
+        {"idf:70", "words:1;nfkc-cf;w=tf;v1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct idxt_recipe recipe;
+        char printed[IDX_MAX_RECIPE_BYTES + 1];
+        assert_null(idxt_recipe_parse(&recipe, cases[i].recipe));
+        recipe = idxt_recipe_features(&recipe);
+        idxt_recipe_print(&recipe, printed);
+        assert_string_equal(printed, cases[i].features);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_canonical_forms), cmocka_unit_test(test_what_is_read),
+        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_the_longest_fits),
+        cmocka_unit_test(test_hostile_strings), cmocka_unit_test(test_features),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
