@@ -1,0 +1,346 @@
+/* table.c: tests of tables of document frequencies: counting, dropping, merging, files and their damage. */
+#include "libidx/text/table.h"
+
+#include "libidx/text/weight.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/idx-table-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state) {
+    (void)state;
+    if (mkdtemp(folder) == NULL) return -1;
+    snprintf(path, sizeof path, "%s/table", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static struct idx_text *open_by(const char *recipe, const struct idx_text_table *table) {
+    struct idx_text_options options = {sizeof options, recipe, table};
+    struct idx_text *text;
+    struct idx_error error;
+    if (idx_text_open(&text, &options, &error) != IDX_OK) fail_msg("%s", error.sentence);
+    return text;
+}
+
+static void add(struct idx_text_table *table, struct idx_text *text, const char *body) {
+    struct idx_text_field field = {"body", body, strlen(body)};
+    assert_int_equal(idx_text_table_add(table, text, &field, 1, NULL), IDX_OK);
+}
+
+static int64_t idf_of(const struct idx_text_table *table, const char *word) {
+    struct idx_simhash simhash;
+    idx_simhash_init(&simhash);
+    idx_simhash_add(&simhash, word, strlen(word), 1);
+    return idxt_table_idf(table, idx_simhash_finish(&simhash, 64));
+}
+
+static struct idx_text_table *small_table(void) {
+    struct idx_text *text = open_by("words:1", NULL);
+    struct idx_text_table *table;
+    assert_int_equal(idx_text_table_create(&table, text, NULL), IDX_OK);
+    add(table, text, "a b a a");
+    add(table, text, "A c");
+    add(table, text, "");
+    idx_text_close(text);
+    return table;
+}
+
+static void test_counts_documents(void **state) {
+    (void)state;
+    struct idx_text_table *table = small_table();
+    struct idx_text_table_properties properties;
+    idx_text_table_get_properties(table, &properties);
+    assert_true(properties.documents == 3 && properties.terms == 3 && properties.dropped == 0);
+    assert_string_equal(properties.features, "words:1;nfkc-cf;w=tf;v1");
+    assert_int_equal(idf_of(table, "a"), 131072 - 103872); /* log2(4 / 3), each rounded down */
+    assert_int_equal(idf_of(table, "b"), 131072 - 65536);
+    assert_int_equal(idf_of(table, "unknown"), 131072);
+    idx_text_table_free(table);
+    idx_text_table_free(NULL);
+}
+
+/* The file, byte by byte: hashes and checksum by the xxhash module of Python. */
+static void test_bytes(void **state) {
+    (void)state;
+    static const unsigned char head[] = {
+        'i', 'd', 'x', 't', 'e', 'r', 'm', 's',                          /* magic */
+        1,   0,   0,   0,   23,  0,   0,   0,                            /* version, bytes of the name */
+        3,   0,   0,   0,   0,   0,   0,   0,                            /* documents */
+        0,   0,   0,   0,   0,   0,   0,   0,                            /* dropped */
+        3,   0,   0,   0,   0,   0,   0,   0,                            /* terms */
+        'w', 'o', 'r', 'd', 's', ':', '1', ';', 'n', 'f', 'k', 'c', '-', /* features */
+        'c', 'f', ';', 'w', '=', 't', 'f', ';', 'v', '1',
+    };
+    static const unsigned char rest[] = {0x3f, 0x84, 0xd8, 0x44, 0x1c, 0x0b, 0x5a, 0x57, 0x01, 0x00, 0x00,
+                                         0x00, 0x1b, 0xf8, 0xb9, 0x46, 0x9a, 0x21, 0x40, 0x8c, 0x01, 0x00,
+                                         0x00, 0x00, 0x1f, 0x4e, 0x96, 0x1e, 0xb6, 0x32, 0xc6, 0xe6, 0x02,
+                                         0x00, 0x00, 0x00, 0x3f, 0x1c, 0x3d, 0x01, 0xcf, 0xa9, 0x17, 0x2c};
+    struct idx_text_table *table = small_table();
+    size_t length;
+    unsigned char *bytes = idxt_table_encode(table, &length);
+    assert_int_equal(length, sizeof head + sizeof rest);
+    assert_memory_equal(bytes, head, sizeof head);
+    assert_memory_equal(bytes + sizeof head, rest, sizeof rest);
+    uint64_t hash;
+    assert_true(idxt_table_hash(table, &hash));
+    for (unsigned i = 0; i < 8; i++) assert_int_equal(bytes[length - 8 + i], hash >> 8 * i & 0xFF);
+    free(bytes);
+    idx_text_table_free(table);
+}
+
+static void test_write_and_read(void **state) {
+    (void)state;
+    struct idx_text_table *table = small_table(), *read;
+    struct idx_error error;
+    uint64_t hash, again;
+    assert_int_equal(idx_text_table_write(table, path, &error), IDX_OK);
+    assert_int_equal(idx_text_table_read(&read, path, &error), IDX_OK);
+    assert_true(idxt_table_hash(table, &hash) && idxt_table_hash(read, &again) && hash == again);
+    assert_int_equal(idf_of(read, "a"), idf_of(table, "a"));
+    /* what is added then changes the hash */
+    struct idx_text *text = open_by("words:1", NULL);
+    add(read, text, "");
+    assert_true(idxt_table_hash(read, &again) && hash != again);
+    idx_text_close(text);
+    idx_text_table_free(read);
+    idx_text_table_free(table);
+
+    assert_int_equal(idx_text_table_read(&read, folder, &error), IDX_IO_ERROR);
+    assert_string_equal(error.file, folder);
+    assert_int_equal(idx_text_table_read(&read, "/nonexistent/table", &error), IDX_NOT_FOUND);
+    assert_non_null(strstr(error.sentence, "can't open the table /nonexistent/table"));
+    table = small_table();
+    assert_int_equal(idx_text_table_write(table, "/nonexistent/table", &error), IDX_NOT_FOUND);
+    assert_int_equal(idx_text_table_write(table, folder, &error), IDX_IO_ERROR); /* a folder can't be replaced */
+    char temporary[64];
+    snprintf(temporary, sizeof temporary, "%s.tmp%ld", folder, (long)getpid());
+    assert_int_equal(access(temporary, F_OK), -1);
+    idx_text_table_free(table);
+}
+
+static void test_recipes_by_table(void **state) {
+    (void)state;
+    struct idx_text_table *table = small_table(), *read;
+    assert_int_equal(idx_text_table_write(table, path, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_read(&read, path, NULL), IDX_OK);
+    struct idx_text *text = open_by("words:1;w=tfidf", table);
+    char recipe[IDX_MAX_RECIPE_BYTES + 1];
+    snprintf(recipe, sizeof recipe, "%s", idx_text_recipe(text));
+    assert_non_null(strstr(recipe, "words:1;nfkc-cf;w=tfidf:2c17a9cf013d1c3f;v1;icu="));
+    idx_text_close(text);
+    /* the recipe as it is printed takes the same table again, and no other */
+    text = open_by(recipe, read);
+    assert_string_equal(idx_text_recipe(text), recipe);
+    idx_text_close(text);
+    static const struct {
+        const char *recipe, *why;
+        bool table;
+    } cases[] = {
+        {"words:1;w=tfidf", "none is given", false},
+        {"idf:70", "none is given", false},
+        {"words:1;w=tfidf:0123456789abcdef", "not the one it names", true},
+        {"words:2;w=tfidf", "one of other features", true},
+        {"words:1;stop=en;w=idf", "one of other features", true},
+        {"chars:1;w=tfidf:2c17a9cf013d1c3f", "one of other features", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct idx_text_options options = {sizeof options, cases[i].recipe, cases[i].table ? table : NULL};
+        struct idx_error error;
+        assert_int_equal(idx_text_open(&text, &options, &error), IDX_BAD_RECIPE);
+        assert_non_null(strstr(error.sentence, cases[i].why));
+    }
+    idx_text_table_free(read);
+    idx_text_table_free(table);
+}
+
+static void test_merging(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"one two", "two three", "three four five", "one one", "six"};
+    struct idx_text *text = open_by("words:1;stop=en", NULL), *other = open_by("words:2", NULL);
+    struct idx_text_table *whole, *parts[2], *foreign;
+    uint64_t expected, hash;
+    assert_int_equal(idx_text_table_create(&whole, text, NULL), IDX_OK);
+    for (size_t i = 0; i < 2; i++) assert_int_equal(idx_text_table_create(&parts[i], text, NULL), IDX_OK);
+    for (size_t i = 0; i < 5; i++) {
+        add(whole, text, bodies[i]);
+        add(parts[i % 2], text, bodies[i]);
+    }
+    assert_int_equal(idx_text_table_merge(parts[0], parts[1], NULL), IDX_OK);
+    assert_true(idxt_table_hash(whole, &expected) && idxt_table_hash(parts[0], &hash) && hash == expected);
+
+    struct idx_error error;
+    struct idx_text_field field = {"body", "a b c", 5};
+    assert_int_equal(idx_text_table_create(&foreign, other, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_merge(whole, foreign, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_table_merge(whole, whole, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_table_add(whole, other, &field, 1, &error), IDX_INVALID_ARGUMENT);
+    whole->documents = UINT32_MAX;
+    assert_int_equal(idx_text_table_merge(whole, parts[0], &error), IDX_LIMIT);
+    assert_int_equal(idx_text_table_add(whole, text, &field, 1, &error), IDX_LIMIT);
+    idx_text_close(other);
+    other = open_by("sentences:3", NULL);
+    idx_text_table_free(foreign);
+    assert_int_equal(idx_text_table_create(&foreign, other, &error), IDX_INVALID_ARGUMENT);
+    for (size_t i = 0; i < 2; i++) idx_text_table_free(parts[i]);
+    idx_text_table_free(whole);
+    idx_text_close(other);
+    idx_text_close(text);
+}
+
+/* Term i of 1 to 1000 comes i times, in rounds, to a table of 100 terms: no term has more than came, nor less by more
+ * than `dropped`, and the commonest are there. */
+static void test_dropping(void **state) {
+    (void)state;
+    enum { TERMS = 1000, MOST = 100 };
+    struct idx_text_table *table = idxt_table_new();
+    assert_non_null(table);
+    table->most_terms = MOST;
+    table->documents = TERMS;
+    for (uint32_t round = 1; round <= TERMS; round++) {
+        for (uint64_t term = round; term <= TERMS; term++) {
+            assert_true(idxt_table_add(table, term, 1));
+            assert_true(table->terms <= MOST);
+        }
+    }
+    assert_true(table->dropped > 0 && table->dropped < TERMS * TERMS);
+    struct idxt_term *terms = idxt_table_sorted(table);
+    for (size_t i = 0; i < table->terms; i++) {
+        assert_true(terms[i].documents <= terms[i].hash);
+        assert_true(terms[i].documents + table->dropped >= terms[i].hash);
+        assert_true(i == 0 || terms[i].hash > terms[i - 1].hash);
+    }
+    assert_true(terms[table->terms - 1].hash == TERMS);
+    free(terms);
+
+    /* with one common term, that one is counted right, and `dropped` is what the others lost */
+    idx_text_table_free(table);
+    table = idxt_table_new();
+    assert_non_null(table);
+    table->most_terms = MOST;
+    for (uint64_t i = 1; i <= MOST * 10; i++) {
+        assert_true(idxt_table_add(table, 0, 1));
+        assert_true(idxt_table_add(table, i, 1));
+    }
+    table->documents = MOST * 10;
+    assert_int_equal(idxt_table_idf(table, 0), 0);
+    /* 99 rare terms come before the first drop, which takes them all; so does each that follows */
+    assert_int_equal(table->dropped, 10);
+    assert_int_equal(table->terms, 1 + 10);
+    idx_text_table_free(table);
+}
+
+static void seal(unsigned char *bytes, size_t length) {
+    struct idx_simhash simhash;
+    idx_simhash_init(&simhash);
+    idx_simhash_add(&simhash, bytes, length - 8, 1);
+    uint64_t hash = idx_simhash_finish(&simhash, 64);
+    for (unsigned i = 0; i < 8; i++) bytes[length - 8 + i] = (unsigned char)(hash >> 8 * i);
+}
+
+/* Decodes a copy of its exact size, so that reading past it is seen. */
+static enum idx_status decode(const unsigned char *bytes, size_t length, const char **fault) {
+    struct idx_text_table *table = idxt_table_new();
+    unsigned char *copy = malloc(length + (length == 0));
+    assert_non_null(table);
+    assert_non_null(copy);
+    memcpy(copy, bytes, length);
+    enum idx_status status = idxt_table_decode(table, copy, length, fault);
+    free(copy);
+    idx_text_table_free(table);
+    return status;
+}
+
+enum { NAME = 40, NAME_BYTES = 23, TERMS_AT = NAME + NAME_BYTES };
+
+static void test_damage(void **state) {
+    (void)state;
+    struct idx_text_table *table = small_table();
+    size_t length;
+    unsigned char *bytes = idxt_table_encode(table, &length), copy[256];
+    const char *fault;
+    assert_non_null(bytes);
+    assert_int_equal(decode(bytes, length, &fault), IDX_OK);
+    for (size_t cut = 0; cut < length; cut++) assert_int_equal(decode(bytes, cut, &fault), IDX_BAD_CONTENT);
+    for (size_t bit = 0; bit < length * 8; bit++) {
+        memcpy(copy, bytes, length);
+        copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        assert_int_equal(decode(copy, length, &fault), IDX_BAD_CONTENT);
+    }
+    static const struct {
+        size_t at;
+        unsigned char byte;
+        const char *why;
+    } cases[] = {
+        {0, 'I', "is not a table"},
+        {8, 2, "of a version"},
+        {12, 0, "name is too long"},
+        {13, 1, "name is too long"},
+        {12, 24, "its size is not"},
+        {15, 255, "name is too long"},
+        {20, 1, "too many documents"},
+        {32, 2, "its size is not"},
+        {39, 0x40, "its size is not"},
+        {NAME, 'W', "its features is not known"},
+        {NAME + 5, 0, "its features is not known"},
+        {NAME + 18, '1', "its features is not known"},
+        {16, 1, "has no documents, or too many"},
+        {TERMS_AT + 8, 0, "has no documents, or too many"},
+        {TERMS_AT + 8, 4, "has no documents, or too many"},
+        {TERMS_AT + 7, 255, "not in order"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memcpy(copy, bytes, length);
+        copy[cases[i].at] = cases[i].byte;
+        seal(copy, length);
+        assert_int_equal(decode(copy, length, &fault), IDX_BAD_CONTENT);
+        if (strstr(fault, cases[i].why) == NULL) fail_msg("case %zu: %s", i, fault);
+    }
+    /* a term twice */
+    memcpy(copy, bytes, length);
+    memcpy(copy + TERMS_AT + 12, copy + TERMS_AT, 12);
+    seal(copy, length);
+    assert_int_equal(decode(copy, length, &fault), IDX_BAD_CONTENT);
+    assert_string_equal(fault, "is damaged: its terms are not in order");
+    free(bytes);
+    idx_text_table_free(table);
+}
+
+static void test_damaged_files(void **state) {
+    (void)state;
+    struct idx_text_table *table = NULL;
+    struct idx_error error;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("a text", file);
+    fclose(file);
+    assert_int_equal(idx_text_table_read(&table, path, &error), IDX_BAD_CONTENT);
+    assert_non_null(strstr(error.sentence, "table is not a table of document frequencies"));
+    assert_string_equal(error.file, path);
+    assert_null(table);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_documents), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_write_and_read),   cmocka_unit_test(test_recipes_by_table),
+        cmocka_unit_test(test_merging),          cmocka_unit_test(test_dropping),
+        cmocka_unit_test(test_damage),           cmocka_unit_test(test_damaged_files),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
