@@ -14,13 +14,11 @@ static enum idx_status bad_recipe(struct idx_error *error, const char *recipe, c
                      recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
 }
 
-/* Ties a recipe that weighs by a table to the one that is given. NULL when all is well. */
-static const char *take_table(struct idxt_features *features, const struct idx_text_table *table) {
+/* Ties a recipe that weighs by a table to the one that is given, of this hash. NULL when all is well. */
+static const char *take_table(struct idxt_features *features, const struct idx_text_table *table, uint64_t hash) {
     struct idxt_recipe *recipe = &features->recipe;
     if (!idxt_recipe_needs_table(recipe)) return NULL;
     if (table == NULL) return "it needs the table of document frequencies that it names, and none is given";
-    uint64_t hash;
-    if (!idxt_table_hash(table, &hash)) return "there is no memory to hash the table of document frequencies";
     if (recipe->has_table && recipe->table != hash) return "the table of document frequencies is not the one it names";
     struct idxt_recipe counted = idxt_recipe_features(recipe);
     char name[IDX_MAX_RECIPE_BYTES + 1];
@@ -34,8 +32,10 @@ static const char *take_table(struct idxt_features *features, const struct idx_t
 
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
+    uint64_t hash = 0;
+    if (table != NULL && !idxt_table_hash(table, &hash)) return idxt_out_of_memory(error);
     const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
-    if (fault == NULL) fault = take_table(&text->features, table);
+    if (fault == NULL) fault = take_table(&text->features, table, hash);
     if (fault != NULL) return bad_recipe(error, recipe, fault);
     idxt_recipe_print(&text->features.recipe, text->recipe);
     size_t length = strlen(text->recipe);

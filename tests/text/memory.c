@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,8 +13,10 @@
 #include <cmocka.h>
 
 void *__real_calloc(size_t count, size_t size);
+void *__real_malloc(size_t size);
 void *__real_realloc(void *memory, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 
 static unsigned long calls_until_failure; /* 0: none fails */
@@ -21,6 +24,8 @@ static unsigned long calls_until_failure; /* 0: none fails */
 static int fails_now(void) { return calls_until_failure > 0 && --calls_until_failure == 0; }
 
 void *__wrap_calloc(size_t count, size_t size) { return fails_now() ? NULL : __real_calloc(count, size); }
+
+void *__wrap_malloc(size_t size) { return fails_now() ? NULL : __real_malloc(size); }
 
 void *__wrap_realloc(void *memory, size_t size) { return fails_now() ? NULL : __real_realloc(memory, size); }
 
@@ -76,10 +81,81 @@ static void test_fingerprinting(void **state) {
     idx_text_close(text);
 }
 
+/* Every method, with all that its recipe can have, is opened, given a document and closed until no allocation fails:
+ * the first failure comes one call later each time. */
+static void test_every_method(void **state) {
+    (void)state;
+    static const char *const recipes[] = {
+        "words:3,stop=en;stop=de;w=tf;top=5;title=2",    "chars:4;top=7",        "segments:5;stop=en", "sentences:2",
+        "terms:10;order=sorted;title=3;w=tfidf;stop=en", "idf:70;w=idf;stop=en", "description",
+    };
+    static const char title[] = "A title of the document",
+                      body[] = "The first one. A second sentence. And more of them.";
+    const struct idx_text_field fields[] = {{"title", title, strlen(title)}, {"body", body, strlen(body)}};
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    struct idx_text *text;
+    struct idx_text_table *table;
+    options.recipe = "words:1;stop=en";
+    assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_create(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_add(table, text, fields, 2, NULL), IDX_OK);
+    idx_text_close(text);
+    options.table = table;
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        options.recipe = recipes[i];
+        bool failed = true;
+        for (unsigned long calls = 1; failed; calls++) {
+            uint64_t fingerprints[5];
+            size_t count;
+            struct idx_error error;
+            calls_until_failure = calls;
+            enum idx_status status = idx_text_open(&text, &options, &error);
+            if (status == IDX_OK) {
+                status = idx_text_fingerprints(text, fields, 2, 64, fingerprints, 5, &count, NULL, &error);
+                idx_text_close(text);
+            }
+            failed = calls_until_failure == 0;
+            calls_until_failure = 0;
+            assert_true(failed ? status == IDX_OUT_OF_MEMORY : status == IDX_OK);
+            assert_true(!failed || error.status == status);
+        }
+    }
+    idx_text_table_free(table);
+}
+
+/* A table that grows: each failure leaves it one that can be freed. */
+static void test_training(void **state) {
+    (void)state;
+    enum { WORDS = 3000 };
+    static char bytes[WORDS * 6];
+    size_t length = write_text(bytes, WORDS);
+    const struct idx_text_field field = {"body", bytes, length};
+    struct idx_text *text;
+    assert_int_equal(idx_text_open(&text, NULL, NULL), IDX_OK);
+    bool failed = true;
+    for (unsigned long calls = 1; failed; calls++) {
+        struct idx_text_table *table = NULL, *other = NULL;
+        struct idx_error error;
+        calls_until_failure = calls;
+        enum idx_status status = idx_text_table_create(&table, text, &error);
+        if (status == IDX_OK) status = idx_text_table_add(table, text, &field, 1, &error);
+        if (status == IDX_OK) status = idx_text_table_create(&other, text, &error);
+        if (status == IDX_OK) status = idx_text_table_merge(other, table, &error);
+        failed = calls_until_failure == 0;
+        calls_until_failure = 0;
+        assert_int_equal(status, failed ? IDX_OUT_OF_MEMORY : IDX_OK);
+        idx_text_table_free(other);
+        idx_text_table_free(table);
+    }
+    idx_text_close(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opening),
         cmocka_unit_test(test_fingerprinting),
+        cmocka_unit_test(test_every_method),
+        cmocka_unit_test(test_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
