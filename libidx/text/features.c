@@ -99,7 +99,7 @@ static UErrorCode count_chars(struct idxt_features *features, const char *utf8, 
     bool well = idxt_folding_add(folding, features->segmenter.units, features->segmenter.unit_length);
     for (size_t i = 0, start = 0; well && i < folding->length; start = i) {
         U16_FWD_1_UNSAFE(folding->units, i);
-        well = count_char(features, (struct idxt_span){folding->units + start, i - start});
+        well = count_char(features, (struct idxt_span){folding->units + start, i - start, NULL});
     }
     return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }

@@ -1,6 +1,15 @@
-/* segmenter.c: from UTF-8 to normalised words, over ICU: UTF-16, NFKC_Casefold, word segmentation. */
+/* segmenter.c: from UTF-8 to normalised words, over ICU: UTF-16, NFKC_Casefold, word segmentation; and without it, by
+ * ascii.c, for the stretches of a text that are ASCII.
+ *
+ * A text is cut before some of its white space (ASCII's: space and U+0009 to U+000D). No step looks across such a cut:
+ * white space has a normalisation boundary before it, is no part of any ill-formed sequence, and there is a word
+ * boundary before it always, unless white space is before it too (Unicode Standard Annex 29, rules WB3, WB3a, WB3b,
+ * WB3d, WB999), and then no word is near. Nor does anything change for what comes after, since it begins with the white
+ * space itself, so that a combining mark behind it stays there. So stretches that aren't ASCII give the same words
+ * alone, or one after another in one text, which spares ICU's costs a text. */
 #include "libidx/text/segmenter.h"
 
+#include "libidx/text/ascii.h"
 #include "libidx/text/buffer.h"
 
 #include <unicode/ustring.h>
@@ -63,12 +72,12 @@ static size_t part_length(const UNormalizer2 *normalizer, const UChar *units, si
     return length;
 }
 
-/* Normalises source into units. In parts, because they can be given all the room that they could need, while ICU spends
- * time without end on a result that nears 2^31 units. */
+/* Appends the source, normalised, to the units. In parts, because they can be given all the room that they could need,
+ * while ICU spends time without end on a result that nears 2^31 units. */
 static UErrorCode normalize(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
-    size_t rest = segmenter->source_length, written = 0;
+    size_t rest = segmenter->source_length, written = segmenter->unit_length;
     do {
         size_t part = part_length(segmenter->normalizer, source, rest);
         size_t room = part * MOST_UNITS_PER_UNIT;
@@ -105,6 +114,7 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
 }
 
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+    segmenter->unit_length = 0;
     UErrorCode code = idxt_segmenter_convert(segmenter, utf8, length);
     if (U_SUCCESS(code)) code = normalize(segmenter);
     if (U_FAILURE(code)) return code;
@@ -112,26 +122,157 @@ UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char
     return U_ZERO_ERROR;
 }
 
+/* Takes the stretch of the text into the units. */
+static UErrorCode add_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
+    UErrorCode code = idxt_segmenter_convert(segmenter, utf8 + stretch->begin, stretch->end - stretch->begin);
+    if (U_SUCCESS(code)) code = normalize(segmenter);
+    stretch->unit_end = segmenter->unit_length;
+    return code;
+}
+
+/* The first bit of the map at `from` or behind it, or `none`. */
+static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t none) {
+    size_t i = from / 64;
+    if (i >= size) return none;
+    uint64_t bits = map[i] & (UINT64_MAX << from % 64);
+    while (bits == 0) {
+        if (++i == size) return none;
+        bits = map[i];
+    }
+    return 64 * i + (size_t)__builtin_ctzll(bits);
+}
+
+/* The last bit of the map before `before`, or 0. */
+static size_t find_bit_before(const uint64_t *map, size_t before) {
+    size_t i = before / 64;
+    uint64_t bits = map[i] & ~(UINT64_MAX << before % 64);
+    while (bits == 0) {
+        if (i-- == 0) return 0;
+        bits = map[i];
+    }
+    return 64 * i + 63 - (size_t)__builtin_clzll(bits);
+}
+
+/* Finds the next stretch at `from`, white space or the text's beginning, or behind it: white space before the first
+ * byte that isn't ASCII, to white space behind it, and on while what follows has such a byte before its white space. */
+static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t from,
+                         struct idxt_stretch *stretch) {
+    const size_t size = segmenter->map_size;
+    const uint64_t *blanks = segmenter->maps + size, *foreigns = blanks + size;
+    size_t foreign = find_bit(foreigns, size, from, length);
+    if (foreign == length) return false;
+    stretch->begin = find_bit_before(blanks, foreign);
+    do {
+        stretch->end = find_bit(blanks, size, foreign, length);
+        foreign = find_bit(foreigns, size, stretch->end, length);
+    } while (foreign < length && find_bit_before(blanks, foreign) == stretch->end);
+    return true;
+}
+
+static UErrorCode add_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+    struct idxt_stretch stretch = {0};
+    while (find_stretch(segmenter, length, stretch.end, &stretch)) {
+        UErrorCode code = add_stretch(segmenter, utf8, &stretch);
+        if (U_FAILURE(code)) return code;
+        struct idxt_stretch *grown = idxt_buffer_grow(segmenter->stretches, &segmenter->stretch_capacity,
+                                                      segmenter->stretch_count + 1, sizeof *grown);
+        if (grown == NULL) return U_MEMORY_ALLOCATION_ERROR;
+        segmenter->stretches = grown;
+        grown[segmenter->stretch_count++] = stretch;
+    }
+    return U_ZERO_ERROR;
+}
+
+static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+    const size_t size = idxt_ascii_map_size(length);
+    char *folded = idxt_buffer_grow(segmenter->folded, &segmenter->folded_capacity, 64 * size, 1);
+    if (folded == NULL) return false;
+    segmenter->folded = folded;
+    uint64_t *maps = idxt_buffer_grow(segmenter->maps, &segmenter->map_capacity, 3 * size, sizeof *maps);
+    if (maps == NULL) return false;
+    segmenter->maps = maps;
+    segmenter->map_size = size;
+    idxt_ascii_map(utf8, length, folded, maps, maps + size, maps + 2 * size);
+    return true;
+}
+
+/* Finds the next word in the units. */
+static void advance(struct idxt_segmenter *segmenter) {
+    int32_t begin = ubrk_current(segmenter->iterator), end;
+    while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
+        if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) break;
+        begin = end;
+    }
+    segmenter->begin = end == UBRK_DONE ? SIZE_MAX : (size_t)begin;
+    segmenter->end = (size_t)end;
+}
+
 UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
-    UErrorCode code = idxt_segmenter_normalize(segmenter, utf8, length);
-    if (U_FAILURE(code)) return code;
+    segmenter->stretch_count = segmenter->stretch = 0;
+    segmenter->unit_length = 0;
+    if (!map_text(segmenter, utf8, length)) return U_MEMORY_ALLOCATION_ERROR;
+    segmenter->block = 0;
+    segmenter->edges = segmenter->maps[0];
+    UErrorCode code = add_stretches(segmenter, utf8, length);
+    if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
+    separate(segmenter->units, segmenter->unit_length);
     ubrk_setText(segmenter->iterator, segmenter->units, (int32_t)segmenter->unit_length, &code);
-    return U_FAILURE(code) ? code : U_ZERO_ERROR;
+    if (U_FAILURE(code)) return code;
+    advance(segmenter);
+    return U_ZERO_ERROR;
+}
+
+/* Steps to the block of the next edge. False: there is none. */
+static inline bool find_edge(struct idxt_segmenter *segmenter) {
+    while (segmenter->edges == 0) {
+        if (segmenter->block + 1 >= segmenter->map_size) return false;
+        segmenter->edges = segmenter->maps[++segmenter->block];
+    }
+    return true;
+}
+
+static inline size_t edge(const struct idxt_segmenter *segmenter) {
+    return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
+}
+
+/* The next word before the stretch that comes next. */
+static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
+    if (!find_edge(segmenter)) return false;
+    size_t begin = edge(segmenter);
+    if (segmenter->stretch < segmenter->stretch_count && begin >= segmenter->stretches[segmenter->stretch].begin)
+        return false;
+    segmenter->edges &= segmenter->edges - 1;
+    find_edge(segmenter);
+    *word = (struct idxt_span){NULL, edge(segmenter) - begin, segmenter->folded + begin};
+    segmenter->edges &= segmenter->edges - 1;
+    return true;
+}
+
+/* Goes on behind a stretch, at white space: there no word begins, but one of the stretch may end. */
+static void pass(struct idxt_segmenter *segmenter) {
+    size_t end = segmenter->stretches[segmenter->stretch++].end;
+    segmenter->block = end / 64;
+    segmenter->edges = segmenter->maps[segmenter->block] & ~((UINT64_C(2) << end % 64) - 1);
 }
 
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word) {
-    int32_t start = ubrk_current(segmenter->iterator), end;
-    while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
-        if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) {
-            *word = (struct idxt_span){segmenter->units + start, (size_t)(end - start)};
+    for (;;) {
+        if (next_ascii(segmenter, word)) return true;
+        if (segmenter->stretch == segmenter->stretch_count) return false;
+        if (segmenter->begin < segmenter->stretches[segmenter->stretch].unit_end) {
+            *word = (struct idxt_span){segmenter->units + segmenter->begin, segmenter->end - segmenter->begin, NULL};
+            advance(segmenter);
             return true;
         }
-        start = end;
+        pass(segmenter);
     }
-    return false;
 }
 
 size_t idxt_span_utf8(struct idxt_span word, char *utf8) {
+    if (word.ascii != NULL) {
+        memcpy(utf8, word.ascii, word.length);
+        return word.length;
+    }
     size_t size = 0;
     for (size_t i = 0; i < word.length;) {
         UChar32 c;
@@ -144,6 +285,9 @@ size_t idxt_span_utf8(struct idxt_span word, char *utf8) {
 
 void idxt_segmenter_close(struct idxt_segmenter *segmenter) {
     if (segmenter->iterator != NULL) ubrk_close(segmenter->iterator);
+    free(segmenter->folded);
+    free(segmenter->maps);
+    free(segmenter->stretches);
     free(segmenter->source);
     free(segmenter->units);
     *segmenter = (struct idxt_segmenter){0};

@@ -1,29 +1,51 @@
-/* segmenter.h: from UTF-8 to normalised words, over ICU. */
+/* segmenter.h: from UTF-8 to normalised words, over ICU, and without it where a text is ASCII. */
 #ifndef IDX_TEXT_SEGMENTER_H
 #define IDX_TEXT_SEGMENTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <unicode/ubrk.h>
 #include <unicode/unorm2.h>
+
+/* A part of the text that goes through ICU, since it isn't all ASCII. */
+struct idxt_stretch {
+    size_t begin, end; /* bytes of the text */
+    size_t unit_end;   /* where it ends in idxt_segmenter.units */
+};
 
 /* Starts as {0}. Buffers are kept from text to text. */
 struct idxt_segmenter {
     const UNormalizer2 *normalizer; /* ICU's own, shared and never freed */
     UBreakIterator *iterator;
-    UChar *source; /* the text in UTF-16 */
+
+    char *folded; /* the text, lower-cased as ASCII */
+    size_t folded_capacity;
+    uint64_t *maps; /* of the text: edges, blanks, foreigns (ascii.h), map_size each */
+    size_t map_capacity;
+    size_t map_size;
+    uint64_t edges; /* of the words in block number `block` that are still to come */
+    size_t block;
+
+    struct idxt_stretch *stretches; /* in order */
+    size_t stretch_capacity;
+    size_t stretch_count;
+    size_t stretch; /* the number of the first that has not been passed */
+    UChar *source;  /* the text, or a stretch of it, in UTF-16 */
     size_t source_capacity;
     size_t source_length;
-    UChar *units; /* the same, normalised; the iterator points into it */
+    UChar *units; /* the text, or all stretches, normalised; the iterator points into it */
     size_t unit_capacity;
     size_t unit_length;
+    size_t begin, end; /* the next word in `units`; SIZE_MAX when there is none */
 };
 
 /* A word of the text, valid until the next idxt_segmenter_set. */
 struct idxt_span {
     const UChar *units;
-    size_t length; /* UTF-16 units */
+    size_t length;     /* UTF-16 units */
+    const char *ascii; /* NULL, or the word, and then there are no `units` */
 };
 
 /* A text goes through ICU in pieces of about this size, so that its buffers stay in the processor's cache and don't
@@ -43,7 +65,7 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
 /* The same, and normalised in `units`. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* The same, to be cut into words. */
+/* Takes such a text to be cut into words. */
 UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* The next word, or false after the last one. */

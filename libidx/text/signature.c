@@ -99,7 +99,7 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
     idxt_folding_begin(&signature->sentence);
     if (!idxt_folding_add(&signature->sentence, segmenter->units, segmenter->unit_length))
         return U_MEMORY_ALLOCATION_ERROR;
-    struct idxt_span normal = {signature->sentence.units, signature->sentence.length};
+    struct idxt_span normal = {signature->sentence.units, signature->sentence.length, NULL};
     return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
@@ -113,7 +113,7 @@ UErrorCode idxt_sign_sentences(struct idxt_signature *signature, struct idxt_seg
     UErrorCode code = set_text(signature, text);
     if (U_FAILURE(code)) return code;
     for (int32_t start = 0, end; (end = ubrk_next(signature->sentences)) != UBRK_DONE; start = end) {
-        struct idxt_span span = {text->units + start, (size_t)(end - start)};
+        struct idxt_span span = {text->units + start, (size_t)(end - start), NULL};
         if (span.units[span.length - 1] == u' ') span.length--;
         struct sentence sentence = {span, u_countChar32(span.units, (int32_t)span.length)};
         kept = keep_longest(longest, kept, number, sentence);
@@ -129,7 +129,7 @@ bool idxt_sign_description(struct idxt_signature *signature, const struct idxt_f
     signature->length = 0;
     size_t units = text->length < IDXT_DESCRIPTION_BYTES ? text->length : IDXT_DESCRIPTION_BYTES;
     if (units < text->length && U16_IS_LEAD(text->units[units - 1])) units--;
-    if (!append_span(signature, (struct idxt_span){text->units, units})) return false;
+    if (!append_span(signature, (struct idxt_span){text->units, units, NULL})) return false;
     if (signature->length <= IDXT_DESCRIPTION_BYTES) return true;
     size_t length = IDXT_DESCRIPTION_BYTES;
     while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* not within a character */

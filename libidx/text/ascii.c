@@ -1,0 +1,130 @@
+/* ascii.c: the words of ASCII text by bit arithmetic, the same ones that ICU cuts.
+ *
+ * For ASCII, NFKC_Casefold is A to Z made a to z: the other 102 characters stay, and all have boundaries before them.
+ * Of the rules of Unicode Standard Annex 29 (word boundaries) those that speak of ASCII remain, for the classes ALetter
+ * (letters), Numeric (digits), ExtendNumLet (_), MidNumLet (.), Single_Quote ('), MidNum (, ;), and the rest. The rest
+ * holds MidLetter (:) too, since the recipe makes spaces of `:` and `@`, and Double_Quote, which only Hebrew joins.
+ *
+ *   - WB5, WB8, WB9, WB10: between letters and digits, in any order, is no boundary; WB13a, WB13b: nor is one between
+ *     any of these and _, nor between _ and _. So runs of the three hang together: `word` below.
+ *   - WB6, WB7: letters on both sides keep . and ' ; WB11, WB12: digits on both sides keep . ' , and ; . Both ask for
+ *     the neighbours alone, since WB4, which passes over characters in between, has no ASCII ones to pass over (CR and
+ *     LF excluded, Extend, Format and ZWJ are not ASCII). So two of these marks in a row are never kept: `kept` below.
+ *   - WB999: everything else breaks. (WB3 and WB3d join CR with LF and spaces with spaces, which are not words.)
+ *
+ * So the segments that are not punctuation or white space are the runs of `word | kept`. ICU gives them a rule status
+ * that makes them words, but for a _ alone, which gets none; `__` gets one. */
+#include "libidx/text/ascii.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+static uint64_t bit_if(int condition, unsigned position) { return (uint64_t)(condition != 0) << position; }
+
+struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded) {
+    struct idxt_ascii_block block = {0};
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned c = (uint8_t)bytes[i];
+        int letter = (c | 0x20) - 'a' < 26;
+        folded[i] = (char)(letter ? c | 0x20 : c);
+        block.letters |= bit_if(letter, i);
+        block.digits |= bit_if(c - '0' < 10, i);
+        block.unders |= bit_if(c == '_', i);
+        block.dots |= bit_if(c == '.' || c == '\'', i);
+        block.commas |= bit_if(c == ',' || c == ';', i);
+        block.blanks |= bit_if(c == ' ' || c - '\t' < 5, i);
+        block.foreigns |= bit_if(c >= 0x80, i);
+    }
+    return block;
+}
+
+#ifdef __SSE2__ /* every x86-64 has it */
+/* All ones where first <= byte < first + count, of ASCII bytes alone; the comparison is one of signed bytes. */
+static inline __m128i in_range(__m128i bytes, char first, char count) {
+    __m128i shifted = _mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - (first + count - 1))));
+    return _mm_cmpgt_epi8(shifted, _mm_set1_epi8((char)(127 - count)));
+}
+
+static inline __m128i is_either(__m128i bytes, char a, char b) {
+    return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
+}
+
+static inline uint64_t mask_at(__m128i mask, unsigned position) {
+    return (uint64_t)(unsigned)_mm_movemask_epi8(mask) << position;
+}
+
+struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
+    struct idxt_ascii_block block = {0};
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(bytes + i));
+        __m128i case_bit = _mm_set1_epi8(0x20);
+        __m128i letters = in_range(_mm_or_si128(x, case_bit), 'a', 26);
+        _mm_storeu_si128((__m128i *)(void *)(folded + i), _mm_or_si128(x, _mm_and_si128(letters, case_bit)));
+        __m128i blanks = _mm_or_si128(in_range(x, '\t', 5), _mm_cmpeq_epi8(x, _mm_set1_epi8(' ')));
+        block.letters |= mask_at(letters, i);
+        block.digits |= mask_at(in_range(x, '0', 10), i);
+        block.unders |= mask_at(_mm_cmpeq_epi8(x, _mm_set1_epi8('_')), i);
+        block.dots |= mask_at(is_either(x, '.', '\''), i);
+        block.commas |= mask_at(is_either(x, ',', ';'), i);
+        block.blanks |= mask_at(blanks, i);
+        block.foreigns |= mask_at(x, i);
+    }
+    return block;
+}
+#else
+struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
+    return idxt_ascii_classify_plain(bytes, folded);
+}
+#endif
+
+/* Which characters have one of a set before or after them. */
+static uint64_t after_any(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
+static uint64_t before_any(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
+
+static uint64_t between(uint64_t set, uint64_t previous, uint64_t next) {
+    return after_any(set, previous) & before_any(set, next);
+}
+
+static uint64_t word_parts(const struct idxt_ascii_block *block) {
+    return block->letters | block->digits | block->unders;
+}
+
+/* Which characters of the block belong to words: see above. */
+static uint64_t find_words(const struct idxt_ascii_block *previous, const struct idxt_ascii_block *block,
+                           const struct idxt_ascii_block *next) {
+    uint64_t word = word_parts(block);
+    uint64_t between_letters = between(block->letters, previous->letters, next->letters);
+    uint64_t between_digits = between(block->digits, previous->digits, next->digits);
+    uint64_t kept = (block->dots & between_letters) | ((block->dots | block->commas) & between_digits);
+    uint64_t neighbours = after_any(word, word_parts(previous)) | before_any(word, word_parts(next));
+    uint64_t alone = block->unders & ~neighbours;
+    return (word | kept) & ~alone;
+}
+
+/* Past the end of the text nothing is anything. */
+static struct idxt_ascii_block classify_at(const char *text, size_t length, size_t at, char *folded) {
+    if (length - at >= 64) return idxt_ascii_classify(text + at, folded + at);
+    char rest[64] = {0};
+    memcpy(rest, text + at, length - at);
+    return idxt_ascii_classify(rest, folded + at);
+}
+
+void idxt_ascii_map(const char *text, size_t length, char *folded, uint64_t *edges, uint64_t *blanks,
+                    uint64_t *foreigns) {
+    const size_t count = idxt_ascii_map_size(length);
+    struct idxt_ascii_block previous = {0}, block = classify_at(text, length, 0, folded), next;
+    uint64_t previous_words = 0;
+    for (size_t i = 0; i < count; i++) {
+        next = i + 1 < count ? classify_at(text, length, 64 * (i + 1), folded) : (struct idxt_ascii_block){0};
+        uint64_t words = find_words(&previous, &block, &next);
+        edges[i] = words ^ after_any(words, previous_words);
+        blanks[i] = block.blanks;
+        foreigns[i] = block.foreigns;
+        previous_words = words;
+        previous = block;
+        block = next;
+    }
+}
