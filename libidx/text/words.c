@@ -1,5 +1,6 @@
 /* words.c: the distinct words of a text and how often each occurs: a hash table with open addressing over an array of
- * words. Two words with one hash stay two, since a recipe speaks of words, not of hashes. */
+ * words. Its keys are not the words' hashes but seeded ones. Two words with one hash or key stay two, since a recipe
+ * speaks of words, not of hashes. */
 #include "libidx/text/words.h"
 
 #include "libidx/text/buffer.h"
@@ -10,20 +11,31 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-enum { FIRST_SLOTS = 1024 };
+enum {
+    FIRST_SLOTS = 1024,
+    MOST_WORDS = 1 << 30, /* then there are 2^32 slots, as many as keys; no text has as many words */
+};
+
+/* Keys have a seed that nobody can foresee, or a text could be made of words whose keys begin alike, and take hours. */
+static void draw_seed(struct idxt_words *words) {
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) seed = (uintptr_t)words;
+    words->seed = seed | 1;
+}
 
 /* Uses `count` slots, a power of two, and enters all words anew. */
 static bool set_slots(struct idxt_words *words, size_t count) {
-    uint32_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, count, sizeof *slots);
+    uint64_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, count, sizeof *slots);
     if (slots == NULL) return false;
     words->slots = slots;
     words->slot_mask = count - 1;
     memset(slots, 0, count * sizeof *slots);
     for (size_t i = 0; i < words->count; i++) {
-        size_t slot = words->words[i].hash & words->slot_mask;
+        size_t slot = words->words[i].key & words->slot_mask;
         while (slots[slot] != 0) slot = (slot + 1) & words->slot_mask;
-        slots[slot] = (uint32_t)(i + 1);
+        slots[slot] = words->words[i].key << 32 | (i + 1);
     }
     return true;
 }
@@ -31,6 +43,7 @@ static bool set_slots(struct idxt_words *words, size_t count) {
 bool idxt_words_begin(struct idxt_words *words) {
     words->count = 0;
     words->byte_count = 0;
+    if (words->seed == 0) draw_seed(words);
     return set_slots(words, FIRST_SLOTS);
 }
 
@@ -42,47 +55,98 @@ char *idxt_words_reserve(struct idxt_words *words, size_t size) {
     return bytes + words->byte_count;
 }
 
-/* The slot that holds the word, or the empty one where it belongs. */
-static size_t find_slot(const struct idxt_words *words, uint64_t hash, const char *bytes, size_t length) {
-    size_t slot = hash & words->slot_mask;
-    for (; words->slots[slot] != 0; slot = (slot + 1) & words->slot_mask) {
-        const struct idxt_word *word = &words->words[words->slots[slot] - 1];
-        if (word->hash == hash && word->length == length && memcmp(words->bytes + word->start, bytes, length) == 0)
-            break;
+static inline uint64_t load_8(const char *bytes) {
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint32_t load_4(const char *bytes) {
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/* Whether two words of one length are the same: memcmp, without its call, which costs as much as the rest. */
+static inline bool equal_bytes(const char *a, const char *b, size_t length) {
+    if (length < 4)
+        return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
+    if (length < 8) return load_4(a) == load_4(b) && load_4(a + length - 4) == load_4(b + length - 4);
+    for (size_t i = 0; i < length - 8; i += 8) {
+        if (load_8(a + i) != load_8(b + i)) return false;
+    }
+    return load_8(a + length - 8) == load_8(b + length - 8);
+}
+
+static inline uint64_t make_key(const struct idxt_words *words, const void *bytes, size_t length) {
+    return XXH3_64bits_withSeed(bytes, length, words->seed) & UINT32_MAX;
+}
+
+/* The slot of the first word of the key, from `slot` on, or an empty one, where another may be put. */
+static inline size_t find_slot(const struct idxt_words *words, uint64_t key, size_t slot) {
+    for (slot &= words->slot_mask;; slot = (slot + 1) & words->slot_mask) {
+        if (words->slots[slot] == 0 || words->slots[slot] >> 32 == key) return slot;
+    }
+}
+
+/* The number of the word in a slot that isn't empty. */
+static inline size_t number_at(const struct idxt_words *words, size_t slot) {
+    return (words->slots[slot] & UINT32_MAX) - 1;
+}
+
+/* The slot of the word, or the empty one where it belongs. */
+static inline size_t find_word(const struct idxt_words *words, uint64_t key, const char *bytes, size_t length) {
+    size_t slot = find_slot(words, key, key);
+    for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
+        const struct idxt_word *word = &words->words[number_at(words, slot)];
+        if (word->length == length && equal_bytes(words->bytes + word->start, bytes, length)) break;
     }
     return slot;
 }
 
-/* Counts the word of this hash whose `length` bytes stand behind those of all words. */
-static bool count(struct idxt_words *words, uint64_t hash, size_t length) {
-    size_t slot = find_slot(words, hash, words->bytes + words->byte_count, length);
-    if (words->slots[slot] != 0) {
-        words->last = words->slots[slot] - 1;
-        words->words[words->last].count++;
-        return true;
-    }
-    if (words->count == UINT32_MAX - 1) return false;
+static inline void count_again(struct idxt_words *words, size_t slot) {
+    words->last = number_at(words, slot);
+    words->words[words->last].count++;
+}
+
+/* Enters a new word, whose bytes stand behind those of all words. */
+static bool enter(struct idxt_words *words, size_t slot, uint64_t key, uint64_t hash, size_t length) {
+    if (words->count == MOST_WORDS) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);
     if (array == NULL) return false;
     words->words = array;
-    array[words->count] = (struct idxt_word){hash, words->byte_count, length, 1, 0};
+    array[words->count] = (struct idxt_word){hash, words->byte_count, length, 1, 0, key};
     words->last = words->count++;
     words->byte_count += length;
-    words->slots[slot] = (uint32_t)words->count;
+    words->slots[slot] = key << 32 | words->count;
     if (words->count * 2 <= words->slot_mask) return true;
     return set_slots(words, (words->slot_mask + 1) * 2);
 }
 
 bool idxt_words_count(struct idxt_words *words, size_t length) {
-    return count(words, XXH3_64bits(words->bytes + words->byte_count, length), length);
+    const char *bytes = words->bytes + words->byte_count;
+    uint64_t key = make_key(words, bytes, length);
+    size_t slot = find_word(words, key, bytes, length);
+    if (words->slots[slot] == 0) return enter(words, slot, key, XXH3_64bits(bytes, length), length);
+    count_again(words, slot);
+    return true;
 }
 
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
-    return idxt_words_reserve(words, 0) != NULL && count(words, hash, 0);
+    uint64_t key = make_key(words, &hash, sizeof hash);
+    size_t slot = find_slot(words, key, key);
+    for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
+        const struct idxt_word *word = &words->words[number_at(words, slot)];
+        if (word->length == 0 && word->hash == hash) {
+            count_again(words, slot);
+            return true;
+        }
+    }
+    return enter(words, slot, key, hash, 0);
 }
 
 bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length) {
-    return words->slots[find_slot(words, XXH3_64bits(bytes, length), bytes, length)] != 0;
+    return words->slots[find_word(words, make_key(words, bytes, length), bytes, length)] != 0;
 }
 
 void idxt_words_free(struct idxt_words *words) {

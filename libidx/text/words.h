@@ -12,6 +12,7 @@ struct idxt_word {
     size_t length;  /* bytes */
     uint64_t count; /* how often it occurs */
     int64_t weight; /* 0 at first; the set's user keeps it */
+    uint64_t key;   /* its place in the hash table */
 };
 
 /* Starts as {0}. Buffers are kept from text to text. */
@@ -25,9 +26,10 @@ struct idxt_words {
     size_t byte_count;
     size_t byte_capacity;
 
-    uint32_t *slots;  /* hash table: 1 + the number of a word, or 0 */
+    uint64_t *slots;  /* hash table: 0, or 1 + the number of a word, and 32 bits of its key above */
     size_t slot_mask; /* number of slots in use, a power of two, less one */
     size_t slot_capacity;
+    uint64_t seed; /* of the keys; 0 when none was drawn yet */
 };
 
 /* Empties it. Costs the same however many words it held. False: out of memory. */

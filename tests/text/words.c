@@ -100,6 +100,39 @@ static void test_equal_hashes_are_told_apart(void **state) {
     idxt_words_free(&words);
 }
 
+/* Lengths on both sides of where the comparison of bytes takes another way, each byte different in turn. */
+static void test_every_byte_tells_apart(void **state) {
+    (void)state;
+    struct idxt_words words = {0};
+    char bytes[40];
+    memset(bytes, 'x', sizeof bytes);
+    for (size_t length = 0; length <= sizeof bytes; length++) {
+        for (size_t i = 0; i <= length; i++) {
+            assert_true(idxt_words_begin(&words));
+            count(&words, bytes, length);
+            if (i < length) words.bytes[i] = 'y'; /* behind its back, so that the keys are the same */
+            count(&words, bytes, length);
+            assert_int_equal(words.count, i < length ? 2 : 1);
+        }
+    }
+    idxt_words_free(&words);
+}
+
+/* Hashes belong to recipes and are the same everywhere; keys must be foreseen by nobody. */
+static void test_keys_are_drawn(void **state) {
+    (void)state;
+    struct idxt_words a = {0}, b = {0};
+    assert_true(idxt_words_begin(&a));
+    assert_true(idxt_words_begin(&b));
+    count(&a, "a", 1);
+    count(&b, "a", 1);
+    assert_true(a.words[0].hash == UINT64_C(0xe6c632b61e964e1f));
+    assert_true(b.words[0].hash == UINT64_C(0xe6c632b61e964e1f));
+    assert_true(a.seed != b.seed); /* equal once in 2^63 runs */
+    idxt_words_free(&a);
+    idxt_words_free(&b);
+}
+
 static void test_room_beyond_size_t_is_refused(void **state) {
     (void)state;
     struct idxt_words words = {0};
@@ -117,6 +150,8 @@ int main(void) {
         cmocka_unit_test(test_beginning_forgets_and_keeps_buffers),
         cmocka_unit_test(test_a_million_words_twice),
         cmocka_unit_test(test_equal_hashes_are_told_apart),
+        cmocka_unit_test(test_every_byte_tells_apart),
+        cmocka_unit_test(test_keys_are_drawn),
         cmocka_unit_test(test_room_beyond_size_t_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
