@@ -111,7 +111,8 @@ IDX_API const char *idx_version(void);
 IDX_API unsigned idx_distance(uint64_t a, uint64_t b);
 
 /* SimHash accumulator (Charikar 2002; WWW 2007, section 2). sums[i] belongs to bit i, bit 0 the least significant.
- * The sum of all |weight| must stay below 2^63. */
+ * The sum of all |weight| must stay below 2^63. A fingerprint of more than 64 bits takes an accumulator for each 64
+ * bits of the features' hashes: sums of different bits have nothing to do with each other. */
 struct idx_simhash {
     int64_t sums[IDX_MAX_BITS];
 };
@@ -128,8 +129,20 @@ IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, s
 /* The same with a hash made elsewhere. */
 IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
 
+struct idx_feature {
+    uint64_t hash;
+    int64_t weight;
+};
+
+/* The same for many, several times as fast where the processor has wide instructions. `features` may be NULL for none.
+ */
+IDX_API void idx_simhash_add_features(struct idx_simhash *simhash, const struct idx_feature *features, size_t count);
+
 /* The fingerprint: bit i is 1 when sums[i] is above 0, for i below `bits` (1 to 64; other values count as 64). */
 IDX_API uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits);
+
+/* The ties: bit i is 1 when sums[i] is 0. Programs that count a tie as 1 get the fingerprint and these, by `|`. */
+IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits);
 
 /* ---- Schemes (SPEC.md, chapter 3) -------------------------------------------------------------------------------- */
 
