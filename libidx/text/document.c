@@ -59,6 +59,9 @@ static void put(struct idxt_result *result, uint64_t fingerprint) {
     result->fingerprints[result->count++] = fingerprint;
 }
 
+/* Features are added to a SimHash so many at a time, since that takes a tenth of the time. */
+enum { BATCH = 256 };
+
 /* SimHash of all features, or of the heaviest ones. */
 static bool simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
@@ -67,11 +70,17 @@ static bool simhash(struct idx_text *text, struct idxt_result *result) {
     if (ranked && !idxt_features_rank(features)) return false;
     struct idx_simhash sums;
     idx_simhash_init(&sums);
+    struct idx_feature batch[BATCH];
+    size_t filled = 0;
     for (size_t i = 0; i < (ranked ? top : count); i++) {
         const struct idxt_word *word = &features->words.words[ranked ? features->ranked[i].number : i];
-        idx_simhash_add_hash(&sums, word->hash, word->weight);
+        batch[filled++] = (struct idx_feature){word->hash, word->weight};
         result->counts.weight += word->weight;
+        if (filled < BATCH) continue;
+        idx_simhash_add_features(&sums, batch, filled);
+        filled = 0;
     }
+    idx_simhash_add_features(&sums, batch, filled);
     result->counts.features = count;
     put(result, idx_simhash_finish(&sums, result->bits));
     return true;
