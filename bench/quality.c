@@ -7,6 +7,7 @@
 #include "bench/truth.h"
 
 #include <idx_text.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static const char help[] =
     "  recipe     or MinHash: 128 permutations of the 5-shingles, k then is how many must agree\n"
     "  language   en, zh, other, all\n"
     "  class      words of the document: 50-199, 200-999, 1000-4999, 200+; for pairs, resemblance\n"
-    "  edit rate  what was done to what percentage of the words\n"
+    "  edit rate  what was done, to what percentage of the words; <=1: 0.1 to 1 together\n"
     "  k found hit right related expected precision recall\n"
     "MinHash is measured on the pairs alone. Recipes with idf take a table of the documents in FOLDER.\n";
 
@@ -45,6 +46,7 @@ enum {
     LENGTHS = 3,
     ALL_GROUPS = GROUPS,
     LONG = LENGTHS,        /* 200 words or more */
+    FEW_EDITED = RATES,    /* at most 1 % of the words */
     TEXTS_OF_A_KIND = 200, /* originals of each length and group */
     BIN_COUNT = MINHASH_PERMUTATIONS + 1
 };
@@ -167,7 +169,7 @@ struct score {
     uint64_t hit[MOST_K + 1], found[MOST_K + 1], right[MOST_K + 1], related[MOST_K + 1]; /* at that distance */
 };
 
-typedef struct score scores[GROUPS + 1][LENGTHS + 1][EDITS + 1][RATES];
+typedef struct score scores[GROUPS + 1][LENGTHS + 1][EDITS + 1][RATES + 1];
 
 static unsigned get_length_class(const struct text *text) {
     return text->word_count < 200 ? 0 : text->word_count < 1000 ? 1 : 2;
@@ -200,10 +202,12 @@ static void add_score(struct score *to, const struct score *score) {
 /* To the sums that a copy of that group, length and edit belongs to. */
 static void add_scores(scores *to, unsigned group, unsigned length, unsigned edit, unsigned rate,
                        const struct score *score) {
-    const unsigned groups[] = {group, ALL_GROUPS}, lengths[] = {length, LONG}, edits[] = {edit, EDITS};
-    for (unsigned i = 0; i < 8; i++) {
-        if ((i & 2) != 0 && length == 0) continue;
-        add_score(&(*to)[groups[i & 1]][lengths[i >> 1 & 1]][edits[i >> 2]][rate], score);
+    const unsigned groups[] = {group, ALL_GROUPS}, lengths[] = {length, LONG};
+    const unsigned edits[] = {edit, EDITS}, shares[] = {rate, FEW_EDITED};
+    for (unsigned i = 0; i < 16; i++) {
+        bool is_long = (i & 2) != 0, is_few = (i & 8) != 0;
+        if ((is_long && length == 0) || (is_few && rates[rate] > 1)) continue;
+        add_score(&(*to)[groups[i & 1]][lengths[is_long]][edits[i >> 2 & 1]][shares[is_few]], score);
     }
 }
 
@@ -244,10 +248,11 @@ static void print_scores(const char *recipe, scores *all) {
     for (unsigned group = 0; group <= GROUPS; group++) {
         for (unsigned length = 0; length <= LENGTHS; length++) {
             for (unsigned edit = 0; edit <= EDITS; edit++) {
-                for (unsigned rate = 0; rate < RATES; rate++) {
-                    char names[80];
-                    snprintf(names, sizeof names, "%s\t%s\t%s\t%.1f", group_names[group], length_names[length],
-                             edit == EDITS ? "any" : edit_names[edit], rates[rate]);
+                for (unsigned rate = 0; rate <= RATES; rate++) {
+                    char names[80], percentage[8] = "<=1";
+                    if (rate < RATES) snprintf(percentage, sizeof percentage, "%.1f", rates[rate]);
+                    snprintf(names, sizeof names, "%s\t%s\t%s\t%s", group_names[group], length_names[length],
+                             edit == EDITS ? "any" : edit_names[edit], percentage);
                     print_score(recipe, names, &(*all)[group][length][edit][rate]);
                 }
             }
