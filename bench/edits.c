@@ -29,11 +29,21 @@ static void append_word(struct text *copy, const struct text *text, size_t word)
     append(copy, text->bytes + text->words[word].start, text->words[word].length);
 }
 
+static bool is_other(const struct text *texts, size_t i, size_t original) {
+    return i != original && strcmp(texts[i].language, texts[original].language) == 0;
+}
+
+static bool has_other(const struct text *texts, size_t count, size_t original) {
+    size_t i = 0;
+    while (i < count && !is_other(texts, i, original)) i++;
+    return i < count;
+}
+
 static const struct text *choose_text(const struct text *texts, size_t count, size_t original, uint64_t *random) {
     size_t i;
     do {
         i = next_random(random) % count;
-    } while (i == original || strcmp(texts[i].language, texts[original].language) != 0);
+    } while (!is_other(texts, i, original));
     return &texts[i];
 }
 
@@ -125,6 +135,7 @@ static void add_banner(const struct text *texts, size_t count, size_t original, 
 bool make_copy(const struct text *texts, size_t count, size_t original, enum edit edit, size_t words, uint64_t *random,
                struct text *copy) {
     *copy = (struct text){.bytes = NULL, .length = 0};
+    if (!has_other(texts, count, original)) return false;
     if (edit == BANNER) {
         add_banner(texts, count, original, words, random, copy);
     } else if (edit != MOVE) {
