@@ -18,8 +18,8 @@ enum edit {
 extern const char *const edit_names[EDITS];
 
 /* Makes copy->bytes and copy->length from texts[original], with `words` words edited. False when the document has no
- * such edit: MOVE of less than 10 words, or without sentences to move; or when no other one
- * is in its language. The caller frees copy->bytes. */
+ * such edit: MOVE of less than 10 words, or without sentences to move; or when no other one is in its language. The
+ * caller frees copy->bytes. */
 bool make_copy(const struct text *texts, size_t count, size_t original, enum edit edit, size_t words, uint64_t *random,
                struct text *copy);
 

@@ -62,11 +62,21 @@ static void try(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) die("%s", error->sentence);
 }
 
-static uint64_t get_fingerprint(struct idx_text *recipe, const struct text *text) {
-    uint64_t fingerprint;
+struct fingerprint {
+    uint64_t bits;
+    uint64_t features;
+};
+
+static struct fingerprint get_fingerprint(struct idx_text *recipe, const struct text *text) {
+    struct fingerprint made;
     struct idx_error error;
-    try(idx_text_fingerprint(recipe, text->bytes, text->length, 64, &fingerprint, NULL, &error), &error);
-    return fingerprint;
+    try(idx_text_fingerprint(recipe, text->bytes, text->length, 64, &made.bits, &made.features, &error), &error);
+    return made;
+}
+
+/* Texts without features have nothing in common. */
+static unsigned get_distance(struct fingerprint a, struct fingerprint b) {
+    return a.features == 0 || b.features == 0 ? IDX_MAX_BITS : idx_distance(a.bits, b.bits);
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
@@ -119,18 +129,18 @@ static void print_pairs(const char *recipe, const char *group, const struct bins
            (unsigned long long)wrong, (unsigned long long)wrong, (unsigned long long)expected, share(wrong, expected));
 }
 
-static void measure_pairs(const struct corpus *corpus, const char *recipe, const uint64_t *fingerprints) {
+static void measure_pairs(const struct corpus *corpus, const char *recipe, const struct fingerprint *fingerprints) {
     static struct bins bins[GROUPS + 1];
     memset(bins, 0, sizeof bins);
     for (size_t b = 0; b < corpus->count; b++) {
         for (size_t a = 0; a < b; a++) {
-            unsigned distance = idx_distance(fingerprints[a], fingerprints[b]);
+            unsigned distance = get_distance(fingerprints[a], fingerprints[b]);
             bins[get_group(corpus, a, b)].all[distance]++;
         }
     }
     for (size_t i = 0; i < corpus->pair_count; i++) {
         const struct pair *pair = &corpus->pairs[i];
-        unsigned distance = idx_distance(fingerprints[pair->a], fingerprints[pair->b]);
+        unsigned distance = get_distance(fingerprints[pair->a], fingerprints[pair->b]);
         add_pair(pair, distance, &bins[get_group(corpus, pair->a, pair->b)]);
     }
     add_up(bins);
@@ -175,11 +185,11 @@ static unsigned get_length_class(const struct text *text) {
     return text->word_count < 200 ? 0 : text->word_count < 1000 ? 1 : 2;
 }
 
-static void score_copy(const struct corpus *corpus, const uint64_t *fingerprints, size_t original, uint64_t fingerprint,
-                       struct score *score) {
+static void score_copy(const struct corpus *corpus, const struct fingerprint *fingerprints, size_t original,
+                       struct fingerprint fingerprint, struct score *score) {
     score->copies++;
     for (size_t i = 0; i < corpus->count; i++) {
-        unsigned distance = idx_distance(fingerprints[i], fingerprint);
+        unsigned distance = get_distance(fingerprints[i], fingerprint);
         if (distance > MOST_K) continue;
         double resemblance = get_resemblance(corpus->pairs, corpus->pair_count, (uint32_t)i, (uint32_t)original);
         score->found[distance]++;
@@ -211,7 +221,7 @@ static void add_scores(scores *to, unsigned group, unsigned length, unsigned edi
     }
 }
 
-static void edit_text(const struct corpus *corpus, struct idx_text *recipe, const uint64_t *fingerprints,
+static void edit_text(const struct corpus *corpus, struct idx_text *recipe, const struct fingerprint *fingerprints,
                       size_t original, scores *to) {
     const struct text *text = &corpus->texts[original];
     for (unsigned edit = 0; edit < EDITS; edit++) {
@@ -262,7 +272,7 @@ static void print_scores(const char *recipe, scores *all) {
 
 /* Every text of a kind is edited where there are few, evenly chosen ones where there are more than TEXTS_OF_A_KIND. */
 static void measure_edits(const struct corpus *corpus, const char *name, struct idx_text *recipe,
-                          const uint64_t *fingerprints) {
+                          const struct fingerprint *fingerprints) {
     size_t counts[GROUPS][LENGTHS] = {{0}}, seen[GROUPS][LENGTHS] = {{0}};
     for (size_t i = 0; i < corpus->count; i++) {
         counts[corpus->texts[i].group][get_length_class(&corpus->texts[i])]++;
@@ -311,7 +321,7 @@ static struct idx_text_table *train(const struct corpus *corpus, const char *rec
 static void measure_recipe(const struct corpus *corpus, const char *name) {
     struct idx_text_table *table = strstr(name, "idf") == NULL ? NULL : train(corpus, name);
     struct idx_text *recipe = open_recipe(name, table);
-    uint64_t *fingerprints = malloc(corpus->count * sizeof *fingerprints);
+    struct fingerprint *fingerprints = malloc(corpus->count * sizeof *fingerprints);
     if (fingerprints == NULL) die("out of memory");
     for (size_t i = 0; i < corpus->count; i++) fingerprints[i] = get_fingerprint(recipe, &corpus->texts[i]);
     measure_pairs(corpus, name, fingerprints);
