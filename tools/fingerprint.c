@@ -1,96 +1,100 @@
-/* fingerprint.c: `idx fingerprint`: from text files to the lines that `idx build` and `idx lookup` read. */
+/* fingerprint.c: `idx fingerprint`: from texts to the lines that `idx build` and `idx lookup` read. */
 #include "tools/arguments.h"
 #include "tools/command.h"
-#include "tools/folder.h"
 #include "tools/message.h"
-#include "tools/output.h"
+#include "tools/pipeline.h"
 #include "tools/text.h"
 
 #include <idx.h>
 
-#include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help[] =
     "Usage: idx fingerprint [OPTION…] [FILE|FOLDER…]\n"
-    "Print the fingerprint of each plain text file, one document a file, in the form that idx build reads:\n"
-    "a line #recipe, tab, RECIPE; then a line a file: fingerprint, tab, path. No FILE, or -, is standard input.\n"
+    "Print the fingerprint of each document, in the form that idx build reads: a line #recipe, tab, RECIPE; then a "
+    "line\n"
+    "a document: fingerprint, tab, ID. No FILE, or -, is standard input. What is compressed with gzip, zstd, xz or "
+    "bzip2\n"
+    "is decompressed.\n"
     "\n"
+    "  --format FORMAT        auto (default: by the name of the file, else by how it begins), or:\n"
+    "                         plain  text, a document a file; its ID is the path\n"
+    "                         html   the same, of the text of an HTML page\n"
+    "                         jsonl  JSON Lines, a document a line\n"
+    "                         tsv    ID, tab, text: a document a line\n"
+    "                         warc   WARC or WET: a document a record of text or HTML; its ID is the target URI\n"
+    "  --text-field FIELD     of jsonl: which holds the text (default text), as a name, a.b or /a/b\n"
+    "  --id-field FIELD       of jsonl: which holds the ID (default: FILE:LINE)\n"
+    "  --title-field FIELD    of jsonl: which holds a title, for recipes that use one\n"
+    "  --main-text            of HTML: without navigation, headers, footers, asides, forms and lists of links\n"
+    "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) instead of text;\n"
+    "                         consecutive lines of an ID are a document\n"
     "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
+    "  --min-features N       leave documents out that have fewer features (default 0: none)\n"
+    "  --strict               end with status 2 at the first bad record\n"
+    "  --threads N            fingerprint by N threads (default: as many as processors, up to 16)\n"
+    "  --progress             say how far it is, also where standard error is no terminal\n"
     "\n"
     "A FOLDER stands for the regular files in it and in the folders below, in the order of their names. Symbolic "
     "links\n"
-    "in it aren't followed, and files that hold a NUL byte in their first 8 KiB, or are gzip's, are left out; a FILE\n"
-    "that is named is always taken. Text is read as UTF-8. A text without words has fingerprint 0.\n"
-    "A file that can't be read, or whose path has a tab or a newline, is an error; the others are still printed.\n"
+    "in it aren't followed, and files that hold a NUL byte in their first 8 KiB are left out; a FILE that is named is\n"
+    "always taken. Text is UTF-8 where nothing says otherwise. A text without words has fingerprint 0.\n"
+    "Bad records are left out and counted, and the first of each kind is told. A file that can't be read is an "
+    "error;\n"
+    "the others are still printed.\n"
     "\n"
     "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
-    "  idx fingerprint new.txt | idx lookup docs.idx\n"
+    "  idx fingerprint crawl.warc.gz | idx lookup docs.idx\n"
+    "  zcat posts.gz | idx fingerprint --format jsonl --text-field body --id-field /meta/url\n"
     "\n"
-    "Exit status: 0 all files were fingerprinted; 2 error.\n";
+    "Exit status: 0 all files were read; 2 error, and with --strict a bad record.\n";
 
-struct run {
-    struct text text;
-    struct output output;
-    unsigned bits;
-    uint64_t left_out;
-    bool failed;
-};
+/* FORMAT_AUTO to FORMAT_HTML. */
+static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
 
-/* False when standard output can't be written any more. */
-static bool print_file(struct run *run, const char *path, bool leave_out_binary) {
-    uint64_t fingerprint;
-    if (strpbrk(path, "\t\n") != NULL) {
-        complain("%s: its path has a tab or a newline, which an ID can't have; rename it", path);
-        run->failed = true;
-        return true;
-    }
-    switch (text_fingerprint_file(&run->text, path, leave_out_binary, &fingerprint)) {
-        case TEXT_BINARY: run->left_out++; return true;
-        case TEXT_FAILED: run->failed = true; return true;
-        case TEXT_DONE: break;
-    }
-    output_fingerprint(&run->output, NOTATION_HEX, run->bits, fingerprint);
-    output_byte(&run->output, '\t');
-    output_text(&run->output, path);
-    output_byte(&run->output, '\n');
-    return run->output.error == 0;
+static unsigned processors(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > 16 ? 16 : (unsigned)count;
 }
 
-static bool visit(void *context, const char *path) { return print_file(context, path, true); }
-
-static bool print_all(struct run *run, const struct texts *paths) {
-    static char dash[] = "-", *standard_input[] = {dash};
-    char **path = paths->count == 0 ? standard_input : paths->values;
-    size_t count = paths->count == 0 ? 1 : paths->count;
-    struct stat status;
-    for (size_t i = 0; i < count; i++) {
-        bool folder = strcmp(path[i], "-") != 0 && stat(path[i], &status) == 0 && S_ISDIR(status.st_mode);
-        if (folder ? !folder_walk(path[i], visit, run, &run->failed) : !print_file(run, path[i], false)) return false;
-    }
-    return true;
+/* A line of output begins with it. */
+static bool check_recipe(const char *recipe) {
+    if (recipe == NULL || (strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL)) return true;
+    complain_of_usage("a recipe has up to %d bytes, and neither tab nor newline", IDX_MAX_RECIPE_BYTES);
+    return false;
 }
 
 int command_fingerprint(int argc, char **argv) {
-    const char *recipe = text_default_recipe;
-    struct run run = {.output = OUTPUT_STANDARD, .bits = IDX_MAX_BITS};
+    struct pipeline_rules rules = {.bits = IDX_MAX_BITS, .threads = processors(), .extract.json.text = "text"};
+    struct jsonl_rules *json = &rules.extract.json;
     struct texts paths;
-    int status;
-    const struct option_rule rules[] = {
-        {.name = "recipe", .kind = OPTION_TEXT, .value = &recipe},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &run.bits, .least = 1, .most = IDX_MAX_BITS},
+    int status, format = FORMAT_AUTO;
+    bool features = false;
+    const struct option_rule options[] = {
+        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+        {.name = "text-field", .kind = OPTION_TEXT, .value = &json->text},
+        {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
+        {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
+        {.name = "main-text", .kind = OPTION_FLAG, .value = &rules.extract.main_text},
+        {.name = "features", .kind = OPTION_FLAG, .value = &features},
+        {.name = "recipe", .kind = OPTION_TEXT, .value = &rules.recipe},
+        {.name = "bits", .kind = OPTION_NUMBER, .value = &rules.bits, .least = 1, .most = IDX_MAX_BITS},
+        {.name = "min-features", .kind = OPTION_COUNT, .value = &rules.min_features},
+        {.name = "strict", .kind = OPTION_FLAG, .value = &rules.strict},
+        {.name = "threads", .kind = OPTION_NUMBER, .value = &rules.threads, .least = 1, .most = 256},
+        {.name = "progress", .kind = OPTION_FLAG, .value = &rules.progress},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "FILE", 0, SIZE_MAX};
+    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &paths, &status)) return status;
-    if (!text_open(&run.text, recipe, run.bits)) return ENDS_BADLY;
-    output_format(&run.output, "#recipe\t%s\n", recipe);
-    bool whole = print_all(&run, &paths);
-    text_close(&run.text);
-    if (run.left_out > 0 && isatty(STDERR_FILENO))
-        complain("left out %" PRIu64 " files that are not plain text", run.left_out);
-    return output_close(&run.output) && whole && !run.failed ? ENDS_WELL : ENDS_BADLY;
+    if (features && format != FORMAT_AUTO) {
+        complain_of_usage("give --features or --format, not both");
+        return ENDS_BADLY;
+    }
+    if (!check_recipe(rules.recipe)) return ENDS_BADLY;
+    rules.format = features ? FORMAT_FEATURES : (enum document_format)format;
+    if (rules.recipe == NULL && !features) rules.recipe = text_default_recipe;
+    return pipeline_run(&rules, &paths) ? ENDS_WELL : ENDS_BADLY;
 }

@@ -1,6 +1,7 @@
 /* message.c: what the command says on standard error. */
 #include "tools/message.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +10,16 @@
 static const char *speaker;
 static size_t overwritten; /* characters of the line that the next one overwrites */
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for `overwritten` and standard error */
+
 void message_speaker(const char *subcommand) { speaker = subcommand; }
+
+static void overwrite(const char *line) {
+    size_t length = strlen(line);
+    if (overwritten > length) fprintf(stderr, "\r%*s", (int)overwritten, "");
+    if (overwritten > 0 || length > 0) fprintf(stderr, "\r%s", line);
+    overwritten = length;
+}
 
 /* One write a message, so that messages of several processes don't mix. */
 static void say(bool help, const char *format, va_list arguments) {
@@ -23,8 +33,10 @@ static void say(bool help, const char *format, va_list arguments) {
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
     else
         snprintf(line + length, sizeof line - length, "\n");
-    message_overwrite("");
+    pthread_mutex_lock(&mutex);
+    overwrite("");
     fputs(line, stderr);
+    pthread_mutex_unlock(&mutex);
 }
 
 void complain(const char *format, ...) {
@@ -42,10 +54,9 @@ void complain_of_usage(const char *format, ...) {
 }
 
 void message_overwrite(const char *line) {
-    size_t length = strlen(line);
-    if (overwritten > length) fprintf(stderr, "\r%*s", (int)overwritten, "");
-    if (overwritten > 0 || length > 0) fprintf(stderr, "\r%s", line);
-    overwritten = length;
+    pthread_mutex_lock(&mutex);
+    overwrite(line);
+    pthread_mutex_unlock(&mutex);
 }
 
 bool problem_set(struct problem *problem, const char *format, ...) {

@@ -1,4 +1,5 @@
-/* message.h: what the command says on standard error: one sentence a line, after the name of who speaks. */
+/* message.h: what the command says on standard error: one sentence a line, after the name of who speaks. Any
+ * thread may speak. */
 #ifndef IDX_TOOLS_MESSAGE_H
 #define IDX_TOOLS_MESSAGE_H
 

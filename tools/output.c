@@ -34,6 +34,10 @@ static bool reserve(struct output *output, size_t more) {
     return true;
 }
 
+char *output_reserve(struct output *output, size_t size) {
+    return reserve(output, size) ? output->bytes + output->length : NULL;
+}
+
 void output_bytes(struct output *output, const void *bytes, size_t length) {
     if (output->error != 0 || length == 0) return;
     if (output->descriptor >= 0 && output->length + length > FLUSH_AT) output_flush(output);

@@ -22,6 +22,11 @@ struct output {
     { -1, NULL, 0, 0, 0 }
 
 void output_bytes(struct output *output, const void *bytes, size_t length);
+
+/* Room for `size` bytes behind those that are kept, for the caller to fill and to count in `length`; NULL where there
+ * is no memory. */
+char *output_reserve(struct output *output, size_t size);
+
 void output_text(struct output *output, const char *text);
 void output_byte(struct output *output, char byte);
 void output_decimal(struct output *output, uint64_t number);

@@ -1,4 +1,4 @@
-/* progress.c: how far a build or a merge is, on standard error. */
+/* progress.c: how far a build, a merge or fingerprinting is, on standard error. */
 #include "tools/progress.h"
 
 #include "tools/interrupt.h"
@@ -222,4 +222,32 @@ void progress_print_phases(const struct progress *progress) {
     }
     size_print(size, (double)peak);
     fprintf(stderr, "%-18s %10.1f %12s\n", "all", seconds, size);
+}
+
+/* ---- Fingerprinting ---- */
+
+static void say_documents(struct progress *progress, const char *verb, uint64_t documents, uint64_t bytes,
+                          double time) {
+    char line[LINE] = "", cell[CELL];
+    double seconds = time - progress->started;
+    print_count(cell, (double)documents);
+    append(line, "%s %s documents", verb, cell);
+    print_count(cell, (double)bytes);
+    append(line, ", %sB", cell);
+    print_count(cell, seconds > 0 ? (double)bytes / seconds : 0);
+    append(line, ", %sB a second", cell);
+    say_line(progress, line, time);
+}
+
+void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
+    if (!progress->shown) return;
+    double time = now_seconds();
+    if (time - progress->said >= (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL))
+        say_documents(progress, "fingerprinting:", documents, bytes, time);
+}
+
+void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
+    if (progress->shown && !progress->terminal)
+        say_documents(progress, "fingerprinted", documents, bytes, now_seconds());
+    if (progress->shown) message_overwrite("");
 }

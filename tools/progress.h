@@ -1,4 +1,5 @@
-/* progress.h: how far a build or a merge is, on standard error: where that is a terminal, or where it was asked for. */
+/* progress.h: how far a build, a merge or fingerprinting is, on standard error: where that is a terminal, or where it
+ * was asked for. */
 #ifndef IDX_TOOLS_PROGRESS_H
 #define IDX_TOOLS_PROGRESS_H
 
@@ -34,5 +35,10 @@ void progress_end(struct progress *progress);
 
 /* Prints how long each phase took, and how much memory. */
 void progress_print_phases(const struct progress *progress);
+
+/* Fingerprinting has one phase: shows how many documents and bytes there were, at intervals; and at the end. By one
+ * thread. */
+void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
+void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
 
 #endif

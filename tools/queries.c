@@ -5,11 +5,11 @@
 #include <string.h>
 
 bool queries_open(struct queries *queries) {
+    static const struct extract_rules rules = {0};
     queries->rules.ids = TSV_ID_OPTIONAL;
     queries->lines = (struct reader)READER_INIT;
-    queries->text = (struct text){.reader = READER_INIT};
     if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
-    if (*queries->recipe != '\0') return text_open(&queries->text, queries->recipe, queries->rules.bits);
+    if (*queries->recipe != '\0') return text_open(&queries->text, queries->recipe, queries->rules.bits, &rules);
     complain("the index doesn't say by which recipe its fingerprints were made, so texts can't be compared with them; "
              "build it with --recipe, or from the output of idx fingerprint");
     return false;
@@ -32,7 +32,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
         problem_set(&queries->problem, "its path has a tab or a newline, which would break the answers' lines");
         return QUERIES_BAD;
     }
-    bool done = text_fingerprint_file(&queries->text, path, false, &query->fingerprint) == TEXT_DONE;
+    bool done = text_fingerprint_file(&queries->text, path, &query->fingerprint);
     return done ? QUERIES_ONE : QUERIES_FAILED;
 }
 

@@ -1,80 +1,65 @@
-/* text.c: fingerprints of text files, over libidxtext where this build has it: the only file that knows whether. */
+/* text.c: fingerprints of documents, over libidxtext. A build without it has without_text.c in place of this one, and
+ * of all that only this one and pipeline.c use. */
 #include "tools/text.h"
 
-#include "tools/message.h"
-
-#include <string.h>
-
-#ifdef IDX_WITH_TEXT
+#include "tools/features.h"
 
 #include <idx_text.h>
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-/* One byte more than idx_text_fingerprint takes, so that it refuses what is longer. */
-enum { MOST_BYTES = 1 << 30, SNIFFED_BYTES = 8192 };
-
-bool text_open(struct text *text, const char *recipe, unsigned bits) {
+bool text_open(struct text *text, const char *recipe, unsigned bits, const struct extract_rules *rules) {
     struct idx_error error;
-    *text = (struct text){NULL, bits, READER_INIT};
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    *text = (struct text){.bits = bits};
+    extractor_init(&text->extractor, rules);
     options.recipe = recipe;
-    if (idx_text_open(&text->fingerprinter, &options, &error) == IDX_OK) return true;
+    if (recipe == NULL || idx_text_open(&text->fingerprinter, &options, &error) == IDX_OK) return true;
     complain("%s", error.sentence);
     return false;
 }
 
-static bool is_binary(const char *bytes, size_t length) {
-    if (length >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) return true;
-    return length > 0 && memchr(bytes, '\0', length < SNIFFED_BYTES ? length : SNIFFED_BYTES) != NULL;
-}
-
-static enum text_status fingerprint_opened(struct text *text, bool leave_out_binary, uint64_t *fingerprint) {
-    const char *bytes = "";
-    size_t length = 0;
+bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
+    struct span lines = {raw->bytes.bytes, raw->bytes.length};
+    struct fields fields;
     struct idx_error error;
-    if (leave_out_binary) {
-        if (reader_bytes(&text->reader, SNIFFED_BYTES, &bytes, &length) == READER_FAILED) return TEXT_FAILED;
-        if (is_binary(bytes, length)) return TEXT_BINARY;
-        reader_give_back(&text->reader, length);
-    }
-    if (reader_bytes(&text->reader, MOST_BYTES, &bytes, &length) == READER_FAILED) return TEXT_FAILED;
-    if (idx_text_fingerprint(text->fingerprinter, bytes, length, text->bits, fingerprint, NULL, &error) == IDX_OK)
-        return TEXT_DONE;
-    complain("%s: %s", text->reader.name, error.sentence);
-    return TEXT_FAILED;
+    *result = (struct text_result){0};
+    if (raw->format == FORMAT_FEATURES)
+        return features_fingerprint(lines, text->bits, &result->id, &result->fingerprint, &result->features, bad);
+    if (!extract(&text->extractor, raw, &fields, bad)) return false;
+    result->id = fields.id;
+    const char *bytes = fields.body.bytes != NULL ? fields.body.bytes : "";
+    if (idx_text_fingerprint(text->fingerprinter, bytes, fields.body.length, text->bits, &result->fingerprint,
+                             &result->features, &error) == IDX_OK)
+        return true;
+    return bad_set(bad, BAD_LONG, "%s", error.sentence);
 }
 
-enum text_status text_fingerprint_file(struct text *text, const char *path, bool leave_out_binary,
-                                       uint64_t *fingerprint) {
-    if (!reader_open(&text->reader, path)) return TEXT_FAILED;
-    enum text_status status = fingerprint_opened(text, leave_out_binary, fingerprint);
-    reader_close(&text->reader);
-    return status;
+/* What a file's one document came to. */
+struct taken {
+    struct text *text;
+    struct text_result result;
+    bool good;
+};
+
+static bool take(void *context, struct raw_document *raw) {
+    struct taken *taken = context;
+    taken->good = raw->bad.kind == BAD_NONE && text_fingerprint(taken->text, raw, &taken->result, &raw->bad);
+    if (!taken->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
+    raw_document_free(raw);
+    return taken->good;
+}
+
+bool text_fingerprint_file(struct text *text, const char *path, uint64_t *fingerprint) {
+    struct taken taken = {.text = text};
+    struct documents documents = {.take = take, .context = &taken};
+    documents_read_one(&documents, path);
+    documents_free(&documents);
+    *fingerprint = taken.result.fingerprint;
+    return taken.good;
 }
 
 void text_close(struct text *text) {
     idx_text_close(text->fingerprinter);
-    reader_free(&text->reader);
+    extractor_free(&text->extractor);
 }
-
-#else
-
-const char text_default_recipe[] = "none: this idx was built without text support";
-
-bool text_open(struct text *text, const char *recipe, unsigned bits) {
-    (void)recipe;
-    *text = (struct text){NULL, bits, READER_INIT};
-    complain("this idx was built without text support (libidxtext, which needs ICU)");
-    return false;
-}
-
-enum text_status text_fingerprint_file(struct text *text, const char *path, bool leave_out_binary,
-                                       uint64_t *fingerprint) {
-    (void)text, (void)path, (void)leave_out_binary, (void)fingerprint;
-    return TEXT_FAILED;
-}
-
-void text_close(struct text *text) { reader_free(&text->reader); }
-
-#endif

@@ -1,37 +1,40 @@
-/* text.h: fingerprints of text files, over libidxtext where this build has it. */
+/* text.h: fingerprints of documents, over libidxtext where this build has it. */
 #ifndef IDX_TOOLS_TEXT_H
 #define IDX_TOOLS_TEXT_H
 
-#include "tools/reader.h"
+#include "tools/extract.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct idx_text;
 
+/* A thread has its own. */
 struct text {
-    struct idx_text *fingerprinter;
+    struct idx_text *fingerprinter; /* NULL: only documents of FORMAT_FEATURES */
     unsigned bits;
-    struct reader reader;
+    struct extractor extractor;
 };
 
 /* The recipe that is used where none is asked for. */
 extern const char text_default_recipe[];
 
-/* Opens a fingerprinter by a recipe; NULL is the default one. False after a complaint, also where this build has no
- * libidxtext. */
-bool text_open(struct text *text, const char *recipe, unsigned bits);
+/* Opens a fingerprinter by a recipe; NULL is none, for documents of FORMAT_FEATURES. `rules` have to stay. False after
+ * a complaint, also where this build has no libidxtext. */
+bool text_open(struct text *text, const char *recipe, unsigned bits, const struct extract_rules *rules);
 
-/* What is to become of a file. */
-enum text_status {
-    TEXT_DONE,
-    TEXT_BINARY, /* only where binary files are to be left out: it holds a NUL byte in its first 8 KiB, or is gzip's */
-    TEXT_FAILED, /* after a complaint */
+struct text_result {
+    struct span id; /* within the document, or the text until its next use */
+    uint64_t fingerprint;
+    uint64_t features; /* distinct ones; of FORMAT_FEATURES, all */
 };
 
-/* Reads the file at `path` (`-`: standard input) and sets its fingerprint. */
-enum text_status text_fingerprint_file(struct text *text, const char *path, bool leave_out_binary,
-                                       uint64_t *fingerprint);
+/* Fingerprints a document. False where it is bad. */
+bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
+
+/* Fingerprints the file at `path` (`-`: standard input), one document, which is plain text or HTML, perhaps compressed.
+ * False after a complaint. */
+bool text_fingerprint_file(struct text *text, const char *path, uint64_t *fingerprint);
 
 void text_close(struct text *text);
 

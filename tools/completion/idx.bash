@@ -12,7 +12,10 @@ _idx_options() {
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
-        fingerprint) echo --recipe --bits --help ;;
+        fingerprint)
+            echo --format --text-field --id-field --title-field --main-text --features --recipe --bits \
+                --min-features --strict --threads --progress --help
+            ;;
     esac
 }
 
@@ -20,6 +23,7 @@ _idx_options() {
 _idx_values() {
     case $1:$2 in
         build:--format) echo tsv u64 npy ;;
+        fingerprint:--format) echo auto plain html jsonl tsv warc ;;
         lookup:--format) echo tsv json ;;
         info:--format | plan:--format) echo text json ;;
         *:--scheme) echo auto 4 10 16 20 ;;

@@ -1,0 +1,24 @@
+/* pipeline.h: from inputs to lines of fingerprints, by several threads, in the order of the documents. */
+#ifndef IDX_TOOLS_PIPELINE_H
+#define IDX_TOOLS_PIPELINE_H
+
+#include "tools/arguments.h"
+#include "tools/documents.h"
+#include "tools/extract.h"
+
+struct pipeline_rules {
+    const char *recipe; /* NULL: of documents of FORMAT_FEATURES that have none */
+    unsigned bits;
+    enum document_format format;
+    struct extract_rules extract;
+    unsigned threads;
+    uint64_t min_features; /* documents with fewer are left out */
+    bool strict;           /* end at the first bad record */
+    bool progress;
+};
+
+/* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE. Says on
+ * standard error what was left out. True where nothing failed; a bad record is a failure where `strict` says so. */
+bool pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
+
+#endif

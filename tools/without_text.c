@@ -1,0 +1,27 @@
+/* without_text.c: what a build without libidxtext has in place of text.c and pipeline.c. */
+#include "tools/pipeline.h"
+#include "tools/text.h"
+
+const char text_default_recipe[] = "none: this idx was built without text support";
+
+static bool complain_of_build(void) {
+    complain("this idx was built without text support (libidxtext, which needs ICU, and libarchive and libxml2)");
+    return false;
+}
+
+bool text_open(struct text *text, const char *recipe, unsigned bits, const struct extract_rules *rules) {
+    (void)text, (void)recipe, (void)bits, (void)rules;
+    return complain_of_build();
+}
+
+bool text_fingerprint_file(struct text *text, const char *path, uint64_t *fingerprint) {
+    (void)text, (void)path, (void)fingerprint;
+    return complain_of_build();
+}
+
+void text_close(struct text *text) { (void)text; }
+
+bool pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
+    (void)rules, (void)paths;
+    return complain_of_build();
+}
