@@ -7,6 +7,7 @@
 #include "libidx/memory.h"
 #include "libidx/merging.h"
 #include "libidx/output.h"
+#include "libidx/recipe.h"
 #include "libidx/table_stream.h"
 
 /* A segment of an index that is merged. */
@@ -38,7 +39,7 @@ static const char *find_difference(const struct idxf_manifest *a, const struct i
     if (a->bits != b->bits) return "bits";
     if (a->k != b->k) return "k";
     if (a->id_type != b->id_type) return "ID type";
-    if (strcmp(a->recipe, b->recipe) != 0) return "recipe";
+    if (!idx_recipe_matches(a->recipe, b->recipe, NULL)) return "recipe";
     if (a->table_count != b->table_count) return "scheme";
     for (size_t i = 0; i < a->table_count; i++) {
         if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return "scheme";
@@ -234,6 +235,10 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
     *manifest = *merge->indexes[0]->manifest;
+    for (size_t i = 1; i < merge->index_count; i++) {
+        if (strcmp(manifest->recipe, merge->indexes[i]->manifest->recipe) != 0)
+            manifest->recipe[idxi_recipe_identity(manifest->recipe)] = '\0';
+    }
     enum idx_status status = idxi_progress_begin(&merge->progress, IDX_PHASE_PUBLISHING, 0, error);
     if (status == IDX_OK) status = idxi_output_publish(&merge->output, merge->form.scheme, manifest, error);
     free(manifest);

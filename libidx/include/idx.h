@@ -144,6 +144,19 @@ IDX_API uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned 
 /* The ties: bit i is 1 when sums[i] is 0. Programs that count a tie as 1 get the fingerprint and these, by `|`. */
 IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits);
 
+/* Weight 1 in the fixed point of weights that users give: 4 decimal fraction digits. */
+#define IDX_DECIMAL_WEIGHT_ONE ((int64_t)10000)
+
+/* Reads a weight of `length` bytes, such as 3, 0.25 or -1.5, exactly, in units of 1/IDX_DECIMAL_WEIGHT_ONE: digits,
+ * and up to 4 more behind a point, from -1000000 to 1000000. False, and *weight unset, for anything else. */
+IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
+
+/* Whether fingerprints of two recipes can be compared: they are the same but for a last part `;icu=` and a number,
+ * which says which version of ICU segmented the texts (idx_text.h). *same_icu (may be NULL) is set then: false when
+ * both have that part and differ in it, so that some words of scripts without spaces may be cut otherwise, which is to
+ * be warned of. Neither is NULL. */
+IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
+
 /* ---- Schemes (SPEC.md, chapter 3) -------------------------------------------------------------------------------- */
 
 /* A table: the bits of `mask` stand in front, in order, then the others; up to `radius` of the front bits may differ
@@ -363,7 +376,8 @@ struct idx_merge_options {
     { sizeof(struct idx_merge_options), 1, false, 0, NULL, NULL }
 
 /* Merges `count` indexes, 1 or more, all segments of each, into one of one segment at `path`, without sorting again:
- * table by table they are decoded, merged and encoded. They must have the same bits, k, ID type, recipe and tables;
+ * table by table they are decoded, merged and encoded. They must have the same bits, k, ID type, recipe and tables
+ * (a part `;icu=` that differs is left out of the result's recipe);
  * codec and block size are those of the first one's first segment. Text IDs are numbered anew: index after index,
  * segment after segment; with integer IDs, the same one on one fingerprint becomes one document. The inputs are
  * not changed; each page of their blocks and document maps is checked as it is read, their directories are not read.

@@ -379,7 +379,7 @@ static void test_long_texts(void **state) {
         struct idx_text *text;
         options.recipe = cases[which[i]].recipe;
         assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
-        compare(options.recipe, &cases[which[i]].model, text, 14000);
+        compare(options.recipe, &cases[which[i]].model, text, 6000);
         idx_text_close(text);
     }
 }
