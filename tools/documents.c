@@ -269,7 +269,10 @@ static bool read_record(struct documents *documents) {
     const char *bytes;
     uint64_t offset = source->offset;
     size_t length = peek_head(source, UINT64_MAX, &bytes);
-    if (length == 0 && (source->broken || source->unreadable)) return true;
+    if (length == 0 && (source->broken || source->unreadable)) {
+        find_record(source); /* there is none: what is left is the beginning of a head */
+        return true;
+    }
     if (length == 0)
         bad_set(&raw.bad, BAD_WARC, "no WARC record with a head that ends within %d bytes is here", WARC_MOST_HEAD);
     if (length == 0 || !warc_parse_head(bytes, length, &head, &raw.bad)) {
