@@ -252,6 +252,17 @@ static void test_long_runs(void **state) {
     }
 }
 
+/* Letters of two units that change by normalisation, so many that parts end among them, at even and odd units. */
+static void test_parts_end_between_characters(void **state) {
+    static char text[1 + 4 * 3000 + 1];
+    strcpy(text, "\U00010400");
+    for (size_t i = 1; i < 3000; i++) memcpy(text + 4 * i, text, 4);
+    assert_like_icu(*state, text, 4 * 3000);
+    memmove(text + 1, text, 4 * 3000);
+    text[0] = 'a';
+    assert_like_icu(*state, text, 1 + 4 * 3000);
+}
+
 static void assert_both_ways(const char *bytes) {
     char folded[64], plain_folded[64];
     struct idxt_ascii_block block = idxt_ascii_classify(bytes, folded);
@@ -322,6 +333,7 @@ int main(void) {
         cmocka_unit_test(test_mixed_with_others),
         cmocka_unit_test(test_one_other_character),
         cmocka_unit_test(test_long_runs),
+        cmocka_unit_test(test_parts_end_between_characters),
         cmocka_unit_test(test_wide_instructions_classify_alike),
         cmocka_unit_test(test_classes),
     };
