@@ -114,11 +114,13 @@ static bool add(void *context, struct raw_document *raw) {
 
 /* ---- Workers ---- */
 
-static void print_line(struct output *lines, unsigned bits, const struct text_result *result) {
-    output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprint);
-    output_byte(lines, '\t');
-    output_bytes(lines, result->id.bytes, result->id.length);
-    output_byte(lines, '\n');
+static void print_lines(struct output *lines, unsigned bits, const struct text_result *result) {
+    for (size_t i = 0; i < result->count; i++) {
+        output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
+        output_byte(lines, '\t');
+        output_bytes(lines, result->id.bytes, result->id.length);
+        output_byte(lines, '\n');
+    }
 }
 
 static void fingerprint_batch(struct worker *worker, struct batch *batch) {
@@ -129,7 +131,7 @@ static void fingerprint_batch(struct worker *worker, struct batch *batch) {
         struct text_result made;
         if (raw->bad.kind == BAD_NONE && text_fingerprint(&worker->text, raw, &made, &raw->bad)) {
             result->features = made.features;
-            if (made.features >= rules->min_features) print_line(&batch->lines, rules->bits, &made);
+            if (made.features >= rules->min_features) print_lines(&batch->lines, rules->bits, &made);
         }
         result->lines_end = batch->lines.length;
         free(raw->bytes.bytes);

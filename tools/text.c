@@ -19,20 +19,33 @@ bool text_open(struct text *text, const char *recipe, unsigned bits, const struc
     return false;
 }
 
+static bool fingerprint_fields(struct text *text, const struct fields *fields, struct text_result *result,
+                               struct bad *bad) {
+    const struct idx_text_field parts[] = {{"body", fields->body.bytes, fields->body.length},
+                                           {"title", fields->title.bytes, fields->title.length},
+                                           {"description", fields->description.bytes, fields->description.length}};
+    /* An empty description is none: the recipe goes by the text then. */
+    size_t count = fields->description.length > 0 ? 3 : 2;
+    struct idx_text_counts counts;
+    struct idx_error error;
+    if (idx_text_fingerprints(text->fingerprinter, parts, count, text->bits, result->fingerprints,
+                              TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error) != IDX_OK)
+        return bad_set(bad, BAD_LONG, "%s", error.sentence);
+    result->features = counts.features;
+    /* Of segments:N none has words: as other recipes do, one fingerprint 0 stands for that. */
+    if (result->count == 0) result->fingerprints[result->count++] = 0;
+    return true;
+}
+
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
     struct span lines = {raw->bytes.bytes, raw->bytes.length};
     struct fields fields;
-    struct idx_error error;
-    *result = (struct text_result){0};
+    *result = (struct text_result){.count = 1};
     if (raw->format == FORMAT_FEATURES)
-        return features_fingerprint(lines, text->bits, &result->id, &result->fingerprint, &result->features, bad);
+        return features_fingerprint(lines, text->bits, &result->id, result->fingerprints, &result->features, bad);
     if (!extract(&text->extractor, raw, &fields, bad)) return false;
     result->id = fields.id;
-    const char *bytes = fields.body.bytes != NULL ? fields.body.bytes : "";
-    if (idx_text_fingerprint(text->fingerprinter, bytes, fields.body.length, text->bits, &result->fingerprint,
-                             &result->features, &error) == IDX_OK)
-        return true;
-    return bad_set(bad, BAD_LONG, "%s", error.sentence);
+    return fingerprint_fields(text, &fields, result, bad);
 }
 
 /* What a file's one document came to. */
@@ -55,7 +68,7 @@ bool text_fingerprint_file(struct text *text, const char *path, uint64_t *finger
     struct documents documents = {.take = take, .context = &taken};
     documents_read_one(&documents, path);
     documents_free(&documents);
-    *fingerprint = taken.result.fingerprint;
+    *fingerprint = taken.result.fingerprints[0];
     return taken.good;
 }
 

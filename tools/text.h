@@ -23,9 +23,13 @@ extern const char text_default_recipe[];
  * a complaint, also where this build has no libidxtext. */
 bool text_open(struct text *text, const char *recipe, unsigned bits, const struct extract_rules *rules);
 
+/* What a recipe makes of a document, at most. */
+enum { TEXT_MOST_FINGERPRINTS = 64 };
+
 struct text_result {
     struct span id; /* within the document, or the text until its next use */
-    uint64_t fingerprint;
+    uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
+    size_t count;
     uint64_t features; /* distinct ones; of FORMAT_FEATURES, all */
 };
 
@@ -33,7 +37,7 @@ struct text_result {
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
 
 /* Fingerprints the file at `path` (`-`: standard input), one document, which is plain text or HTML, perhaps compressed.
- * False after a complaint. */
+ * By a recipe that makes one fingerprint. False after a complaint. */
 bool text_fingerprint_file(struct text *text, const char *path, uint64_t *fingerprint);
 
 void text_close(struct text *text);
