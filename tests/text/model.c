@@ -83,7 +83,7 @@ static struct source random_source(size_t words) {
         append(&source.words, word, strlen(word));
         char *at = source.given + source.length;
         source.length += (size_t)sprintf(at, "%s%s", word, separator);
-        if (below(4) == 0 && *at >= 'a') *at = (char)(*at - 32);
+        if (below(4) == 0 && *at >= 'a' && *at <= 'z') *at = (char)(*at - 32);
         strcat(source.folded, word);
         for (const char *c = separator; *c != '\0'; c++) {
             size_t length = strlen(source.folded);
