@@ -23,19 +23,23 @@
  *
  * Then, in the order of the canonical form:
  *
- *   nfkc-cf         how text is normalised, below
- *   stop=L          stop words of the languages L are dropped before all else: de en es fr it nl pt ru zh, joined by +.
- *                   Not for chars, sentences, description.
- *   w=1 w=tf        weight of a feature: 1; how often it occurs in the text, tf;
- *   w=logtf         1 + log2(tf), the default;
- *   w=tfidf:HASH    tf times idf, where idf = log2((D + 1) / (d + 1)) for a feature that d of the D documents have
- * which a table was made from, and HASH, 16 hexadecimal digits, is that table's; w=idf:HASH      idf alone. The default
- * for idf:P, and all that it can have. Not for sentences, description. top=N           the N (1 to 1000000) heaviest
- * features alone. For words and chars. title=W         The field `title` is taken too, its features W times (1 to 100)
- * the weight that they have there; a feature of both fields has the sum. For words, chars and terms. order=weight what
- * terms are hashed in: the heaviest first, the default; or order=sorted    in the order of their bytes. v1 version of
- * all these definitions icu=72          the major version of ICU where fingerprints were made: no part of their
- * definition, but words of scripts without spaces come from ICU's dictionaries, which may change with its release.
+ * - nfkc-cf: how text is normalised, below.
+ * - stop=L: stop words of the languages L are dropped before all else: de en es fr it nl pt ru zh, joined by +.
+ *   Not for chars, sentences, description.
+ * - w=1: every feature weighs 1. Not for sentences, description, as all weights.
+ * - w=tf: as often as it occurs in the text, tf.
+ * - w=logtf: 1 + log2(tf), the default.
+ * - w=tfidf:HASH: tf times idf, where idf = log2((D + 1) / (d + 1)) for a feature that d of the D documents have which
+ *   a table was made from, and HASH, 16 hexadecimal digits, is that table's.
+ * - w=idf:HASH: idf alone. The default for idf:P, and all that it can have.
+ * - top=N: the N (1 to 1000000) heaviest features alone. For words and chars.
+ * - title=W: the field `title` is taken too, its features W times (1 to 100) the weight that they have there; a feature
+ *   of both fields has the sum. For words, chars and terms.
+ * - order=weight: terms are hashed the heaviest first, the default.
+ * - order=sorted: terms are hashed in the order of their bytes.
+ * - v1: the version of all these definitions.
+ * - icu=72: the major version of ICU where fingerprints were made: no part of their definition, but words of scripts
+ *   without spaces come from ICU's dictionaries, which may change with its release.
  *
  * Parts behind the method may be left out, where their defaults stand for them, and come in any order; HASH where the
  * table is given. idx_text_recipe prints the canonical form.
@@ -57,8 +61,8 @@
  *   heavier one.
  * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above but not
  *   normalised, since sentences begin with capitals; a final space is dropped. Length is in code points; of equal ones
- *   the first is longer. Those chosen are normalised, folded, joined by line feeds in the order of the text, and
- * hashed.
+ *   the first is longer. Those chosen are normalised, folded, joined by line feeds in the order of the text,
+ *   and hashed.
  * - Description: normalised, white space folded, the first 512 bytes of UTF-8, less a character that these cut.
  * - Terms: joined by line feeds. idf:P keeps, of n distinct words, n P / 100 rounded up, the greatest idf first.
  * A text without features has fingerprint 0.
