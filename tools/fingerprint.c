@@ -30,7 +30,9 @@ static const char help[] =
     "  --main-text            of HTML: without navigation, headers, footers, asides, forms and lists of links\n"
     "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) instead of text;\n"
     "                         consecutive lines of an ID are a document\n"
-    "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1)\n"
+    "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1); see the man page\n"
+    "  --table FILE           of document frequencies, for recipes with w=tfidf or w=idf\n"
+    "  --train FILE           make such a table of the features of --recipe, in place of fingerprints, by one thread\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
     "  --min-features N       leave documents out that have fewer features (default 0: none)\n"
     "  --strict               end with status 2 at the first bad record\n"
@@ -81,6 +83,8 @@ int command_fingerprint(int argc, char **argv) {
         {.name = "main-text", .kind = OPTION_FLAG, .value = &rules.extract.main_text},
         {.name = "features", .kind = OPTION_FLAG, .value = &features},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &rules.recipe},
+        {.name = "table", .kind = OPTION_TEXT, .value = &rules.table},
+        {.name = "train", .kind = OPTION_TEXT, .value = &rules.train},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &rules.bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "min-features", .kind = OPTION_COUNT, .value = &rules.min_features},
         {.name = "strict", .kind = OPTION_FLAG, .value = &rules.strict},
@@ -93,7 +97,12 @@ int command_fingerprint(int argc, char **argv) {
         complain_of_usage("give --features or --format, not both");
         return ENDS_BADLY;
     }
+    if (rules.train != NULL && (features || rules.table != NULL || rules.min_features > 0)) {
+        complain_of_usage("--train counts the features of texts: leave --features, --table and --min-features out");
+        return ENDS_BADLY;
+    }
     if (!check_recipe(rules.recipe)) return ENDS_BADLY;
+    if (rules.train != NULL) rules.threads = 1; /* so that the table is the same every time */
     rules.format = features ? FORMAT_FEATURES : (enum document_format)format;
     if (rules.recipe == NULL && !features) rules.recipe = text_default_recipe;
     return pipeline_run(&rules, &paths) ? ENDS_WELL : ENDS_BADLY;

@@ -1,6 +1,8 @@
 /* input.c: what `idx build` reads: the documents of all inputs, one after the other. */
 #include "tools/input.h"
 
+#include "tools/recipes.h"
+
 #include <idx.h>
 
 #include <fcntl.h>
@@ -37,7 +39,7 @@ static bool is_recipe(const struct tsv_record *record) {
     return true;
 }
 
-/* The first recipe line, before any fingerprint, settles the recipe; every other one has to say the same. */
+/* The first recipe line, before any fingerprint, settles the recipe; every other one has to match it. */
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
     if (!is_recipe(record)) {
@@ -50,8 +52,7 @@ static bool take_recipe(struct input *input, const struct tsv_record *record) {
         if (input->own_recipe == NULL) complain_of(input, "out of memory");
         return input->own_recipe != NULL;
     }
-    if (input->recipe != NULL && strlen(input->recipe) == record->id_length &&
-        memcmp(input->recipe, record->id, record->id_length) == 0)
+    if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
     complain_of(input, input->recipe == NULL
                            ? "a recipe, after fingerprints of which none is known; --recipe says what holds for all"

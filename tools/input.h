@@ -46,7 +46,7 @@ struct input {
     bool ahead; /* the first of them were read, and not yet given */
     enum input_status first_status;
     char *own_recipe; /* from the inputs; freed by input_free */
-    bool recipe_settled;
+    bool recipe_settled, warned_of_icu;
 };
 
 /* Reads ahead where the recipe may stand in the input, so that `recipe` is known; NULL then where there is none.

@@ -47,7 +47,8 @@ struct worker {
 
 struct pipeline {
     const struct pipeline_rules *rules;
-    struct batch *filling; /* by the main thread alone */
+    struct idx_text_table *table; /* that is read, or that the one worker makes; or NULL */
+    struct batch *filling;        /* by the main thread alone */
 
     pthread_mutex_t mutex; /* for what follows, up to the printer's */
     pthread_cond_t changed;
@@ -123,16 +124,27 @@ static void print_lines(struct output *lines, unsigned bits, const struct text_r
     }
 }
 
-static void fingerprint_batch(struct worker *worker, struct batch *batch) {
+/* Makes the document's lines, or counts it. */
+static void take_document(struct worker *worker, struct result *result, struct output *lines) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
+    struct raw_document *raw = &result->raw;
+    struct text_result made;
+    if (raw->bad.kind != BAD_NONE) return;
+    if (rules->train != NULL) {
+        text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
+        result->features = UINT64_MAX; /* none is told of */
+        return;
+    }
+    if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) return;
+    result->features = made.features;
+    if (made.features >= rules->min_features) print_lines(lines, rules->bits, &made);
+}
+
+static void fingerprint_batch(struct worker *worker, struct batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         struct result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
-        struct text_result made;
-        if (raw->bad.kind == BAD_NONE && text_fingerprint(&worker->text, raw, &made, &raw->bad)) {
-            result->features = made.features;
-            if (made.features >= rules->min_features) print_lines(&batch->lines, rules->bits, &made);
-        }
+        take_document(worker, result, &batch->lines);
         result->lines_end = batch->lines.length;
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
@@ -253,9 +265,10 @@ static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsi
     for (*opened = 0; *opened < rules->threads; ++*opened) {
         struct worker *worker = &workers[*opened];
         worker->pipeline = pipeline;
-        if (!text_open(&worker->text, recipe, rules->bits, &rules->extract)) return false;
+        const struct idx_text_table *table = rules->train == NULL ? pipeline->table : NULL;
+        if (!text_open(&worker->text, recipe, table, rules->bits, &rules->extract)) return false;
     }
-    return true;
+    return rules->train == NULL || text_table_create(&pipeline->table, &workers[0].text);
 }
 
 static void end_threads(struct pipeline *pipeline, bool stop) {
@@ -290,7 +303,8 @@ static bool run(struct pipeline *pipeline, struct worker *workers, const struct 
                                   .take = add,
                                   .context = pipeline,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
-    if (rules->recipe != NULL) output_format(&pipeline->output, "#recipe\t%s\n", rules->recipe);
+    const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
+    if (recipe != NULL && rules->train == NULL) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
@@ -298,7 +312,8 @@ static bool run(struct pipeline *pipeline, struct worker *workers, const struct 
     say_totals(pipeline, &documents);
     bool failed =
         documents.failed || pipeline->bad.of[BAD_FILE] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
-    return output_close(&pipeline->output) && whole && !failed;
+    if (!output_close(&pipeline->output) || !whole || failed) return false;
+    return rules->train == NULL || text_table_write(pipeline->table, rules->train);
 }
 
 bool pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
@@ -313,8 +328,10 @@ bool pipeline_run(const struct pipeline_rules *rules, const struct texts *paths)
     pthread_mutex_init(&pipeline.mutex, NULL);
     pthread_cond_init(&pipeline.changed, NULL);
     html_start();
-    if (open_workers(&pipeline, workers, &opened)) whole = run(&pipeline, workers, paths);
+    bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
+    if (read && open_workers(&pipeline, workers, &opened)) whole = run(&pipeline, workers, paths);
     for (unsigned i = 0; i < opened; i++) text_close(&workers[i].text);
+    text_table_free(pipeline.table);
     while (pipeline.printed < pipeline.submitted) batch_free(pipeline.ring[pipeline.printed++ % RING_BATCHES]);
     batch_free(pipeline.filling);
     pthread_cond_destroy(&pipeline.changed);

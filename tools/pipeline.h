@@ -8,6 +8,8 @@
 
 struct pipeline_rules {
     const char *recipe; /* NULL: of documents of FORMAT_FEATURES that have none */
+    const char *table;  /* of document frequencies, to be read; or NULL */
+    const char *train;  /* the same, to be made in place of fingerprints, by one thread; or NULL */
     unsigned bits;
     enum document_format format;
     struct extract_rules extract;
@@ -17,8 +19,10 @@ struct pipeline_rules {
     bool progress;
 };
 
-/* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE. Says on
- * standard error what was left out. True where nothing failed; a bad record is a failure where `strict` says so. */
+/* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE. The
+ * recipe is that of the texts in canonical form. To train, counts all documents into a table in place of that, and
+ * writes it where all is well. Says on standard error what was left out. True where nothing failed; a bad record is a
+ * failure where `strict` says so. */
 bool pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
 
 #endif

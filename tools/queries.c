@@ -1,15 +1,26 @@
 /* queries.c: what `idx lookup` is asked. */
 #include "tools/queries.h"
 
+#include "tools/recipes.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-bool queries_open(struct queries *queries) {
+/* Warns where texts are to be fingerprinted with another version of ICU than the index's. */
+static bool open_text(struct queries *queries) {
     static const struct extract_rules rules = {0};
+    if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
+    if (!text_open(&queries->text, queries->recipe, queries->table, queries->rules.bits, &rules)) return false;
+    const char *recipe = text_recipe(&queries->text);
+    recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
+    return true;
+}
+
+bool queries_open(struct queries *queries) {
     queries->rules.ids = TSV_ID_OPTIONAL;
     queries->lines = (struct reader)READER_INIT;
     if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
-    if (*queries->recipe != '\0') return text_open(&queries->text, queries->recipe, queries->rules.bits, &rules);
+    if (*queries->recipe != '\0') return open_text(queries);
     complain("the index doesn't say by which recipe its fingerprints were made, so texts can't be compared with them; "
              "build it with --recipe, or from the output of idx fingerprint");
     return false;
@@ -25,21 +36,27 @@ static enum queries_status next_argument(struct queries *queries, struct query *
 }
 
 static enum queries_status next_text(struct queries *queries, struct query *query) {
+    const struct text_result *made = &queries->made;
+    if (queries->given < made->count) {
+        const char *file = queries->texts.values[queries->next - 1];
+        *query = (struct query){made->fingerprints[queries->given++], file, strlen(file)};
+        return QUERIES_ONE;
+    }
     if (queries->next == queries->texts.count) return QUERIES_END;
     const char *path = queries->texts.values[queries->next++];
-    *query = (struct query){0, path, strlen(path)};
     if (strpbrk(path, "\t\n") != NULL) {
         problem_set(&queries->problem, "its path has a tab or a newline, which would break the answers' lines");
         return QUERIES_BAD;
     }
-    bool done = text_fingerprint_file(&queries->text, path, &query->fingerprint);
-    return done ? QUERIES_ONE : QUERIES_FAILED;
+    queries->given = 0;
+    return text_fingerprint_file(&queries->text, path, &queries->made) ? next_text(queries, query) : QUERIES_FAILED;
 }
 
 /* Fingerprints of another recipe than the index's have nothing in common with its own. */
 static bool check_recipe(struct queries *queries, const struct tsv_record *record) {
-    size_t length = strlen(queries->recipe);
-    if (length == 0 || (record->id_length == length && memcmp(record->id, queries->recipe, length) == 0)) return true;
+    if (*queries->recipe == '\0' ||
+        recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
+        return true;
     return problem_set(&queries->problem, "the recipe of these fingerprints is not that of the index (see idx info), "
                                           "so their distances would say nothing");
 }
@@ -82,5 +99,6 @@ void queries_complain(const struct queries *queries) {
 
 void queries_close(struct queries *queries) {
     text_close(&queries->text);
+    text_table_free(queries->table);
     reader_free(&queries->lines);
 }

@@ -25,12 +25,17 @@ struct queries {
     struct texts fingerprints; /* the arguments; none, and no texts: standard input */
     struct texts texts;        /* files to be fingerprinted by the index's recipe */
     struct tsv_rules rules;
-    const char *recipe; /* of the index; "" when not known */
+    const char *recipe;     /* of the index; "" when not known */
+    const char *table_path; /* of document frequencies, for recipes that weigh by one; or NULL */
 
     /* Within. */
     size_t next;
     struct reader lines;
     struct text text;
+    struct idx_text_table *table;
+    struct text_result made; /* of the last text */
+    size_t given;            /* of its fingerprints */
+    bool warned_of_icu;
     struct problem problem;
 };
 

@@ -9,15 +9,28 @@ static bool complain_of_build(void) {
     return false;
 }
 
-bool text_open(struct text *text, const char *recipe, unsigned bits, const struct extract_rules *rules) {
-    (void)text, (void)recipe, (void)bits, (void)rules;
+bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
+               const struct extract_rules *rules) {
+    (void)text, (void)recipe, (void)table, (void)bits, (void)rules;
     return complain_of_build();
 }
 
-bool text_fingerprint_file(struct text *text, const char *path, uint64_t *fingerprint) {
-    (void)text, (void)path, (void)fingerprint;
+bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result) {
+    (void)text, (void)path, (void)result;
     return complain_of_build();
 }
+
+const char *text_recipe(const struct text *text) {
+    (void)text;
+    return text_default_recipe;
+}
+
+bool text_table_read(struct idx_text_table **table, const char *path) {
+    (void)table, (void)path;
+    return complain_of_build();
+}
+
+void text_table_free(struct idx_text_table *table) { (void)table; }
 
 void text_close(struct text *text) { (void)text; }
 

@@ -7,14 +7,14 @@ _idx_options() {
                 --id-type --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
             ;;
         merge) echo --memory --threads --force --progress --help ;;
-        lookup) echo -k --text --fingerprints --format --limit --max-documents --exists --threads --disk --help ;;
+        lookup) echo -k --text --table --fingerprints --format --limit --max-documents --exists --threads --disk --help ;;
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
             echo --format --text-field --id-field --title-field --main-text --features --recipe --bits \
-                --min-features --strict --threads --progress --help
+                --table --train --min-features --strict --threads --progress --help
             ;;
     esac
 }
