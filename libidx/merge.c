@@ -245,12 +245,23 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     return status;
 }
 
+/* Whether the recipes of any two inputs name different versions of ICU; those that name none differ from no other. */
+static bool mixes_icu(const struct merge *merge) {
+    bool same = true;
+    for (size_t i = 1; i < merge->index_count && same; i++) {
+        for (size_t j = 0; j < i && same; j++)
+            idx_recipe_matches(merge->indexes[i]->manifest->recipe, merge->indexes[j]->manifest->recipe, &same);
+    }
+    return !same;
+}
+
 static void summarise(const struct merge *merge, struct idx_build_summary *summary) {
     *summary = (struct idx_build_summary){.documents = merge->output.segment.documents,
                                           .fingerprints = merge->output.segment.fingerprints,
                                           .documents_bytes = merge->documents_bytes,
                                           .tables = merge->form.scheme->table_count,
-                                          .leftovers = merge->output.publication.leftovers};
+                                          .leftovers = merge->output.publication.leftovers,
+                                          .mixed_icu = mixes_icu(merge)};
     for (size_t i = 0; i < summary->tables; i++) summary->table_bytes += merge->tables[i].bytes;
     strcpy(summary->scheme, merge->form.scheme->name);
 }

@@ -3,6 +3,7 @@
 
 #include "tools/message.h"
 #include "tools/notation.h"
+#include "tools/recipes.h"
 #include "tools/size.h"
 
 #include <inttypes.h>
@@ -94,6 +95,7 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
     if (open && progress->shown) say_summary(summary, properties.bits);
     if (progress->shown) progress_print_phases(progress);
     say_leftovers(path, summary->leftovers);
+    if (summary->mixed_icu) complain("%s", recipes_icu_warning);
     if (open && properties.fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
         measure_skew(index, properties.scheme->table_count, &skew))
         warn(&properties, &skew);

@@ -326,6 +326,7 @@ struct idx_build_summary {
     size_t tables;
     uint64_t temporary_bytes; /* written to temporary files, in all */
     size_t leftovers;         /* folders that killed builds had left beside the path, and that were removed */
+    bool mixed_icu;           /* idx_merge: recipes of two inputs differ in their version of ICU (idx_recipe_matches) */
 };
 
 /* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. An error of the very

@@ -298,6 +298,7 @@ static void test_mismatches(void **state) {
 
 /* Versions of ICU may differ; the result names one only where all inputs name it. */
 static void test_versions_of_icu(void **state) {
+    struct idx_build_summary summary;
     static const char *const recipes[][3] = {
         {"words;icu=72", "words;icu=72", "words;icu=72"},
         {"words;icu=72", "words;icu=74", "words"},
@@ -311,7 +312,8 @@ static void test_versions_of_icu(void **state) {
             options.recipe = recipes[i][j];
             build_index(inputs[j], &options, (const uint64_t[]){j, j + 2}, 2);
         }
-        assert_ok(idx_merge(output, inputs, 2, NULL, NULL, &failure));
+        assert_ok(idx_merge(output, inputs, 2, NULL, &summary, &failure));
+        assert_int_equal(summary.mixed_icu, i == 1);
         struct idx_index *index;
         struct idx_properties properties;
         assert_ok(idx_open(&index, output, NULL, &failure));
