@@ -625,9 +625,16 @@ static void test_sizes_of_groups(void **state) {
     }
 }
 
+/* A number of LMDB's pages, which are in the machine's byte order. */
+static uint16_t host16(const uint8_t *bytes) {
+    uint16_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
 /* Changes the separating key in the second node of a branch page by more than the keys of two groups differ by. */
 static void change_separator(uint8_t *page, size_t key_size, int sign) {
-    size_t node = (size_t)page[18] | (size_t)page[19] << 8;
+    size_t node = host16(page + 18);
     uint8_t *byte = page + node + 8 + (key_size == 16 ? 0 : 6);
     *byte = (uint8_t)(*byte + sign * (key_size == 16 ? 16 : 1));
 }
@@ -645,8 +652,8 @@ static void test_separators(void **state) {
     read_segment_uuid(path_in(path, "000001/table-00.tbl"), uuid);
     uint8_t *bytes = read_file(map, &size);
     for (size_t page = 2 * 4096; page < size; page += 4096) {
-        if (bytes[page + 10] != 1 || bytes[page + 11] != 0) continue; /* a branch page */
-        size_t node = (size_t)bytes[page + 18] | (size_t)bytes[page + 19] << 8, key_size = bytes[page + node + 6];
+        if (host16(bytes + page + 10) != 1) continue; /* a branch page */
+        size_t node = host16(bytes + page + 18), key_size = host16(bytes + page + node + 6);
         for (int by = -1; by <= 1; by++) {
             change_separator(bytes + page, key_size, by);
             write_file(map, bytes, size);
