@@ -41,14 +41,6 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
 
 static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
 
-/* Sets `length` bits (0 to 64) at bit `position` of zeroed bytes; touches up to 9 bytes. */
-static inline void idxf_put_bits(uint8_t *bytes, size_t position, uint64_t value, unsigned length) {
-    uint8_t *at = bytes + position / 8;
-    unsigned shift = position % 8;
-    idxf_store64(at, idxf_load64(at) | value << shift);
-    if (shift + length > 64) at[8] = (uint8_t)(at[8] | value >> (64 - shift));
-}
-
 /* At least 57 bits from bit `position` of `size` bytes (8 or more), bits beyond the end read as 0; position may be up
  * to size * 8. */
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {

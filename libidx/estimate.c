@@ -38,8 +38,6 @@ static double merged_share(double count, double run, uint64_t memory) {
     return merged > 1 ? merged / runs : 0;
 }
 
-static double at_least(double a, double b) { return a > b ? a : b; }
-
 static uint64_t to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
 
 /* How many tables are sorted at a time. */
@@ -65,8 +63,8 @@ static void fill(const struct idx_build_options *options, const struct idx_schem
     if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
     double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * 1.05;
     if (options->id_type == IDX_ID_TEXT) map += count * 2.5;
-    double temporary = distinct + at_least(runs, orders + keys);
-    double peak = distinct + at_least(runs + map, orders + keys + plan->table_bytes + map);
+    double temporary = distinct + fmax(runs, orders + keys);
+    double peak = distinct + fmax(runs + map, orders + keys + plan->table_bytes + map);
     estimate->memory_bytes = options->memory_bytes;
     estimate->index_bytes = to_bytes(plan->table_bytes + map);
     estimate->temporary_bytes = to_bytes(temporary * MARGIN);

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* getopt's value for option i is FIRST_OPTION + i: above any character. */
 enum { FIRST_OPTION = 1000, MOST_OPTIONS = 32 };
@@ -175,6 +176,11 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
     operands->values = argv + optind;
     operands->count = (size_t)(argc - optind);
     return check_operands(grammar, operands);
+}
+
+unsigned arguments_threads(void) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
 }
 
 void texts_free(struct texts *texts) {

@@ -42,6 +42,9 @@ struct grammar {
  * sets *status to what the process ends with. */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status);
 
+/* --threads of commands that use all processors, where it isn't given: as many as these, up to 16. */
+unsigned arguments_threads(void);
+
 void texts_free(struct texts *texts);
 
 #endif

@@ -226,7 +226,7 @@ int command_build(int argc, char **argv) {
                           .format = -1,
                           .notation = -1};
     int status;
-    build.options.threads = making_threads();
+    build.options.threads = arguments_threads();
     build.options.progress = progress_visit;
     build.options.context = &build.progress;
     if (!read_arguments(argc, argv, &build, &status)) return status;

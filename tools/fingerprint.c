@@ -8,7 +8,6 @@
 #include <idx.h>
 
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "Usage: idx fingerprint [OPTION…] [FILE|FOLDER…]\n"
@@ -57,11 +56,6 @@ static const char help[] =
 /* FORMAT_AUTO to FORMAT_HTML. */
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
 
-static unsigned processors(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > 16 ? 16 : (unsigned)count;
-}
-
 /* A line of output begins with it. */
 static bool check_recipe(const char *recipe) {
     if (recipe == NULL || (strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL)) return true;
@@ -70,7 +64,7 @@ static bool check_recipe(const char *recipe) {
 }
 
 int command_fingerprint(int argc, char **argv) {
-    struct pipeline_rules rules = {.bits = IDX_MAX_BITS, .threads = processors(), .extract.json.text = "text"};
+    struct pipeline_rules rules = {.bits = IDX_MAX_BITS, .threads = arguments_threads(), .extract.json.text = "text"};
     struct jsonl_rules *json = &rules.extract.json;
     struct texts paths;
     int status, format = FORMAT_AUTO;

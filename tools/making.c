@@ -7,12 +7,6 @@
 #include "tools/size.h"
 
 #include <inttypes.h>
-#include <unistd.h>
-
-unsigned making_threads(void) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
-}
 
 void making_failed(const struct idx_error *error) {
     if (error->status != IDX_CANCELLED) complain("%s", error->sentence);

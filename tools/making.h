@@ -1,12 +1,8 @@
-/* making.h: what `idx build` and `idx merge` have in common: how many threads they take, and what they say of the index
- * that they made. */
+/* making.h: what `idx build` and `idx merge` have in common: what they say of the index that they made. */
 #ifndef IDX_TOOLS_MAKING_H
 #define IDX_TOOLS_MAKING_H
 
 #include "tools/progress.h"
-
-/* --threads where it isn't given: the processors, up to 4. */
-unsigned making_threads(void);
 
 /* Complains of what ended a build or a merge; but a signal that was noted needs no words. */
 void making_failed(const struct idx_error *error);

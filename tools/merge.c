@@ -66,7 +66,7 @@ static bool run(struct merge *merge) {
 int command_merge(int argc, char **argv) {
     struct merge merge = {.options = IDX_MERGE_OPTIONS_INIT};
     int status;
-    merge.options.threads = making_threads();
+    merge.options.threads = arguments_threads();
     merge.options.progress = progress_visit;
     merge.options.context = &merge.progress;
     if (!read_arguments(argc, argv, &merge, &status)) return status;

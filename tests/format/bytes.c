@@ -1,4 +1,4 @@
-/* bytes.c: tests of little-endian integers and bit fields, against a model that sets and reads one bit at a time. */
+/* bytes.c: tests of little-endian integers and bit fields, against a model that reads one bit at a time. */
 #include "format/bytes.h"
 
 #include "tests/format/testing.h"
@@ -27,37 +27,6 @@ static void test_low_bits(void **state) {
     for (unsigned count = 0; count <= 64; count++) {
         assert_true(idxf_low_bits(count) == expected);
         expected = expected << 1 | 1;
-    }
-}
-
-/* Puts a field between two others, and compares every bit of the bytes. */
-static void check_put(size_t position, uint64_t value, unsigned length) {
-    uint8_t bytes[SIZE] = {0};
-    idxf_put_bits(bytes, 0, idxf_low_bits((unsigned)position), (unsigned)position);
-    idxf_put_bits(bytes, position, value, length);
-    idxf_put_bits(bytes, position + length, 5, 3);
-    for (size_t bit = 0; bit < SIZE * 8; bit++) {
-        unsigned expected = 0;
-        if (bit < position)
-            expected = 1;
-        else if (bit < position + length)
-            expected = (unsigned)(value >> (bit - position) & 1);
-        else if (bit < position + length + 3)
-            expected = 5u >> (bit - position - length) & 1;
-        assert_int_equal(get_bit(bytes, bit), expected);
-    }
-}
-
-static void test_put_at_every_offset_and_length(void **state) {
-    (void)state;
-    uint64_t random = 1;
-    for (size_t position = 0; position <= 16; position++) {
-        for (unsigned length = 0; length <= 64; length++) {
-            check_put(position, 0, length);
-            check_put(position, idxf_low_bits(length), length);
-            for (int round = 0; round < 8; round++)
-                check_put(position, next_random(&random) & idxf_low_bits(length), length);
-        }
     }
 }
 
@@ -105,7 +74,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers_are_little_endian),
         cmocka_unit_test(test_low_bits),
-        cmocka_unit_test(test_put_at_every_offset_and_length),
         cmocka_unit_test(test_get_at_every_offset_and_length),
         cmocka_unit_test(test_peek_up_to_the_end),
     };
