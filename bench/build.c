@@ -89,21 +89,17 @@ static void remove_work(void) { remove_all(work); }
 
 static uint64_t chunk[CHUNK]; /* what is read or written at once */
 
-static uint64_t random_state = 0x9e3779b97f4a7c15;
-
-static uint64_t next_random(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
-
 /* The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
 static uint64_t mix(uint64_t number) {
     uint64_t mixed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
     mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
     return mixed ^ mixed >> 31;
+}
+
+static uint64_t next_random(void) {
+    static uint64_t drawn;
+    return mix(~drawn++);
 }
 
 static uint64_t get_fingerprint(uint64_t number) {

@@ -7,6 +7,7 @@
 #include "libidx/error.h"
 #include "libidx/file.h"
 #include "libidx/index.h"
+#include "libidx/shard.h"
 
 /* A set of fingerprints, whatever their order: two that differ have other sums, but for an accident of 2^-64. */
 struct set {
@@ -24,11 +25,7 @@ struct verification {
 };
 
 static void add_to_set(struct set *set, uint64_t fingerprint) {
-    /* The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
-    uint64_t mixed = fingerprint + UINT64_C(0x9e3779b97f4a7c15);
-    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-    set->sum += mixed ^ mixed >> 31;
+    set->sum += idxi_hash(fingerprint);
     set->count++;
 }
 
