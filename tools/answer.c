@@ -1,6 +1,7 @@
 /* answer.c: looks queries up and writes the answers as `idx lookup` prints it. */
 #include "tools/answer.h"
 
+#include "tools/agree.h"
 #include "tools/json.h"
 
 #include <stdlib.h>
@@ -103,7 +104,9 @@ static bool put_documents(struct answerer *answerer, struct output *output) {
     for (uint64_t i = 0; i < question->max_documents && output->error == 0; i++) {
         if (idx_documents_next(answerer->documents, &document, &found, &answerer->error) != IDX_OK) return false;
         if (!found) break;
-        if (question->json)
+        if (question->agree > 0)
+            agree_put_document(&document, output);
+        else if (question->json)
             put_document_element(&document, i == 0, output);
         else
             put_document_line(&answerer->front, &document, output);
@@ -116,6 +119,7 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
     const struct question *question = answerer->question;
     bool has_documents = question->properties.id_type != IDX_ID_NONE, whole = true;
     if (has_documents && !find_documents(answerer, match->fingerprint)) return false;
+    if (question->agree > 0) return put_documents(answerer, output);
     put_front(question, query, match, &answerer->front);
     if (answerer->front.error != 0) output->error = answerer->front.error;
     if (question->json) {
@@ -177,6 +181,7 @@ static bool put_answer(struct answerer *answerer, const struct query *query, con
     if (count > 0) answerer->found = true;
     if (answerer->question->exists && count > 0) put_exists(answerer, query, output);
     if (answerer->question->exists) return true;
+    if (answerer->question->agree > 0) agree_put_query(answerer->question, query, output);
     for (size_t i = 0; i < count && i < limit && output->error == 0; i++) {
         if (!put_match(answerer, query, &matches[i], output)) return false;
     }

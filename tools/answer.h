@@ -1,4 +1,4 @@
-/* answer.h: looks queries up and writes the answers as `idx lookup` prints them. */
+/* answer.h: looks queries up and writes the answers as `idx lookup` prints them, or as records (agree.h). */
 #ifndef IDX_TOOLS_ANSWER_H
 #define IDX_TOOLS_ANSWER_H
 
@@ -15,6 +15,7 @@ struct question {
     unsigned distance;
     uint64_t limit;         /* matches a query */
     uint64_t max_documents; /* documents a match */
+    uint64_t agree;         /* how many fingerprints of a query ID have to agree, to write records (agree.h); 0: no */
     bool exists;            /* only whether there is a match */
     bool json;
 };

@@ -1,4 +1,5 @@
 /* lookup.c: `idx lookup`: which fingerprints of an index are near to these, and which documents they belong to. */
+#include "tools/agree.h"
 #include "tools/arguments.h"
 #include "tools/batch.h"
 #include "tools/command.h"
@@ -21,6 +22,10 @@ static const char help[] =
     "  --limit N              only the N nearest matches of each query\n"
     "  --max-documents N      only the first N documents of each match\n"
     "  --exists               only print the queries that have a match, each once\n"
+    "  --agree M              of fingerprints of one query ID, as segments:N has: only print the documents that at "
+    "least "
+    "M\n"
+    "                         of them are near to\n"
     "  --threads N            look up by N threads (default 1)\n"
     "  --disk                 for an index larger than memory: ask the disk for all that the queries at hand need\n"
     "\n"
@@ -28,6 +33,8 @@ static const char help[] =
     "  query, tab, fingerprint, tab, distance, tab, document ID\n"
     "The query is its ID, its file, or its fingerprint. In an index with --id-type none the document ID is empty.\n"
     "JSON: {\"query\":…,\"fingerprint\":…,\"distance\":…,\"documents\":[…]}; see the man page.\n"
+    "With --agree, a line a document, the greatest number first: query, tab, number, tab, document ID\n"
+    "JSON: {\"query\":…,\"agree\":…,\"document\":…}.\n"
     "\n"
     "Examples:\n"
     "  idx lookup docs.idx 9f86d081884c7d65\n"
@@ -59,6 +66,13 @@ static bool check_options(const struct lookup *lookup) {
         complain_of_usage("--limit does nothing with --exists; leave one of them out");
     else if (question->exists && question->max_documents != UINT64_MAX)
         complain_of_usage("--max-documents does nothing with --exists; leave one of them out");
+    else if (question->agree > 0 && question->exists)
+        complain_of_usage("--exists does nothing with --agree; leave one of them out");
+    else if (question->agree > 0 && (question->limit != UINT64_MAX || question->max_documents != UINT64_MAX))
+        complain_of_usage("--agree counts all matches; leave --limit and --max-documents out");
+    else if (question->agree > 0 && lookup->queries.fingerprints.count > 0)
+        complain_of_usage("--agree goes by query IDs, which arguments don't have; give --text, or lines with an ID on "
+                          "standard input");
     else
         return true;
     return false;
@@ -76,6 +90,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
         {.name = "max-documents", .kind = OPTION_COUNT, .value = &question->max_documents, .least = 1},
         {.name = "exists", .kind = OPTION_FLAG, .value = &question->exists},
+        {.name = "agree", .kind = OPTION_COUNT, .value = &question->agree, .least = 1},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &lookup->threads, .least = 1, .most = 256},
         {.name = "disk", .kind = OPTION_FLAG, .value = &lookup->disk},
     };
@@ -109,6 +124,11 @@ static bool open_index(struct lookup *lookup, struct idx_index **index) {
                  question->distance, question->properties.k, lookup->path, question->properties.k);
         return false;
     }
+    if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE) {
+        complain("--agree counts by document, but %s has no document IDs; build it without --id-type none",
+                 lookup->path);
+        return false;
+    }
     lookup->queries.rules.bits = question->properties.bits;
     lookup->queries.rules.notation = question->notation;
     lookup->queries.recipe = question->properties.recipe;
@@ -130,9 +150,17 @@ static enum queries_status fill(struct queries *queries, struct batch *batch) {
     return status;
 }
 
+static bool answer_batch(struct batch *batch, struct agree *agree, struct output *output, struct idx_error *error) {
+    if (agree->question->agree == 0) return batch_answer(batch, output, error);
+    bool whole = batch_answer(batch, &agree->records, error);
+    agree_take(agree, output);
+    return whole;
+}
+
 /* Ends with the status of the queries, QUERIES_FAILED after an error of the library. */
 static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found) {
     struct batch *batch = batch_new(&lookup->question, lookup->threads);
+    struct agree agree = AGREE_INIT(&lookup->question);
     enum queries_status status = QUERIES_FAILED;
     struct idx_error error;
     if (batch == NULL) {
@@ -141,12 +169,14 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
     }
     do {
         status = fill(&lookup->queries, batch);
-        bool whole = batch_answer(batch, output, &error);
+        bool whole = answer_batch(batch, &agree, output, &error);
         output_flush(output);
         if (!whole) complain("%s", error.sentence);
         if (!whole) status = QUERIES_FAILED;
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
-    *found = batch_found(batch);
+    if (status == QUERIES_END || status == QUERIES_BAD) agree_end(&agree, output);
+    *found = lookup->question.agree > 0 ? agree.found : batch_found(batch);
+    agree_free(&agree);
     batch_free(batch);
     return status;
 }
