@@ -5,7 +5,7 @@
 /* What the process ends with, as with grep. */
 enum {
     ENDS_WELL = 0,
-    ENDS_WITHOUT = 1, /* lookup: no match; verify: damage */
+    ENDS_WITHOUT = 1, /* lookup: no match; verify: damage; fingerprint --compare: different */
     ENDS_BADLY = 2,   /* an error, said on standard error */
 };
 

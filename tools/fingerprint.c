@@ -1,6 +1,7 @@
 /* fingerprint.c: `idx fingerprint`: from texts to the lines that `idx build` and `idx lookup` read. */
 #include "tools/arguments.h"
 #include "tools/command.h"
+#include "tools/compare.h"
 #include "tools/message.h"
 #include "tools/pipeline.h"
 #include "tools/text.h"
@@ -32,6 +33,9 @@ static const char help[] =
     "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1); see the man page\n"
     "  --table FILE           of document frequencies, for recipes with w=tfidf or w=idf\n"
     "  --train FILE           make such a table of the features of --recipe, in place of fingerprints, by one thread\n"
+    "  --compare              print how the texts in two FILEs compare, in place of fingerprints: same or different, "
+    "the\n"
+    "                         distance, the weight of each, and how far apart these are from 0 to 1; by tabs\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
     "  --min-features N       leave documents out that have fewer features (default 0: none)\n"
     "  --strict               end with status 2 at the first bad record\n"
@@ -51,7 +55,7 @@ static const char help[] =
     "  idx fingerprint crawl.warc.gz | idx lookup docs.idx\n"
     "  zcat posts.gz | idx fingerprint --format jsonl --text-field body --id-field /meta/url\n"
     "\n"
-    "Exit status: 0 all files were read; 2 error, and with --strict a bad record.\n";
+    "Exit status: 0 all files were read; 2 error, and with --strict a bad record; 1 with --compare, different.\n";
 
 /* FORMAT_AUTO to FORMAT_HTML. */
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
@@ -63,12 +67,26 @@ static bool check_recipe(const char *recipe) {
     return false;
 }
 
+static bool check_compare(const struct pipeline_rules *rules, size_t paths) {
+    bool others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
+    if (paths == 2 && !others) return true;
+    complain_of_usage("--compare takes two files of text or HTML: leave --format, --features, --train and "
+                      "--min-features out");
+    return false;
+}
+
+static int compare(const struct pipeline_rules *rules, const struct texts *paths) {
+    bool same;
+    if (!check_compare(rules, paths->count) || !compare_files(rules, paths->values, &same)) return ENDS_BADLY;
+    return same ? ENDS_WELL : ENDS_WITHOUT;
+}
+
 int command_fingerprint(int argc, char **argv) {
     struct pipeline_rules rules = {.bits = IDX_MAX_BITS, .threads = arguments_threads(), .extract.json.text = "text"};
     struct jsonl_rules *json = &rules.extract.json;
     struct texts paths;
     int status, format = FORMAT_AUTO;
-    bool features = false;
+    bool features = false, compares = false;
     const struct option_rule options[] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
         {.name = "text-field", .kind = OPTION_TEXT, .value = &json->text},
@@ -79,6 +97,7 @@ int command_fingerprint(int argc, char **argv) {
         {.name = "recipe", .kind = OPTION_TEXT, .value = &rules.recipe},
         {.name = "table", .kind = OPTION_TEXT, .value = &rules.table},
         {.name = "train", .kind = OPTION_TEXT, .value = &rules.train},
+        {.name = "compare", .kind = OPTION_FLAG, .value = &compares},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &rules.bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "min-features", .kind = OPTION_COUNT, .value = &rules.min_features},
         {.name = "strict", .kind = OPTION_FLAG, .value = &rules.strict},
@@ -99,5 +118,6 @@ int command_fingerprint(int argc, char **argv) {
     if (rules.train != NULL) rules.threads = 1; /* so that the table is the same every time */
     rules.format = features ? FORMAT_FEATURES : (enum document_format)format;
     if (rules.recipe == NULL && !features) rules.recipe = text_default_recipe;
+    if (compares) return compare(&rules, &paths);
     return pipeline_run(&rules, &paths) ? ENDS_WELL : ENDS_BADLY;
 }

@@ -43,6 +43,8 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
                               TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error) != IDX_OK)
         return bad_set(bad, BAD_LONG, "%s", error.sentence);
     result->features = counts.features;
+    result->weight = counts.weight;
+    result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
     /* Of segments:N none has words: as other recipes do, one fingerprint 0 stands for that. */
     if (result->count == 0) result->fingerprints[result->count++] = 0;
     return true;

@@ -35,7 +35,9 @@ struct text_result {
     struct span id; /* within the document, or the text until its next use */
     uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
     size_t count;
-    uint64_t features; /* distinct ones; of FORMAT_FEATURES, all */
+    uint64_t features;     /* distinct ones; of FORMAT_FEATURES, all */
+    int64_t weight;        /* theirs together, in units of 1/IDX_WEIGHT_ONE; 0 where none is known */
+    struct span signature; /* what the fingerprint is the hash of, until the text's next use; bytes NULL: of nothing */
 };
 
 /* Fingerprints a document. False where it is bad. */

@@ -111,10 +111,10 @@ const char *idx_text_signature(const struct idx_text *text, size_t *length) {
     return text->signature.length == 0 ? "" : text->signature.bytes;
 }
 
-bool idx_text_weights_agree(int64_t a, int64_t b, double tolerance) {
+double idx_text_weight_distance(int64_t a, int64_t b) {
     double first = (double)a, second = (double)b, difference = first - second;
-    if (a == 0 && b == 0) return true;
-    return difference * difference / (first * first + second * second) < tolerance;
+    if (a == 0 && b == 0) return 0;
+    return difference * difference / (first * first + second * second);
 }
 
 void idx_text_close(struct idx_text *text) {

@@ -179,23 +179,22 @@ static void test_arguments(void **state) {
     idx_text_close(text);
 }
 
-static void test_weights_agree(void **state) {
+static void test_weight_distance(void **state) {
     (void)state;
-    assert_true(idx_text_weights_agree(0, 0, 0));
-    assert_true(idx_text_weights_agree(100, 100, 0.001));
-    assert_false(idx_text_weights_agree(100, 100, 0)); /* below the tolerance, not at it */
-    /* (4 - 3)^2 / (16 + 9) = 0.04 */
-    assert_true(idx_text_weights_agree(3 << 16, 4 << 16, 0.0401));
-    assert_false(idx_text_weights_agree(4 << 16, 3 << 16, 0.0399));
-    assert_false(idx_text_weights_agree(0, 1, 1));
-    assert_true(idx_text_weights_agree(INT64_MAX, INT64_MAX - 5, 1e-9));
+    assert_true(idx_text_weight_distance(0, 0) == 0);
+    assert_true(idx_text_weight_distance(100, 100) == 0);
+    assert_true(idx_text_weight_distance(3 << 16, 4 << 16) == 1.0 / 25);
+    assert_true(idx_text_weight_distance(4 << 16, 3 << 16) == 1.0 / 25);
+    assert_true(idx_text_weight_distance(0, 1) == 1);
+    assert_true(idx_text_weight_distance(INT64_MAX, INT64_MAX / 2) > 0.19999);
+    assert_true(idx_text_weight_distance(INT64_MAX, INT64_MAX / 2) < 0.20001);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sentences),   cmocka_unit_test(test_sentences_of_a_long_text),
         cmocka_unit_test(test_description), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_arguments),   cmocka_unit_test(test_weights_agree),
+        cmocka_unit_test(test_arguments),   cmocka_unit_test(test_weight_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
  *                   article. k = 0, as all of the following: a hash is equal, or tells nothing.
  *   description     The hash of the field `description`, or of the text's first 512 bytes. Cheap; for pages with one.
  *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited;
- *                   idx_text_weights_agree tells chance agreements apart.
+ *                   idx_text_weight_distance tells chance agreements apart.
  *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match). For large collections
  *                   of one kind, with a table made from it; 70 is usual.
  *
@@ -143,8 +143,9 @@ IDX_API enum idx_status idx_text_fingerprints(struct idx_text *text, const struc
  * on it. *length bytes, valid until the next fingerprint; NULL for other recipes. */
 IDX_API const char *idx_text_signature(const struct idx_text *text, size_t *length);
 
-/* Whether two documents' summed weights are alike: (a - b)^2 / (a^2 + b^2) < tolerance; also when both are 0. */
-IDX_API bool idx_text_weights_agree(int64_t a, int64_t b, double tolerance);
+/* How far apart two documents' summed weights are: (a - b)^2 / (a^2 + b^2), from 0 to 1, and 0 when both are 0. Equal
+ * hashes of terms are confirmed where it is below a tolerance of the user's. Weights are not negative. */
+IDX_API double idx_text_weight_distance(int64_t a, int64_t b);
 
 IDX_API void idx_text_close(struct idx_text *text);
 
