@@ -7,6 +7,7 @@
 #include <idx_text.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
@@ -18,8 +19,16 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
     extractor_init(&text->extractor, rules);
     options.recipe = recipe;
     options.table = table;
-    if (recipe == NULL || idx_text_open(&text->fingerprinter, &options, &error) == IDX_OK) return true;
-    complain("%s", error.sentence);
+    if (recipe == NULL) return true;
+    if (idx_text_open(&text->fingerprinter, &options, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    const char *opened = idx_text_recipe(text->fingerprinter);
+    if (table == NULL || strstr(opened, ";w=tfidf:") != NULL || strstr(opened, ";w=idf:") != NULL) return true;
+    complain("--table does nothing with recipe '%s', which doesn't weigh by one; leave it out, or add w=tfidf", opened);
+    idx_text_close(text->fingerprinter);
+    text->fingerprinter = NULL;
     return false;
 }
 

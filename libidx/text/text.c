@@ -14,20 +14,36 @@ static enum idx_status bad_recipe(struct idx_error *error, const char *recipe, c
                      recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
 }
 
-/* Ties a recipe that weighs by a table to the one that is given, of this hash. NULL when all is well. */
-static const char *take_table(struct idxt_features *features, const struct idx_text_table *table, uint64_t hash) {
+/* Ties a recipe, written as `string`, that weighs by a table to the one that is given, of this hash. */
+static enum idx_status take_table(struct idxt_features *features, const char *string,
+                                  const struct idx_text_table *table, uint64_t hash, struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
-    if (!idxt_recipe_needs_table(recipe)) return NULL;
-    if (table == NULL) return "it needs the table of document frequencies that it names, and none is given";
-    if (recipe->has_table && recipe->table != hash) return "the table of document frequencies is not the one it names";
     struct idxt_recipe counted = idxt_recipe_features(recipe);
     char name[IDX_MAX_RECIPE_BYTES + 1];
     idxt_recipe_print(&counted, name);
-    if (strcmp(name, table->features) != 0) return "the table of document frequencies is one of other features";
+    if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
+    if (table == NULL && recipe->has_table)
+        return idxt_fail(error, IDX_BAD_RECIPE,
+                         "recipe '%s' names a table of document frequencies, and none is given: give it with --table "
+                         "FILE",
+                         string);
+    if (table == NULL)
+        return idxt_fail(error, IDX_BAD_RECIPE,
+                         "recipe '%s' weighs by a table of document frequencies, and none is given: make one with idx "
+                         "fingerprint --train FILE --recipe '%s', and give it with --table FILE",
+                         string, name);
+    if (strcmp(name, table->features) != 0)
+        return idxt_fail(error, IDX_BAD_RECIPE,
+                         "recipe '%s': the table of document frequencies was made with --recipe '%s', and it needs one "
+                         "that is made with '%s'",
+                         string, table->features, name);
+    if (recipe->has_table && recipe->table != hash)
+        return idxt_fail(error, IDX_BAD_RECIPE,
+                         "recipe '%s': the table of document frequencies is not the one it names", string);
     recipe->has_table = true;
     recipe->table = hash;
     features->table = table;
-    return NULL;
+    return IDX_OK;
 }
 
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
@@ -35,8 +51,9 @@ static enum idx_status open_recipe(struct idx_text *text, const char *recipe, co
     uint64_t hash = 0;
     if (table != NULL && !idxt_table_hash(table, &hash)) return idxt_out_of_memory(error);
     const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
-    if (fault == NULL) fault = take_table(&text->features, table, hash);
     if (fault != NULL) return bad_recipe(error, recipe, fault);
+    enum idx_status status = take_table(&text->features, recipe, table, hash, error);
+    if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);
     size_t length = strlen(text->recipe);
     UVersionInfo version;

@@ -152,12 +152,13 @@ static void test_recipes_by_table(void **state) {
         const char *recipe, *why;
         bool table;
     } cases[] = {
-        {"words:1;w=tfidf", "none is given", false},
+        {"words:1;w=tfidf", "--train FILE --recipe 'words:1;nfkc-cf;w=tf;v1', and give it with --table", false},
         {"idf:70", "none is given", false},
+        {"words:1;w=tfidf:0123456789abcdef", "none is given: give it with --table", false},
         {"words:1;w=tfidf:0123456789abcdef", "not the one it names", true},
-        {"words:2;w=tfidf", "one of other features", true},
-        {"words:1;stop=en;w=idf", "one of other features", true},
-        {"chars:1;w=tfidf:2c17a9cf013d1c3f", "one of other features", true},
+        {"words:2;w=tfidf", "and it needs one that is made with '", true},
+        {"words:1;stop=en;w=idf", "and it needs one that is made with '", true},
+        {"chars:1;w=tfidf:2c17a9cf013d1c3f", "and it needs one that is made with '", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct idx_text_options options = {sizeof options, cases[i].recipe, cases[i].table ? table : NULL};
