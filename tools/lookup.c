@@ -17,6 +17,7 @@ static const char help[] =
     "  --text FILE            look up the text in FILE (- is standard input), by the recipe of the index; may be "
     "repeated\n"
     "  --table FILE           of document frequencies, where the recipe of the index names one, for --text\n"
+    "  --main-text            of HTML in --text: leave out what idx fingerprint --main-text does\n"
     "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --format FORMAT        tsv (default) or json, an object a match\n"
     "  --limit N              only the N nearest matches of each query\n"
@@ -62,6 +63,8 @@ static bool check_options(const struct lookup *lookup) {
         complain_of_usage("give fingerprints or --text, not both");
     else if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
         complain_of_usage("--table does nothing without --text; leave it out");
+    else if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
+        complain_of_usage("--main-text does nothing without --text; leave it out");
     else if (question->exists && question->limit != UINT64_MAX)
         complain_of_usage("--limit does nothing with --exists; leave one of them out");
     else if (question->exists && question->max_documents != UINT64_MAX)
@@ -85,6 +88,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "k", .kind = OPTION_NUMBER, .value = &lookup->distance, .most = IDX_MAX_BITS},
         {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
         {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
+        {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &lookup->notation, .names = notation_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &lookup->format, .names = format_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},

@@ -8,9 +8,9 @@
 
 /* Warns where texts are to be fingerprinted with another version of ICU than the index's. */
 static bool open_text(struct queries *queries) {
-    static const struct extract_rules rules = {0};
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
-    if (!text_open(&queries->text, queries->recipe, queries->table, queries->rules.bits, &rules)) return false;
+    if (!text_open(&queries->text, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
+        return false;
     const char *recipe = text_recipe(&queries->text);
     recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
     return true;

@@ -25,8 +25,9 @@ struct queries {
     struct texts fingerprints; /* the arguments; none, and no texts: standard input */
     struct texts texts;        /* files to be fingerprinted by the index's recipe */
     struct tsv_rules rules;
-    const char *recipe;     /* of the index; "" when not known */
-    const char *table_path; /* of document frequencies, for recipes that weigh by one; or NULL */
+    const char *recipe;           /* of the index; "" when not known */
+    struct extract_rules extract; /* of the texts */
+    const char *table_path;       /* of document frequencies, for recipes that weigh by one; or NULL */
 
     /* Within. */
     size_t next;

@@ -7,7 +7,7 @@ _idx_options() {
                 --id-type --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
             ;;
         merge) echo --memory --threads --force --progress --help ;;
-        lookup) echo -k --text --table --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
+        lookup) echo -k --text --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
