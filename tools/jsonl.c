@@ -69,6 +69,7 @@ bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t lengt
     if (!json_is_object(*object)) return bad_set(bad, BAD_JSON, "it is not a JSON object");
     if (!find_string(*object, rules->text, &fields->text, &fields->text_length, bad)) return false;
     if (rules->id != NULL && !find_id(*object, rules->id, fields, bad)) return false;
-    if (rules->title == NULL || find(*object, rules->title) == NULL) return true;
+    const json_t *title = rules->title == NULL ? NULL : find(*object, rules->title);
+    if (title == NULL || json_is_null(title)) return true;
     return find_string(*object, rules->title, &fields->title, &fields->title_length, bad);
 }
