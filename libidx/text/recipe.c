@@ -112,7 +112,9 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
         return "the number behind its first colon is missing or out of range";
     if (number.at + number.length == piece.at) return NULL;
     bool well = method == IDXT_WORDS && take(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
-    return well ? NULL : "only words:N can be followed by a comma, and then by stop= and known languages";
+    return well ? NULL
+                : "only words:N can be followed by a comma, and then by stop= and languages of de, en, es, fr, "
+                  "it, nl, pt, ru and zh, joined by +";
 }
 
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
@@ -137,7 +139,8 @@ static const char *read_part(struct piece piece, struct idxt_recipe *recipe, uns
     if (take(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
     if (take(&piece, "stop=")) {
         part = STOP;
-        if (!read_languages(piece, &recipe->dropped_stop)) return "stop= takes known languages, joined by +";
+        if (!read_languages(piece, &recipe->dropped_stop))
+            return "stop= takes languages of de, en, es, fr, it, nl, pt, ru and zh, joined by +";
     } else if (take(&piece, "w=")) {
         fault = read_weighing(piece, recipe);
         part = WEIGHT;
