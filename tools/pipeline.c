@@ -24,11 +24,16 @@ enum {
 /* In all batches together, unless one alone is larger. */
 #define RING_BYTES ((size_t)64 << 20)
 
+/* SimHash of fewer features tells little: where one of n equal ones is another, about 64 acos(1 - 1/n) / pi of 64 bits
+ * change, which is more than 10 here. The share of such documents is told where it is 1 % or more of many. */
+enum { FEW_FEATURES = 8, DOCUMENTS_WORTH_A_WARNING = 100 };
+
 /* What became of a document. */
 struct result {
     struct raw_document raw; /* its bytes are freed once they are fingerprinted */
     size_t bytes;            /* that it had */
     uint64_t features;
+    bool few;
     size_t lines_end; /* where the batch's lines end with its own */
 };
 
@@ -137,6 +142,8 @@ static void take_document(struct worker *worker, struct result *result, struct o
     }
     if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) return;
     result->features = made.features;
+    uint64_t least = made.signature.bytes == NULL ? FEW_FEATURES : 0;
+    result->few = made.features < (rules->min_features > 0 ? rules->min_features : least);
     if (made.features >= rules->min_features) print_lines(lines, rules->bits, &made);
 }
 
@@ -180,7 +187,7 @@ static void count(struct pipeline *pipeline, const struct result *result) {
         return;
     }
     pipeline->empty += result->features == 0;
-    pipeline->few += result->features < pipeline->rules->min_features;
+    pipeline->few += result->few;
 }
 
 /* False where there is no going on. */
@@ -238,15 +245,20 @@ static void *print(void *context) {
 /* ---- What is told at the end ---- */
 
 static void say_few(const struct pipeline *pipeline, uint64_t good) {
-    double share = good > 0 ? 100 * (double)pipeline->few / (double)good : 0;
-    if (pipeline->few > 0)
-        complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with fewer than %" PRIu64 " features",
-                 pipeline->few, good, share, pipeline->rules->min_features);
-    share = good > 0 ? 100 * (double)pipeline->empty / (double)good : 0;
-    if (pipeline->few == 0 && pipeline->empty > 0)
+    uint64_t few = pipeline->few, least = pipeline->rules->min_features;
+    double percent = good > 0 ? 100.0 / (double)good : 0;
+    if (least > 0 && few > 0)
+        complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with fewer than %" PRIu64 " features", few,
+                 good, (double)few * percent, least);
+    if (least > 0) return;
+    if (pipeline->empty > 0)
         complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no features, and fingerprint 0; --min-features 1 "
                  "leaves them out",
-                 pipeline->empty, good, share);
+                 pipeline->empty, good, (double)pipeline->empty * percent);
+    if (few > pipeline->empty && good >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good)
+        complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have fewer than %d features, and fingerprints that "
+                 "tell little; --min-features %d leaves them out",
+                 few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES);
 }
 
 static void say_totals(const struct pipeline *pipeline, const struct documents *documents) {
