@@ -9,6 +9,7 @@
 struct extract_rules {
     struct jsonl_rules json;
     bool main_text; /* of HTML */
+    bool hashes;    /* of FORMAT_FEATURES: features are their hashes, in hex */
 };
 
 struct fields {

@@ -30,6 +30,7 @@ static const char help[] =
     "  --main-text            of HTML: without navigation, headers, footers, asides, forms and lists of links\n"
     "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) instead of text;\n"
     "                         consecutive lines of an ID are a document\n"
+    "  --hashes               the same, but a feature is a hash made elsewhere, of 16 hex digits\n"
     "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1); see the man page\n"
     "  --table FILE           of document frequencies, for recipes with w=tfidf or w=idf\n"
     "  --train FILE           make such a table of the features of --recipe, in place of fingerprints, by one thread\n"
@@ -61,16 +62,29 @@ static const char help[] =
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
 
 /* A line of output begins with it. */
-static bool check_recipe(const char *recipe) {
-    if (recipe == NULL || (strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL)) return true;
-    complain_of_usage("a recipe has up to %d bytes, and neither tab nor newline", IDX_MAX_RECIPE_BYTES);
+static bool is_recipe(const char *recipe) {
+    return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
+}
+
+static bool check_options(const struct pipeline_rules *rules, bool features, int format) {
+    if (features && format != FORMAT_AUTO)
+        complain_of_usage("give %s or --format, not both", rules->extract.hashes ? "--hashes" : "--features");
+    else if (rules->train != NULL && (features || rules->table != NULL || rules->min_features > 0))
+        complain_of_usage("--train counts the features of texts: leave --features, --hashes, --table and "
+                          "--min-features out");
+    else if (features && rules->table != NULL)
+        complain_of_usage("--table is for texts: leave it out with --features and --hashes");
+    else if (rules->recipe != NULL && !is_recipe(rules->recipe))
+        complain_of_usage("a recipe has up to %d bytes, and neither tab nor newline", IDX_MAX_RECIPE_BYTES);
+    else
+        return true;
     return false;
 }
 
 static bool check_compare(const struct pipeline_rules *rules, size_t paths) {
     bool others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
     if (paths == 2 && !others) return true;
-    complain_of_usage("--compare takes two files of text or HTML: leave --format, --features, --train and "
+    complain_of_usage("--compare takes two files of text or HTML: leave --format, --features, --hashes, --train and "
                       "--min-features out");
     return false;
 }
@@ -94,6 +108,7 @@ int command_fingerprint(int argc, char **argv) {
         {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &rules.extract.main_text},
         {.name = "features", .kind = OPTION_FLAG, .value = &features},
+        {.name = "hashes", .kind = OPTION_FLAG, .value = &rules.extract.hashes},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &rules.recipe},
         {.name = "table", .kind = OPTION_TEXT, .value = &rules.table},
         {.name = "train", .kind = OPTION_TEXT, .value = &rules.train},
@@ -106,15 +121,8 @@ int command_fingerprint(int argc, char **argv) {
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &paths, &status)) return status;
-    if (features && format != FORMAT_AUTO) {
-        complain_of_usage("give --features or --format, not both");
-        return ENDS_BADLY;
-    }
-    if (rules.train != NULL && (features || rules.table != NULL || rules.min_features > 0)) {
-        complain_of_usage("--train counts the features of texts: leave --features, --table and --min-features out");
-        return ENDS_BADLY;
-    }
-    if (!check_recipe(rules.recipe)) return ENDS_BADLY;
+    features = features || rules.extract.hashes;
+    if (!check_options(&rules, features, format)) return ENDS_BADLY;
     if (rules.train != NULL) rules.threads = 1; /* so that the table is the same every time */
     rules.format = features ? FORMAT_FEATURES : (enum document_format)format;
     if (rules.recipe == NULL && !features) rules.recipe = text_default_recipe;

@@ -64,7 +64,8 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     struct fields fields;
     *result = (struct text_result){.count = 1};
     if (raw->format == FORMAT_FEATURES)
-        return features_fingerprint(lines, text->bits, &result->id, result->fingerprints, &result->features, bad);
+        return features_fingerprint(lines, text->extractor.rules->hashes, text->bits, &result->id, result->fingerprints,
+                                    &result->features, bad);
     if (!extract(&text->extractor, raw, &fields, bad)) return false;
     result->id = fields.id;
     return fingerprint_fields(text, &fields, result, bad);

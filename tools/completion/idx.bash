@@ -13,7 +13,7 @@ _idx_options() {
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
-            echo --format --text-field --id-field --title-field --main-text --features --recipe --bits --compare \
+            echo --format --text-field --id-field --title-field --main-text --features --hashes --recipe --bits --compare \
                 --table --train --min-features --strict --threads --progress --help
             ;;
     esac
