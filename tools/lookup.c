@@ -1,7 +1,7 @@
 /* lookup.c: `idx lookup`: which fingerprints of an index are near to these, and which documents they belong to. */
 #include "tools/agree.h"
+#include "tools/answers.h"
 #include "tools/arguments.h"
-#include "tools/batch.h"
 #include "tools/command.h"
 
 #include <limits.h>
@@ -140,55 +140,56 @@ static bool open_index(struct lookup *lookup, struct idx_index **index) {
 }
 
 /* Fills the batch with what is at hand, at least one query. */
-static enum queries_status fill(struct queries *queries, struct batch *batch) {
+static enum queries_status fill(struct queries *queries, struct answers *answers) {
     struct query query;
     enum queries_status status = queries_next(queries, true, &query);
     while (status == QUERIES_ONE) {
-        if (!batch_add(batch, &query)) {
+        if (!answers_add(answers, &query)) {
             complain("out of memory for the queries");
             return QUERIES_FAILED;
         }
-        if (batch_is_full(batch)) break;
+        if (answers_is_full(answers)) break;
         status = queries_next(queries, false, &query);
     }
     return status;
 }
 
-static bool answer_batch(struct batch *batch, struct agree *agree, struct output *output, struct idx_error *error) {
-    if (agree->question->agree == 0) return batch_answer(batch, output, error);
-    bool whole = batch_answer(batch, &agree->records, error);
+static bool answer_at_hand(struct answers *answers, struct agree *agree, struct output *output,
+                           struct idx_error *error) {
+    if (agree->question->agree == 0) return answers_answer(answers, output, error);
+    bool whole = answers_answer(answers, &agree->records, error);
     agree_take(agree, output);
     return whole;
 }
 
 /* Ends with the status of the queries, QUERIES_FAILED after an error of the library. */
-static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found) {
-    struct batch *batch = batch_new(&lookup->question, lookup->threads);
+static enum queries_status answer_together(struct lookup *lookup, struct output *output, bool *found) {
+    struct answers *answers = answers_new(&lookup->question, lookup->threads);
     struct agree agree = AGREE_INIT(&lookup->question);
     enum queries_status status = QUERIES_FAILED;
     struct idx_error error;
-    if (batch == NULL) {
+    if (answers == NULL) {
         complain("out of memory for %u threads", lookup->threads);
         return QUERIES_FAILED;
     }
     do {
-        status = fill(&lookup->queries, batch);
-        bool whole = answer_batch(batch, &agree, output, &error);
+        status = fill(&lookup->queries, answers);
+        bool whole = answer_at_hand(answers, &agree, output, &error);
         output_flush(output);
         if (!whole) complain("%s", error.sentence);
         if (!whole) status = QUERIES_FAILED;
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
     if (status == QUERIES_END || status == QUERIES_BAD) agree_end(&agree, output);
-    *found = lookup->question.agree > 0 ? agree.found : batch_found(batch);
+    *found = lookup->question.agree > 0 ? agree.found : answers_found(answers);
     agree_free(&agree);
-    batch_free(batch);
+    answers_free(answers);
     return status;
 }
 
 static int answer_all(struct lookup *lookup) {
     struct output output = OUTPUT_STANDARD;
     bool found = false;
-    enum queries_status status = answer_batches(lookup, &output, &found);
+    enum queries_status status = answer_together(lookup, &output, &found);
     bool written = output_close(&output);
     if (status == QUERIES_BAD) queries_complain(&lookup->queries);
     if (!written || status != QUERIES_END) return ENDS_BADLY;
