@@ -141,7 +141,7 @@ static void add_probes(const struct idx_plan_options *options, const struct tabl
     plan->blocks += probes * fmin(idxi_expected_blocks(group, model->block_fingerprints), model->blocks);
 }
 
-/* All patterns of fewer flipped bits than the radius are probed for all values of the spared bits; see lookup.c. */
+/* All patterns of fewer flipped bits than the radius are probed for all values of the spared bits; see search.c. */
 static void add_table(const struct idx_plan_options *options, const struct table_model *model, uint64_t mask,
                       unsigned radius, struct idx_plan *plan) {
     unsigned prefix = (unsigned)__builtin_popcountll(mask), spared = idxi_spared_bits(options->count, prefix);

@@ -1,0 +1,89 @@
+/* search.h: finds the fingerprints within a distance of queries (SPEC.md, chapter 10), by probes of the tables of an
+ * open index. A match that several tables find belongs to the first of them: nothing is remembered, allocated or
+ * locked. A search belongs to one thread. */
+#ifndef IDX_LIBIDX_SEARCH_H
+#define IDX_LIBIDX_SEARCH_H
+
+#include "libidx/index.h"
+
+/* Probes go through a stage in groups: short loops, in which many of them wait for memory at the same time. Two groups
+ * are under way, and what they ask for must stay in the caches. What comes from a disk takes so much longer that
+ * many queries make one. */
+#define IDXI_MEMORY_GROUP 64
+#define IDXI_MEMORY_GROUP_BYTES 8192
+#define IDXI_DISK_GROUP 512
+
+/* One range of permuted fingerprints looked for in one table. */
+struct idxi_probe {
+    const struct idxi_table *table;
+    size_t query;
+    size_t turn;    /* the table's in the tables that are probed */
+    uint64_t block; /* to begin with */
+    bool finds_few; /* so that it is worth sifting */
+};
+
+/* Probes that go through the stages together; and their ranges and permuted queries, as sifting takes them. */
+struct idxi_group {
+    size_t count;
+    size_t bytes; /* that are asked for ahead */
+    struct idxi_probe probes[IDXI_DISK_GROUP];
+    struct idxf_lanes lanes[IDXI_DISK_GROUP / IDXF_LANES];
+};
+
+/* Called for a match of query number `query`. False stops the search. */
+typedef bool (*idxi_match_taker)(void *context, size_t query, const struct idx_match *match);
+
+struct idxi_search {
+    const struct idx_index *index;
+    const struct idxi_probing *probing; /* the tables to probe for the distance */
+    unsigned distance;
+    const uint64_t *queries;
+    idxi_match_taker take;
+    void *context;
+    struct idx_error *error;
+    size_t segment; /* being searched */
+    bool stopped;
+    uint64_t blocks_searched;
+
+    size_t most, most_bytes;                /* of a group */
+    struct idxi_group *beginning, *waiting; /* that one's blocks were asked for */
+    struct idxi_group groups[2];
+};
+
+/* What the probes of a query have in common that are for one table. */
+struct idxi_turn {
+    const struct idxi_table *table;
+    size_t query, number; /* the table's in search->probing */
+    uint64_t permuted;
+};
+
+/* Errors: IDX_BAD_DISTANCE. */
+enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
+
+/* Errors: IDX_INVALID_ARGUMENT (a fingerprint of more bits than the index's). */
+enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                   struct idx_error *error);
+
+/* Begins a search, the distance and all queries that it will be asked checked. Keeps all pointers. */
+void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
+                      const uint64_t *queries, idxi_match_taker take, void *context, struct idx_error *error);
+
+/* Finds all matches of the queries `begin` to `end`, in all segments. */
+enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
+
+/* The same by single probes of tables of search->segment, for those who choose them: begins one for the first `prefix`
+ * bits of `value`, a permuted query with some bits flipped. Ends with idxi_search_end. */
+enum idx_status idxi_search_probe(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+                                  unsigned prefix);
+
+/* Ends the probes that are under way. */
+enum idx_status idxi_search_end(struct idxi_search *search);
+
+/* Whether the table of this number in the probing is the first that lets the error pattern through, and so the one to
+ * report the match. */
+bool idxi_owns(const struct idxi_probing *probing, size_t turn, uint64_t errors);
+
+/* Whether a segment before search->segment has the fingerprint, too. */
+enum idx_status idxi_search_is_repeated(const struct idxi_search *search, uint64_t fingerprint, bool *repeated);
+
+#endif
