@@ -68,6 +68,21 @@ static void warn(const struct idx_properties *properties, const struct skew *ske
                  skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
 }
 
+/* A share of all documents, one in so many, that is much for one fingerprint. */
+#define HEAVY_SHARE 100
+
+static void warn_of_heaviest(const struct idx_index *index, const struct idx_properties *properties) {
+    uint64_t fingerprint, documents;
+    char text[NOTATION_MAX_LENGTH];
+    if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
+    if (documents < properties->documents / HEAVY_SHARE) return;
+    size_t length = notation_print(NOTATION_HEX, properties->bits, fingerprint, text);
+    complain("%" PRIu64 " of %" PRIu64
+             " documents have the fingerprint %.*s: such are often empty pages, or nothing but "
+             "menus; idx lookup lists them",
+             documents, properties->documents, (int)length, text);
+}
+
 /* ---- The whole ---- */
 
 static void say_leftovers(const char *path, size_t leftovers) {
@@ -93,5 +108,6 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
     if (open && properties.fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
         measure_skew(index, properties.scheme->table_count, &skew))
         warn(&properties, &skew);
+    if (open && properties.documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest(index, &properties);
     if (open) idx_close(index);
 }
