@@ -2,6 +2,7 @@
 #include "tools/charset.h"
 
 #include <unicode/ucnv.h>
+#include <unicode/ucnv_cb.h>
 #include <unicode/utf8.h>
 
 #include <stdlib.h>
@@ -59,6 +60,16 @@ void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
     }
 }
 
+/* ICU's own, for some character sets, makes U+001A of a byte that is ill-formed by itself. */
+static void replace(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes, int32_t length,
+                    UConverterCallbackReason reason, UErrorCode *code) {
+    static const UChar replacement = 0xfffd;
+    (void)context, (void)bytes, (void)length;
+    if (reason > UCNV_IRREGULAR) return;
+    *code = U_ZERO_ERROR;
+    ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
+}
+
 /* NULL where there is no such character set. ICU also takes options and paths in a name, which hostile ones could use.
  */
 static UConverter *open_converter(const char *name) {
@@ -69,6 +80,7 @@ static UConverter *open_converter(const char *name) {
         if (strcasecmp(name, labels[i].label) == 0) name = labels[i].meant;
     }
     UConverter *converter = ucnv_open(name, &code);
+    if (U_SUCCESS(code)) ucnv_setToUCallBack(converter, replace, NULL, NULL, NULL, &code);
     if (U_SUCCESS(code)) return converter;
     ucnv_close(converter);
     return NULL;

@@ -1,0 +1,228 @@
+/* html.c: tests of the text, title and description of HTML documents, and of the character set that they name. */
+#include "tools/html.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LITERAL(text) (text), sizeof(text) - 1
+
+/* The bytes alone, without the terminating NUL, so that a sanitizer sees a read beyond them. */
+static char *copy_exactly(const char *bytes, size_t length) {
+    char *copy = malloc(length > 0 ? length : 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, length);
+    return copy;
+}
+
+static void assert_kept(const struct output *kept, const char *expected) {
+    if (kept->length != strlen(expected) || memcmp(kept->bytes, expected, kept->length) != 0)
+        fail_msg("'%.*s', not '%s'", (int)kept->length, kept->length > 0 ? kept->bytes : "", expected);
+}
+
+static void check_bytes(bool main_text, const char *bytes, size_t length, const char *text, const char *title,
+                        const char *description) {
+    struct html html = HTML_INIT;
+    struct bad bad = {0};
+    char *copy = copy_exactly(bytes, length);
+    /* Twice, since what an earlier document left is replaced. */
+    for (int i = 0; i < 2; i++) {
+        assert_true(html_parse(&html, (struct span){copy, length}, main_text, &bad));
+        assert_int_equal(bad.kind, BAD_NONE);
+        assert_kept(&html.text, text);
+        assert_kept(&html.title, title);
+        assert_kept(&html.description, description);
+    }
+    html_free(&html);
+    free(copy);
+}
+
+static void check(const char *document, const char *text) {
+    check_bytes(false, document, strlen(document), text, "", "");
+}
+
+static void check_main(const char *document, const char *text) {
+    check_bytes(true, document, strlen(document), text, "", "");
+}
+
+/* ---- Text ---- */
+
+static void test_elements_in_a_line_and_others(void **state) {
+    (void)state;
+    check("", "");
+    check("plain", "plain\n");
+    check("<p>one</p><p>two</p>", "one\ntwo\n");
+    check("<p>cor<b>n</b>er <i>sh</i>op<sup>2</sup>", "corner shop2\n");
+    check("one<br>two<br/>three<hr>four", "one\ntwo\nthree\nfour\n");
+    check("<ul><li>one<li>two</ul>three", "one\ntwo\nthree\n");
+    check("<table><tr><td>one<td>two<tr><td>three</table>", "one\ntwo\nthree\n");
+    check("<x-new>one</x-new>two", "one\ntwo\n");
+    check("<P>ONE</P><DIV>two</DIV>", "ONE\ntwo\n");
+    check("a <!-- not this --> b", "a  b\n");
+}
+
+static void test_what_is_never_text(void **state) {
+    (void)state;
+    check("one<script>if (a < b) '</p>'</script>two", "one\ntwo\n");
+    check("<style>p { color: red }</style>one", "one\n");
+    check("<noscript><p>no</p></noscript>one<template><b>no</b></template>", "one\n");
+    check("<svg><text>no<svg>no</svg>no</text></svg>one", "one\n");
+    check("<iframe>no</iframe>one", "one\n");
+    check("<SCRIPT>no</SCRIPT>one", "one\n");
+    check("one<script>no end", "one\n");
+    check("<img alt='no' title='no'>one", "one\n");
+}
+
+static void test_entities(void **state) {
+    (void)state;
+    check("caf&eacute; &amp; &lt;cr&ecirc;pes&gt;", "caf\xc3\xa9 & <cr\xc3\xaapes>\n");
+    check("&#20013;&#x4e2d;&#128512;", "\xe4\xb8\xad\xe4\xb8\xad\xf0\x9f\x98\x80\n");
+    check("a&nbsp;b", "a\xc2\xa0"
+                      "b\n");
+    check("a & b &unknown; c", "a & b &unknown; c\n");
+    check("\xe4\xb8\xad", "\xe4\xb8\xad\n");
+}
+
+static void test_nul_bytes_are_blanks(void **state) {
+    (void)state;
+    check_bytes(false, LITERAL("<p>one\0two</p>three\0"), "one two\nthree \n", "", "");
+}
+
+/* ---- Title and description ---- */
+
+static void test_titles(void **state) {
+    (void)state;
+    const char *document = "<html><head><title>One &amp; two</title></head><body><p>text<title>No</title>";
+    check_bytes(false, document, strlen(document), "text\n", "One & two", "");
+    document = "<title>One</title><svg><title>No</title></svg>text";
+    check_bytes(false, document, strlen(document), "text\n", "One", "");
+    document = "<p>text</p><title></title><title>No</title>";
+    check_bytes(false, document, strlen(document), "text\n", "", "");
+}
+
+static void test_descriptions(void **state) {
+    (void)state;
+    const char *document = "<meta name=Description content='a &lt; b'><meta name=description content=second>text";
+    check_bytes(false, document, strlen(document), "text\n", "", "a < b");
+    document = "<meta name=description content=''><meta name=description content=second>text";
+    check_bytes(false, document, strlen(document), "text\n", "", "second");
+    check("<meta name=keywords content=a><meta property=description content=b><meta name=description>text", "text\n");
+    check("<meta name content=a><meta content=b>text", "text\n");
+}
+
+/* ---- The main text ---- */
+
+static void test_main_text(void **state) {
+    (void)state;
+    check_main("<header>a</header><nav>b</nav><p>text</p><aside>c</aside><form>d</form><footer>e</footer>", "text\n");
+    check("<header>a</header><nav>b</nav><p>text</p>", "a\nb\ntext\n");
+    check_main("<nav>a<nav>b</nav>c</nav>text", "text\n");
+    /* Runs of which more than half the bytes, blanks apart, are in links. */
+    check_main("<p><a href=a>link</a>text</p>", "linktext\n");
+    check_main("<p><a href=a>links</a>text</p>", "");
+    check_main("<p><a href=a>l i n k</a> text</p>", "l i n k text\n");
+    check_main("<p>text</p><ul><li><a>one</a><li><a>two</a></ul><p>more", "text\nmore\n");
+    check_main("<p><a>one<br>two</a>text</p>", "twotext\n");
+    check("<p><a href=a>links</a>text</p>", "linkstext\n");
+}
+
+/* ---- Depth ---- */
+
+static void check_depth(size_t depth, bool good) {
+    struct html html = HTML_INIT;
+    struct bad bad = {0};
+    char *document = malloc(3 * depth + 1);
+    assert_non_null(document);
+    for (size_t i = 0; i < depth; i++) memcpy(document + 3 * i, "<b>", 3);
+    document[3 * depth] = 'x';
+    assert_int_equal(html_parse(&html, (struct span){document, 3 * depth + 1}, false, &bad), good);
+    assert_int_equal(bad.kind, good ? BAD_NONE : BAD_HTML);
+    if (good)
+        assert_kept(&html.text, "x\n");
+    else
+        assert_string_equal(bad.problem.sentence, "its elements stand in one another 2000 deep");
+    free(document);
+    html_free(&html);
+}
+
+static void test_depth(void **state) {
+    (void)state;
+    check_depth(HTML_MOST_DEPTH, true);
+    check_depth(HTML_MOST_DEPTH + 1, false);
+    check_depth(50 * HTML_MOST_DEPTH, false);
+}
+
+/* ---- Character sets ---- */
+
+static void check_charset(const char *document, const char *expected) {
+    char name[CHARSET_NAME_SIZE] = "old", *copy = copy_exactly(document, strlen(document));
+    html_find_charset((struct span){copy, strlen(document)}, name);
+    assert_string_equal(name, expected);
+    free(copy);
+}
+
+static void test_character_sets(void **state) {
+    (void)state;
+    check_charset("<meta charset=big5>", "big5");
+    check_charset("<META CharSet = \"Shift_JIS\" >", "Shift_JIS");
+    check_charset("<meta charset='gb2312'/>", "gb2312");
+    check_charset("<meta charset=euc-kr/>", "euc-kr");
+    check_charset("<meta http-equiv=Content-Type content=\"text/html; charset=koi8-r\">", "koi8-r");
+    check_charset("<meta http-equiv=Content-Type content='text/html;charset=koi8-r;x'>", "koi8-r");
+    check_charset("<meta charset=''><meta charset=a>", "a");
+    check_charset("", "");
+    check_charset("<p>text", "");
+    check_charset("<meta charset", "");
+    check_charset("<meta charset=", "");
+    check_charset("<meta charset=\"", "");
+    check_charset("<meta charset=\"b", "b");
+    /* What could be read as far as here is none of these. */
+    check_charset("<meta charset=utf-16>", "utf-8");
+    check_charset("<meta charset=UTF-16LE>", "utf-8");
+    check_charset("<meta charset=utf-32>", "utf-8");
+    /* Names longer than any are passed over. */
+    char longest[100] = "<meta charset=";
+    memset(longest + 14, 'n', 63);
+    strcpy(longest + 77, ">");
+    check_charset(longest, "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn");
+    strcpy(longest + 77, "n>");
+    check_charset(longest, "");
+}
+
+/* Within the first 1,024 bytes alone. */
+static void test_where_character_sets_are_sought(void **state) {
+    (void)state;
+    char document[1100];
+    for (size_t at = 1000; at < 1030; at++) {
+        memset(document, ' ', sizeof document);
+        memcpy(document + at, "charset=big5>", 13);
+        char name[CHARSET_NAME_SIZE];
+        html_find_charset((struct span){document, sizeof document}, name);
+        const char *expected = at + 12 <= 1024 ? "big5" : at + 8 < 1024 ? "cut" : "";
+        if (strcmp(expected, "cut") == 0)
+            assert_memory_equal(name, "big5", 1024 - at - 8);
+        else
+            assert_string_equal(name, expected);
+    }
+}
+
+int main(void) {
+    html_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_elements_in_a_line_and_others),
+        cmocka_unit_test(test_what_is_never_text),
+        cmocka_unit_test(test_entities),
+        cmocka_unit_test(test_nul_bytes_are_blanks),
+        cmocka_unit_test(test_titles),
+        cmocka_unit_test(test_descriptions),
+        cmocka_unit_test(test_main_text),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_character_sets),
+        cmocka_unit_test(test_where_character_sets_are_sought),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
