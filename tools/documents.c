@@ -28,10 +28,10 @@ static struct raw_document begin(enum document_format format) {
     return (struct raw_document){.format = format, .bytes = OUTPUT_KEPT};
 }
 
-/* `number` 0: there is one document in the file. */
+/* `where` NULL: there is one document in the file. */
 static bool give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
-    int length = number == 0 ? asprintf(&raw->place, "%s", documents->path)
-                             : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
+    int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
+                               : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
     if (length < 0) {
         raw->place = NULL;
         bad_set(&raw->bad, BAD_FILE, "%s", strerror(ENOMEM));
@@ -55,7 +55,7 @@ static bool give_end(struct documents *documents) {
     const struct source *source = &documents->source;
     if (!source->broken && !source->unreadable) return true;
     enum bad_kind kind = source->broken ? BAD_COMPRESSION : BAD_FILE;
-    return give_bad(documents, kind, source->problem.sentence, "", 0);
+    return give_bad(documents, kind, source->problem.sentence, NULL, 0);
 }
 
 static void set_too_long(struct raw_document *raw) {
@@ -85,7 +85,7 @@ static bool read_whole(struct documents *documents, enum document_format format)
         append(&raw, bytes, held);
         source_skip(source, held);
     }
-    if (!source->broken && !source->unreadable) return give(documents, &raw, "", 0);
+    if (!source->broken && !source->unreadable) return give(documents, &raw, NULL, 0);
     raw_document_free(&raw);
     return give_end(documents);
 }
@@ -364,10 +364,10 @@ static bool read_opened(struct documents *documents, enum document_format format
 static bool read_file(struct documents *documents, const char *path, enum document_format format, bool in_folder) {
     documents->path = path;
     if (strpbrk(path, "\t\n") != NULL)
-        return give_bad(documents, BAD_FILE, "its path has a tab or a newline, which an ID can't have; rename it", "",
+        return give_bad(documents, BAD_FILE, "its path has a tab or a newline, which an ID can't have; rename it", NULL,
                         0);
     if (!source_open(&documents->source, path))
-        return give_bad(documents, BAD_FILE, documents->source.problem.sentence, "", 0);
+        return give_bad(documents, BAD_FILE, documents->source.problem.sentence, NULL, 0);
     if (format == FORMAT_AUTO) format = format_of_name(path);
     bool on = read_opened(documents, format, in_folder);
     source_close(&documents->source);
@@ -397,7 +397,7 @@ bool documents_read_one(struct documents *documents, const char *path) {
     enum document_format format = format_of_name(path);
     documents->path = path;
     if (!source_open(&documents->source, path))
-        return give_bad(documents, BAD_FILE, documents->source.problem.sentence, "", 0);
+        return give_bad(documents, BAD_FILE, documents->source.problem.sentence, NULL, 0);
     if (format == FORMAT_AUTO) {
         const char *bytes;
         format = format_of_content(bytes, source_peek(&documents->source, SNIFFED_BYTES, &bytes));
