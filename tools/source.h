@@ -1,5 +1,6 @@
 /* source.h: the bytes of a file, of standard input or of memory, decompressed where they are gzip's (any number of
- * members), zstd's, xz's or bzip2's: streamed, in bounded memory. A source belongs to one thread at a time. */
+ * members), zstd's, xz's or bzip2's, and checked against the sums that are kept there: streamed, in bounded memory. A
+ * source belongs to one thread at a time. */
 #ifndef IDX_TOOLS_SOURCE_H
 #define IDX_TOOLS_SOURCE_H
 
@@ -8,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
 
 /* The most that source_peek can be asked for. */
 enum { SOURCE_MOST_PEEKED = 1 << 16 };
@@ -28,13 +32,16 @@ struct source {
 
     /* Within. */
     struct archive *archive;
-    int descriptor;     /* -1: memory */
-    int error;          /* errno of read(2), or 0 */
-    const void *memory; /* what is to be read from memory, NULL once it was */
-    size_t memory_length;
+    int descriptor;  /* -1: memory */
+    int error;       /* errno of read(2), or 0 */
+    const char *raw; /* input not yet decompressed: in `input`, or the memory */
+    size_t raw_length;
+    bool begun, gzipped, in_member; /* read from; gzip's; within a member of it */
+    const char *fault;              /* what is wrong with its gzip, or NULL */
+    z_stream gzip;
     const void *block; /* decompressed and not yet copied to `buffer` */
     size_t block_length;
-    char *input, *buffer;
+    char *input, *inflated, *buffer;
     size_t start, end; /* decompressed and not yet skipped, in `buffer` */
     bool ended;
 };

@@ -6,7 +6,7 @@
 const char text_default_recipe[] = "none: this idx was built without text support";
 
 static bool complain_of_build(void) {
-    complain("this idx was built without text support (libidxtext, which needs ICU, and libarchive and libxml2)");
+    complain("this idx was built without text support (libidxtext, which needs ICU, and libarchive, libxml2 and zlib)");
     return false;
 }
 
