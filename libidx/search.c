@@ -9,21 +9,6 @@
 
 /* ---- Matches ---- */
 
-/* Whether a table lets the error pattern through. Few bits are cleared faster than counted. */
-static inline bool lets_through(const struct idxi_probed *table, uint64_t errors) {
-    errors &= table->mask;
-    for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;
-    return errors == 0;
-}
-
-bool idxi_owns(const struct idxi_probing *probing, size_t turn, uint64_t errors) {
-    const struct idxi_probed *tables = probing->tables;
-    for (size_t i = 0; i < turn; i++) {
-        if (lets_through(&tables[i], errors)) return false;
-    }
-    return lets_through(&tables[turn], errors);
-}
-
 enum idx_status idxi_search_is_repeated(const struct idxi_search *search, uint64_t fingerprint, bool *earlier) {
     *earlier = false;
     for (size_t i = 0; i < search->segment && !*earlier; i++)

@@ -79,10 +79,6 @@ enum idx_status idxi_search_probe(struct idxi_search *search, const struct idxi_
 /* Ends the probes that are under way. */
 enum idx_status idxi_search_end(struct idxi_search *search);
 
-/* Whether the table of this number in the probing is the first that lets the error pattern through, and so the one to
- * report the match. */
-bool idxi_owns(const struct idxi_probing *probing, size_t turn, uint64_t errors);
-
 /* Whether a segment before search->segment has the fingerprint, too. */
 enum idx_status idxi_search_is_repeated(const struct idxi_search *search, uint64_t fingerprint, bool *repeated);
 

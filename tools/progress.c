@@ -26,6 +26,7 @@ static const struct {
     [IDX_PHASE_MERGING] = {"merging", " entries"},
     [IDX_PHASE_TABLES] = {"writing tables", " fingerprints"},
     [IDX_PHASE_PUBLISHING] = {"publishing", ""},
+    [IDX_PHASE_COMPARING] = {"comparing", " fingerprints"},
 };
 
 static double now_seconds(void) {

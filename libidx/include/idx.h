@@ -244,7 +244,7 @@ enum idx_id_type {
     IDX_ID_NONE = 2, /* no documents are kept, only which fingerprints there are */
 };
 
-/* What a build or a merge does; they may come more than once, and in any order. */
+/* What a long call does; they may come more than once, and in any order. */
 enum idx_phase {
     IDX_PHASE_ADDING = 0,     /* taking documents; done: documents, total: 0, not known */
     IDX_PHASE_SORTING = 1,    /* sorting what fills the memory, and writing it as sorted runs; documents */
@@ -252,6 +252,7 @@ enum idx_phase {
                                  where indexes are merged, fingerprints, each once a table */
     IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each twice a table */
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
+    IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints, of the first index, each once a table */
     IDX_PHASE_COUNT
 };
 
@@ -517,6 +518,47 @@ IDX_API enum idx_status idx_exists(const struct idx_index *index, uint64_t finge
  * their first table. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
                                       struct idx_error *error);
+
+/* ---- Pairs and joins --------------------------------------------------------------------------------------------- */
+
+struct idx_join_options {
+    size_t size;
+    unsigned distance; /* UINT_MAX: the k of the index */
+    unsigned threads;  /* 1 to IDX_MAX_THREADS */
+    /* What the call may hold in memory, in bytes, mapped pages not counted: IDX_MIN_MEMORY_BYTES or more. It takes some
+     * MiB a thread where fingerprints are spread evenly, and more where many share a prefix. 0: half of what is free.
+     */
+    uint64_t memory_bytes;
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_JOIN_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_join_options), (unsigned)-1, 1, 0, NULL, NULL }
+
+struct idx_pair {
+    uint64_t a, b;
+    unsigned distance;
+};
+
+/* Called for pairs, some thousand at a time, by any thread of the call but by one at a time; returns false to stop the
+ * call, which is no error. */
+typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, size_t count);
+
+/* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order. Goes
+ * through each table once in file order, and where it has a radius, some more times in parts. However many fingerprints
+ * share a prefix, the time it takes grows with their number, and with that of the pairs, far less than by the square.
+ * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are right, but not all. */
+IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
+                                  idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
+
+/* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones too, each once.
+ * Both must have the same bits, k, recipe and tables; they may be one and the same. Errors: as idx_pairs;
+ * IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs). */
+IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
+                                 const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
+                                 struct idx_error *error);
 
 /* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
 
