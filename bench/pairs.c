@@ -1,0 +1,338 @@
+/* pairs.c: how long all pairs of fingerprints within 3 bits take: of an index, of plain fingerprints by building one
+ * first, and by a plain join in memory, with which all are compared. */
+#include "bench/clock.h"
+#include "bench/data.h"
+#include "bench/faiss.h"
+#include "bench/memory.h"
+#include "bench/processor.h"
+
+#include <ftw.h>
+#include <getopt.h>
+#include <idx.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define K 3
+#define MAX_ROUNDS 99
+#define FAISS_MOST 1000000 /* fingerprints: it would take hours for many more */
+
+static const char help[] =
+    "Usage: pairs --count N [OPTION]...\n"
+    "Draws N distinct fingerprints, uniform ones, a tenth of them copies with 1 to 6 bits flipped, in random order, "
+    "and\n"
+    "measures finding all pairs within 3 bits: by a plain join in memory (four counting sorts by 16 bits, and "
+    "comparing\n"
+    "all with all that are equal in these); from built indexes; and from the plain fingerprints, building an index\n"
+    "without documents first; up to 1e6 also by FAISS (range search of each fingerprint). All must find the same.\n"
+    "\n"
+    "  --count N        fingerprints (required), such as 1e7\n"
+    "  --schemes S,S    of the indexes (default 2:1:1,5:2,auto)\n"
+    "  --raw S          scheme of the index from plain fingerprints (default 2:1:1)\n"
+    "  --threads T      runs with 1 and with T threads (default 2)\n"
+    "  --rounds N       of which medians are taken (default 3)\n"
+    "  --folder D       for indexes, removed afterwards (default /dev/shm, where syncing costs nothing)\n"
+    "\n"
+    "Columns, separated by tabs: n; system; scheme; threads; build_seconds; pairs_seconds, of CPU pairs_cpu_seconds;\n"
+    "times: the plain join's seconds by those of pairs (from plain fingerprints: of both); bytes, of the tables; "
+    "pairs;\n"
+    "hash: of the set of pairs.\n";
+
+struct options {
+    size_t count;
+    const char *schemes, *raw, *folder;
+    unsigned threads, rounds;
+};
+
+static char index_path[PATH_MAX];
+
+/* What a run found and took. */
+struct run {
+    struct answers answers;
+    double build, pairs, cpu;
+    uint64_t bytes;
+};
+
+static double cpu_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void add_pair(struct answers *answers, uint64_t a, uint64_t b) {
+    add_match(answers, a < b ? a : b, a < b ? b : a);
+}
+
+/* ---- The plain join ---- */
+
+#define DIGIT 16
+
+/* A pair belongs to the first 16 bits that are equal. */
+static void take_near(struct answers *answers, const uint64_t *group, size_t count, size_t at, unsigned digit) {
+    for (size_t i = at + 1; i < count; i++) {
+        uint64_t errors = group[at] ^ group[i];
+        if (__builtin_popcountll(errors) > K) continue;
+        bool before = false;
+        for (unsigned j = 0; j < digit; j++) before |= (errors >> j * DIGIT & 0xffff) == 0;
+        if (!before) add_pair(answers, group[at], group[i]);
+    }
+}
+
+#define NEAR_AMONG(name, attributes)                                                                                   \
+    attributes static bool name(uint64_t x, const uint64_t *others, size_t count) {                                    \
+        uint64_t found = 0;                                                                                            \
+        for (size_t i = 0; i < count; i++) found |= (uint64_t)(__builtin_popcountll(x ^ others[i]) <= K);              \
+        return found != 0;                                                                                             \
+    }
+NEAR_AMONG(near_plain, )
+#ifdef __x86_64__
+NEAR_AMONG(near_avx2, __attribute__((target("avx2,bmi2,popcnt"), optimize("O3"))))
+NEAR_AMONG(near_vpopcntdq,
+           __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq,prefer-vector-width=512"), optimize("O3"))))
+#endif
+
+typedef bool (*near_among)(uint64_t x, const uint64_t *others, size_t count);
+
+static near_among choose_near(void) {
+#ifdef __x86_64__
+    enum instructions instructions = find_instructions(INSTRUCTIONS_VPOPCNTDQ);
+    if (instructions == INSTRUCTIONS_VPOPCNTDQ) return near_vpopcntdq;
+    if (instructions != INSTRUCTIONS_PLAIN) return near_avx2;
+#endif
+    return near_plain;
+}
+
+static void join_digit(struct answers *answers, const uint64_t *fingerprints, uint64_t *sorted, size_t count,
+                       unsigned digit, near_among near) {
+    static size_t begins[(1 << DIGIT) + 1];
+    memset(begins, 0, sizeof begins);
+    for (size_t i = 0; i < count; i++) begins[(fingerprints[i] >> digit * DIGIT & 0xffff) + 1]++;
+    for (size_t i = 0; i < 1 << DIGIT; i++) begins[i + 1] += begins[i];
+    for (size_t i = 0; i < count; i++) sorted[begins[fingerprints[i] >> digit * DIGIT & 0xffff]++] = fingerprints[i];
+    for (size_t i = 0, begin = 0; i < 1 << DIGIT; begin = begins[i++]) {
+        size_t group = begins[i] - begin;
+        for (size_t j = 0; j + 1 < group; j++) {
+            if (near(sorted[begin + j], sorted + begin + j + 1, group - j - 1))
+                take_near(answers, sorted + begin, group, j, digit);
+        }
+    }
+}
+
+static void run_plain(const uint64_t *fingerprints, size_t count, struct run *run) {
+    double begin = now(), cpu = cpu_now();
+    near_among near = choose_near();
+    uint64_t *sorted = huge_new(count * sizeof *sorted);
+    memset(run, 0, sizeof *run);
+    for (unsigned digit = 0; digit < 64 / DIGIT; digit++)
+        join_digit(&run->answers, fingerprints, sorted, count, digit, near);
+    huge_free(sorted, count * sizeof *sorted);
+    run->pairs = now() - begin;
+    run->cpu = cpu_now() - cpu;
+}
+
+/* ---- idx ---- */
+
+static void check(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) die("%s", error->sentence);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static void remove_index(void) { nftw(index_path, remove_entry, 8, FTW_DEPTH | FTW_PHYS); }
+
+static void build(const uint64_t *fingerprints, size_t count, const char *scheme, unsigned threads, struct run *run) {
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    struct idx_build_summary summary;
+    struct idx_builder *builder;
+    struct idx_error error;
+    double begin = now();
+    options.k = K;
+    options.scheme = scheme;
+    options.threads = threads;
+    options.id_type = IDX_ID_NONE;
+    options.replace = true;
+    check(idx_builder_open(&builder, index_path, &options, &error), &error);
+    for (size_t i = 0; i < count; i++) check(idx_builder_add_u64(builder, fingerprints[i], 0, &error), &error);
+    check(idx_builder_finish(builder, &summary, &error), &error);
+    idx_builder_free(builder);
+    run->build = now() - begin;
+    run->bytes = summary.table_bytes;
+}
+
+static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    for (size_t i = 0; i < count; i++) add_pair(context, pairs[i].a, pairs[i].b);
+    return true;
+}
+
+static void find_pairs(unsigned threads, struct run *run) {
+    struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct idx_index *index;
+    struct idx_error error;
+    double begin = now(), cpu = cpu_now();
+    open_options.residence = IDX_RESIDENCE_NONE;
+    options.threads = threads;
+    memset(&run->answers, 0, sizeof run->answers);
+    check(idx_open(&index, index_path, &open_options, &error), &error);
+    check(idx_pairs(index, &options, take_pairs, &run->answers, &error), &error);
+    idx_close(index);
+    run->pairs = now() - begin;
+    run->cpu = cpu_now() - cpu;
+}
+
+/* ---- Rows ---- */
+
+static int compare_runs(const void *a, const void *b) {
+    const struct run *x = a, *y = b;
+    double x_all = x->build + x->pairs, y_all = y->build + y->pairs;
+    return (x_all > y_all) - (x_all < y_all);
+}
+
+static struct run get_median(struct run *runs, unsigned count) {
+    qsort(runs, count, sizeof *runs, compare_runs);
+    return runs[count / 2];
+}
+
+static double plain_seconds;
+static struct answers right;
+
+static void print(size_t count, const char *system, const char *scheme, unsigned threads, const struct run *run,
+                  bool with_build) {
+    double seconds = run->pairs + (with_build ? run->build : 0);
+    printf("%zu\t%s\t%s\t%u\t%.3f\t%.3f\t%.3f\t%.2f\t%llu\t%llu\t%016llx\n", count, system, scheme, threads, run->build,
+           run->pairs, run->cpu, plain_seconds / seconds, (unsigned long long)run->bytes,
+           (unsigned long long)run->answers.matches, (unsigned long long)run->answers.hash);
+    fflush(stdout);
+    if (run->answers.matches != right.matches || run->answers.hash != right.hash)
+        die("%s %s found other pairs than the plain join", system, scheme);
+}
+
+static void measure_plain(const struct options *options, const uint64_t *fingerprints) {
+    struct run runs[MAX_ROUNDS];
+    for (unsigned i = 0; i < options->rounds; i++) run_plain(fingerprints, options->count, &runs[i]);
+    struct run run = get_median(runs, options->rounds);
+    plain_seconds = run.pairs;
+    right = run.answers;
+    print(options->count, "plain join", "-", 1, &run, false);
+}
+
+static void measure_index(const struct options *options, const uint64_t *fingerprints, const char *scheme) {
+    struct run runs[MAX_ROUNDS];
+    struct run built;
+    build(fingerprints, options->count, scheme, options->threads, &built);
+    for (unsigned threads = 1; threads <= options->threads; threads += options->threads - 1) {
+        for (unsigned i = 0; i < options->rounds; i++) {
+            runs[i] = built;
+            find_pairs(threads, &runs[i]);
+        }
+        struct run run = get_median(runs, options->rounds);
+        print(options->count, "idx, from an index", scheme, threads, &run, false);
+        if (options->threads == 1) break;
+    }
+    remove_index();
+}
+
+static void measure_raw(const struct options *options, const uint64_t *fingerprints) {
+    struct run runs[MAX_ROUNDS];
+    for (unsigned threads = 1; threads <= options->threads; threads += options->threads - 1) {
+        for (unsigned i = 0; i < options->rounds; i++) {
+            build(fingerprints, options->count, options->raw, threads, &runs[i]);
+            find_pairs(threads, &runs[i]);
+            remove_index();
+        }
+        struct run run = get_median(runs, options->rounds);
+        print(options->count, "idx, from fingerprints", options->raw, threads, &run, true);
+        if (options->threads == 1) break;
+    }
+}
+
+#ifdef BENCH_HAS_FAISS
+/* It finds each fingerprint itself, and each pair from both sides. */
+static void measure_faiss(const struct options *options, const struct data *data) {
+    struct system system;
+    struct answers answers = {0};
+    if (data->count > FAISS_MOST || !faiss_hash_build(&system, data, 4, 16, 0)) return;
+    double begin = now();
+    system.answer(&system, MODE_STAGED, data->fingerprints, data->count, &answers);
+    double seconds = now() - begin;
+    system.free(&system);
+    if (answers.matches != data->count + 2 * right.matches) die("FAISS found other pairs than the plain join");
+    printf("%zu\tFAISS\t%s\t1\t-\t%.3f\t-\t%.2f\t-\t%llu\t-\n", options->count, system.scheme, seconds,
+           plain_seconds / seconds, (unsigned long long)right.matches);
+}
+#endif
+
+/* ---- The program ---- */
+
+static void shuffle(uint64_t *values, size_t count) {
+    uint64_t random = 1;
+    for (size_t i = count; i > 1; i--) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        size_t at = (size_t)((random ^ random >> 33) % i);
+        uint64_t value = values[at];
+        values[at] = values[i - 1];
+        values[i - 1] = value;
+    }
+}
+
+static double read_number(const char *text, double least, double most) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end != '\0' || !(number >= least && number <= most)) die("%s: not such a number", text);
+    return number;
+}
+
+static void read_options(int argc, char **argv, struct options *options) {
+    static const struct option names[] = {
+        {"count", required_argument, NULL, 'n'},  {"schemes", required_argument, NULL, 's'},
+        {"raw", required_argument, NULL, 'r'},    {"threads", required_argument, NULL, 't'},
+        {"rounds", required_argument, NULL, 'o'}, {"folder", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        switch (name) {
+            case 'n': options->count = (size_t)read_number(optarg, 10, 1e10); break;
+            case 's': options->schemes = optarg; break;
+            case 'r': options->raw = optarg; break;
+            case 't': options->threads = (unsigned)read_number(optarg, 1, IDX_MAX_THREADS); break;
+            case 'o': options->rounds = (unsigned)read_number(optarg, 1, MAX_ROUNDS); break;
+            case 'f': options->folder = optarg; break;
+            case 'h': fputs(help, stdout); exit(0);
+            default: die("see --help");
+        }
+    }
+    if (options->count == 0 || optind < argc) die("see --help");
+}
+
+int main(int argc, char **argv) {
+    struct options options = {0, "2:1:1,5:2,auto", "2:1:1", "/dev/shm", 2, 3};
+    struct data data;
+    char schemes[256];
+    read_options(argc, argv, &options);
+    size_t drawn = options.count;
+    make_data(&data, drawn, 1, K);
+    options.count = data.count;
+    uint64_t *fingerprints = huge_new(data.count * sizeof *fingerprints);
+    memcpy(fingerprints, data.fingerprints, data.count * sizeof *fingerprints);
+    shuffle(fingerprints, data.count);
+    snprintf(index_path, sizeof index_path, "%s/idx-pairs-%ld", options.folder, (long)getpid());
+    atexit(remove_index);
+    printf("n\tsystem\tscheme\tthreads\tbuild_seconds\tpairs_seconds\tpairs_cpu_seconds\ttimes\tbytes\tpairs\thash\n");
+    measure_plain(&options, fingerprints);
+    snprintf(schemes, sizeof schemes, "%s", options.schemes);
+    for (char *scheme = strtok(schemes, ","); scheme != NULL; scheme = strtok(NULL, ","))
+        measure_index(&options, fingerprints, scheme);
+    measure_raw(&options, fingerprints);
+#ifdef BENCH_HAS_FAISS
+    measure_faiss(&options, &data);
+#endif
+    huge_free(fingerprints, data.count * sizeof *fingerprints);
+    free_data(&data, drawn);
+    return 0;
+}
