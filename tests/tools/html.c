@@ -20,7 +20,7 @@ static char *copy_exactly(const char *bytes, size_t length) {
 }
 
 static void assert_kept(const struct output *kept, const char *expected) {
-    if (kept->length != strlen(expected) || memcmp(kept->bytes, expected, kept->length) != 0)
+    if (kept->length != strlen(expected) || (kept->length > 0 && memcmp(kept->bytes, expected, kept->length) != 0))
         fail_msg("'%.*s', not '%s'", (int)kept->length, kept->length > 0 ? kept->bytes : "", expected);
 }
 
