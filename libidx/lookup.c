@@ -162,36 +162,74 @@ enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, 
 
 /* ---- All fingerprints ---- */
 
-static enum idx_status visit_block(struct idxi_search *search, const struct visitor *visitor,
-                                   const struct idxi_table *table, uint64_t block) {
+struct reading {
+    const struct idx_index *index;
+    size_t segment;
+    idx_fingerprints_visitor visit;
+    void *context;
+    bool stopped;
+};
+
+/* Leaves out those that earlier segments have. */
+static enum idx_status keep_fresh(const struct reading *reading, uint64_t *fingerprints, size_t *count,
+                                  struct idx_error *error) {
+    size_t kept = 0;
+    for (size_t i = 0; i < *count && reading->segment > 0; i++) {
+        bool repeated;
+        IDXI_TRY(idxi_is_repeated(reading->index, reading->segment, fingerprints[i], &repeated, error));
+        fingerprints[kept] = fingerprints[i];
+        kept += !repeated;
+    }
+    if (reading->segment > 0) *count = kept;
+    return IDX_OK;
+}
+
+static enum idx_status visit_block(struct reading *reading, const struct idxi_table *table, uint64_t block,
+                                   struct idx_error *error) {
     struct idxf_block_cursor cursor;
     uint64_t fingerprints[IDXF_CHUNK];
     size_t count;
-    IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, block), search->error));
+    IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, block), error));
     idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
-    while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
-        for (size_t i = 0; i < count && !search->stopped; i++) {
-            struct idx_match match = {idxf_unpermute(&table->permutation, fingerprints[i]), 0};
-            bool earlier;
-            IDXI_TRY(idxi_search_is_repeated(search, match.fingerprint, &earlier));
-            if (!earlier) search->stopped = !visitor->visit(visitor->context, &match);
-        }
+    while (!reading->stopped && (count = idxf_block_next(&cursor, fingerprints)) > 0) {
+        for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
+        IDXI_TRY(keep_fresh(reading, fingerprints, &count, error));
+        if (count > 0) reading->stopped = !reading->visit(reading->context, fingerprints, count);
     }
     if (cursor.fault == IDXF_OK) return IDX_OK;
-    return idxi_fail_fault(search->error, cursor.fault, table->path, idxi_table_block_offset(table, block));
+    return idxi_fail_fault(error, cursor.fault, table->path, idxi_table_block_offset(table, block));
+}
+
+/* ⌊blocks · part / parts⌋ */
+static uint64_t get_part(uint64_t blocks, uint64_t part, uint64_t parts) {
+    return blocks / parts * part + blocks % parts * part / parts;
+}
+
+enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
+                               idx_fingerprints_visitor visit, void *context, struct idx_error *error) {
+    struct reading reading = {index, 0, visit, context, false};
+    if (part >= parts)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "part %u of %u: parts are numbered from 0", part, parts);
+    for (; reading.segment < index->manifest->segment_count; reading.segment++) {
+        const struct idxi_table *table = &index->segments[reading.segment].tables[0];
+        uint64_t end = get_part(table->header.blocks, (uint64_t)part + 1, parts);
+        for (uint64_t block = get_part(table->header.blocks, part, parts); block < end && !reading.stopped; block++)
+            IDXI_TRY(visit_block(&reading, table, block, error));
+    }
+    return IDX_OK;
+}
+
+static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {
+    const struct visitor *visitor = context;
+    for (size_t i = 0; i < count; i++) {
+        struct idx_match match = {fingerprints[i], 0};
+        if (!visitor->visit(visitor->context, &match)) return false;
+    }
+    return true;
 }
 
 enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
                               struct idx_error *error) {
-    struct idxi_search search;
     struct visitor visitor = {visit, context};
-    search.index = index;
-    search.error = error;
-    search.stopped = false;
-    for (search.segment = 0; search.segment < index->manifest->segment_count; search.segment++) {
-        const struct idxi_table *table = &index->segments[search.segment].tables[0];
-        for (uint64_t block = 0; block < table->header.blocks && !search.stopped; block++)
-            IDXI_TRY(visit_block(&search, &visitor, table, block));
-    }
-    return IDX_OK;
+    return idx_visit_part(index, 0, 1, visit_each, &visitor, error);
 }

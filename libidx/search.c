@@ -9,10 +9,11 @@
 
 /* ---- Matches ---- */
 
-enum idx_status idxi_search_is_repeated(const struct idxi_search *search, uint64_t fingerprint, bool *earlier) {
-    *earlier = false;
-    for (size_t i = 0; i < search->segment && !*earlier; i++)
-        IDXI_TRY(idxi_segment_contains(search->index, i, fingerprint, earlier, search->error));
+enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
+                                 struct idx_error *error) {
+    *repeated = false;
+    for (size_t i = 0; i < segment && !*repeated; i++)
+        IDXI_TRY(idxi_segment_contains(index, i, fingerprint, repeated, error));
     return IDX_OK;
 }
 
@@ -21,7 +22,7 @@ static enum idx_status report(struct idxi_search *search, const struct idxi_prob
     uint64_t errors = fingerprint ^ search->queries[probe->query];
     bool earlier;
     if (search->stopped || !idxi_owns(search->probing, probe->turn, errors)) return IDX_OK;
-    IDXI_TRY(idxi_search_is_repeated(search, fingerprint, &earlier));
+    IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &earlier, search->error));
     if (earlier) return IDX_OK;
     struct idx_match match = {fingerprint, (unsigned)__builtin_popcountll(errors)};
     search->stopped = !search->take(search->context, probe->query, &match);
@@ -155,8 +156,9 @@ enum idx_status idxi_search_end(struct idxi_search *search) {
     return search_group(search, search->waiting);
 }
 
-enum idx_status idxi_search_probe(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
-                                  unsigned prefix) {
+/* Begins a probe for the first `prefix` bits of `value`. */
+static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+                                   unsigned prefix) {
     struct idxi_group *group = search->beginning;
     size_t lane = group->count % IDXF_LANES;
     struct idxf_lanes *lanes = &group->lanes[group->count / IDXF_LANES];
@@ -175,19 +177,28 @@ enum idx_status idxi_search_probe(struct idxi_search *search, const struct idxi_
     return is_full ? end_group(search) : IDX_OK;
 }
 
-/* Begins a probe for each pattern of at most `radius` flipped bits of the prefix of `value`. Its last bits, the spared
- * ones, are not flipped: so few fingerprints have the bits before them that they are searched for all of their values
- * at once. Bits from bit `bit` on were flipped, or not, before. */
-static enum idx_status begin_probes(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
-                                    unsigned bit, unsigned radius) {
+/* The last bits of the prefix, the spared ones, are not flipped: so few fingerprints have the bits before them that
+ * they are searched for all of their values at once. */
+enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+                                   unsigned bit, unsigned radius) {
     unsigned prefix = turn->table->prefix, flipped = prefix - turn->table->spared_bits;
-    if (radius == 0) return idxi_search_probe(search, turn, value, prefix);
-    IDXI_TRY(idxi_search_probe(search, turn, value, flipped));
+    if (radius == 0) return begin_probe(search, turn, value, prefix);
+    IDXI_TRY(begin_probe(search, turn, value, flipped));
     while (bit > 64 - flipped && !search->stopped) {
         bit--;
-        IDXI_TRY(begin_probes(search, turn, value ^ UINT64_C(1) << bit, bit, radius - 1));
+        IDXI_TRY(idxi_search_probes(search, turn, value ^ UINT64_C(1) << bit, bit, radius - 1));
     }
     return IDX_OK;
+}
+
+double idxi_count_probes(const struct idxi_table *table, unsigned radius) {
+    unsigned flipped = radius == 0 ? 0 : table->prefix - table->spared_bits;
+    double sum = 0, patterns = 1;
+    for (unsigned i = 0; i <= radius && i <= flipped; i++) {
+        sum += patterns;
+        patterns = patterns * (flipped - i) / (i + 1);
+    }
+    return sum;
 }
 
 static enum idx_status search_query(struct idxi_search *search, size_t query) {
@@ -197,7 +208,7 @@ static enum idx_status search_query(struct idxi_search *search, size_t query) {
         const struct idxi_table *table = &tables[probed->table];
         if (table->header.blocks == 0) continue;
         struct idxi_turn turn = {table, query, i, idxf_permute(&table->permutation, search->queries[query])};
-        IDXI_TRY(begin_probes(search, &turn, turn.permuted, 64, probed->radius));
+        IDXI_TRY(idxi_search_probes(search, &turn, turn.permuted, 64, probed->radius));
     }
     return IDX_OK;
 }

@@ -71,15 +71,20 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
 /* Finds all matches of the queries `begin` to `end`, in all segments. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
 
-/* The same by single probes of tables of search->segment, for those who choose them: begins one for the first `prefix`
- * bits of `value`, a permuted query with some bits flipped. Ends with idxi_search_end. */
-enum idx_status idxi_search_probe(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
-                                  unsigned prefix);
+/* The same by single probes of tables of search->segment, for those who choose them: begins one for each pattern of at
+ * most `radius` flipped bits of the prefix of `value`, a permuted query; bits from bit `bit` on, 64 for none, were
+ * flipped, or not, before. They end with idxi_search_end. */
+enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+                                   unsigned bit, unsigned radius);
+
+/* How many probes a query makes of a table. */
+double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
 /* Ends the probes that are under way. */
 enum idx_status idxi_search_end(struct idxi_search *search);
 
-/* Whether a segment before search->segment has the fingerprint, too. */
-enum idx_status idxi_search_is_repeated(const struct idxi_search *search, uint64_t fingerprint, bool *repeated);
+/* Whether a segment before this one has the fingerprint, too. */
+enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
+                                 struct idx_error *error);
 
 #endif

@@ -27,6 +27,7 @@
 #ifndef IDX_H
 #define IDX_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -252,7 +253,8 @@ enum idx_phase {
                                  where indexes are merged, fingerprints, each once a table */
     IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each twice a table */
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
-    IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints, of the first index, each once a table */
+    IDX_PHASE_COMPARING = 5,  /* pairs and joins: fingerprints, of the first index, each once a table; batches:
+                                 queries, each once a table where they are merged, or fingerprints streamed */
     IDX_PHASE_COUNT
 };
 
@@ -519,6 +521,15 @@ IDX_API enum idx_status idx_exists(const struct idx_index *index, uint64_t finge
 IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
                                       struct idx_error *error);
 
+/* Called for some fingerprints, one or more; returns false to stop. */
+typedef bool (*idx_fingerprints_visitor)(void *context, const uint64_t *fingerprints, size_t count);
+
+/* Gives the fingerprints of part `part` (from 0) of `parts`, some at a time, in the order of idx_visit_all: all parts
+ * together give each once. Parts are contiguous and nearly of a size.
+ * Errors: IDX_INVALID_ARGUMENT (no such part), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
+                                       idx_fingerprints_visitor visit, void *context, struct idx_error *error);
+
 /* ---- Pairs and joins --------------------------------------------------------------------------------------------- */
 
 struct idx_join_options {
@@ -534,7 +545,7 @@ struct idx_join_options {
 };
 
 #define IDX_JOIN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_join_options), (unsigned)-1, 1, 0, NULL, NULL }
+    { sizeof(struct idx_join_options), UINT_MAX, 1, 0, NULL, NULL }
 
 struct idx_pair {
     uint64_t a, b;
@@ -559,6 +570,71 @@ IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct id
 IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
                                  const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                  struct idx_error *error);
+
+/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+
+/* How a batch of queries is answered; the matches are the same. */
+enum idx_batch_method {
+    IDX_BATCH_AUTO = 0,   /* what is expected to take the least time */
+    IDX_BATCH_PROBE = 1,  /* query by query, as idx_lookup_many does: for few queries */
+    IDX_BATCH_MERGE = 2,  /* table by table, the queries sorted along it, each part of the table read once, in the order
+                             of its file, as far as queries need it */
+    IDX_BATCH_STREAM = 3, /* the queries become tables in memory, and the fingerprints of the index's first table stream
+                             past them: for very many queries, or where other tables are not at hand */
+};
+
+struct idx_batch_options {
+    size_t size;
+    unsigned distance; /* UINT_MAX: the k of the index */
+    enum idx_batch_method method;
+    unsigned threads; /* 1 to IDX_MAX_THREADS */
+    /* What the call may hold in memory, in bytes, besides the index and the queries; half of it for matches, which go
+     * through temporary files where they are more. 0: half of what is free. IDX_MIN_MEMORY_BYTES or more, though
+     * buffers alone take some MiB a thread. */
+    uint64_t memory_bytes;
+    const char *temporary_folder;  /* for these files, which have no name; NULL: /tmp */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_BATCH_OPTIONS_INIT                                                                                         \
+    { sizeof(struct idx_batch_options), UINT_MAX, IDX_BATCH_AUTO, 1, 0, NULL, NULL, NULL }
+
+/* Called by the calling thread for matches of query number `query`, in the order of the queries; a query with many
+ * matches may come in several calls, one after the other. Returns false to stop: that is no error. */
+typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_match *matches, size_t count);
+
+/* Finds the matches of all queries: each query's by distance, then fingerprint, as idx_lookup does. All are found
+ * before the first is given. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (options), IDX_LIMIT
+ * (2^32 queries or more, with IDX_BATCH_STREAM), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
+ * folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                  const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
+                                  struct idx_error *error);
+
+/* Queries in memory, past which fingerprints stream from anywhere: no index is needed. One thread at a time. */
+struct idx_stream;
+
+/* Makes the tables of queries of `bits` bits (1 to 64); `options` may not be NULL: its distance is 0 to IDX_MAX_K, its
+ * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY (also where the tables need more
+ * than memory_bytes), IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
+                                        unsigned bits, const struct idx_batch_options *options,
+                                        struct idx_error *error);
+
+/* Lets fingerprints stream past, in any order, each any number of times; by all threads, among which calls of a million
+ * or so are shared well. After an error the stream can only be closed. Errors: IDX_INVALID_ARGUMENT (a fingerprint of
+ * more than `bits` bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL. */
+IDX_API enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
+                                       struct idx_error *error);
+
+/* Gives the matches, each once: by query, then fingerprint. The stream can only be closed then. Errors: as
+ * idx_stream_add. */
+IDX_API enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
+                                          struct idx_error *error);
+
+IDX_API void idx_stream_close(struct idx_stream *stream);
 
 /* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
 
