@@ -62,6 +62,17 @@ static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerpr
     if (at > 0 && value < sorter->values[at - 1]) sorter->values_ascend = false;
 }
 
+/* The same, spilling what is in memory where there is none. */
+static inline enum idx_status idxi_sorter_put(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value,
+                                              struct idx_error *error) {
+    if (idxi_sorter_room(sorter) == 0) {
+        enum idx_status status = idxi_sorter_spill(sorter, error);
+        if (status != IDX_OK) return status;
+    }
+    idxi_sorter_add(sorter, fingerprint, value);
+    return IDX_OK;
+}
+
 /* Sorts what was added, and gives it, each entry once: the stream is the sorter's. Nothing can be added any more. */
 enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error);
 

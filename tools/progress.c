@@ -27,6 +27,7 @@ static const struct {
     [IDX_PHASE_TABLES] = {"writing tables", " fingerprints"},
     [IDX_PHASE_PUBLISHING] = {"publishing", ""},
     [IDX_PHASE_COMPARING] = {"comparing", " fingerprints"},
+    [IDX_PHASE_CLUSTERING] = {"clustering", " entries"},
 };
 
 static double now_seconds(void) {

@@ -255,6 +255,8 @@ enum idx_phase {
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
     IDX_PHASE_COMPARING = 5,  /* pairs and joins: fingerprints, of the first index, each once a table; batches:
                                  queries, each once a table where they are merged, or fingerprints streamed */
+    IDX_PHASE_CLUSTERING = 6, /* numbering fingerprints, joining pairs, and giving clusters; entries sorted or gone
+                                 through, total: 0, not known */
     IDX_PHASE_COUNT
 };
 
@@ -664,6 +666,92 @@ IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, stru
                                            struct idx_error *error);
 
 IDX_API void idx_documents_close(struct idx_documents *documents);
+
+/* ---- Clusters ---------------------------------------------------------------------------------------------------- */
+
+enum idx_cluster_method {
+    /* Connected components: documents are in one cluster when a chain of pairs within the distance leads from one to
+     * the other, so that the ends of a chain may lie far apart. */
+    IDX_CLUSTER_COMPONENTS = 0,
+    /* Stars: the fingerprint that is preferred most becomes a representative, and all within the distance of it, which
+     * no other representative has, its cluster; then the next one that is in no cluster. Nothing is farther from its
+     * representative than the distance; but two that are near each other may be in different clusters. */
+    IDX_CLUSTER_STAR = 1,
+};
+
+/* Which document of a cluster represents it, and for stars which fingerprint becomes a representative first. First is
+ * the document that comes first: by segment and document number, so in the order in which they were added; the smallest
+ * integer ID; the smallest fingerprint for IDX_ID_NONE, whatever is asked for. */
+enum idx_representative {
+    IDX_REPRESENTATIVE_FIRST = 0,
+    IDX_REPRESENTATIVE_MOST_DOCUMENTS = 1, /* of the fingerprint with the most documents; of these, the first */
+    IDX_REPRESENTATIVE_SMALLEST_ID = 2,    /* by its bytes; of the same ID several times, the first */
+};
+
+struct idx_cluster_options {
+    size_t size;
+    unsigned distance; /* 0 to the k of the index; UINT_MAX: that k */
+    enum idx_cluster_method method;
+    enum idx_representative representative;
+    bool alone;                    /* visit documents without near-duplicates, too, each as a cluster of its own */
+    unsigned threads;              /* 1 to IDX_MAX_THREADS */
+    uint64_t memory_bytes;         /* as in struct idx_build_options. 4 bytes a fingerprint come on top, for
+                                      IDX_REPRESENTATIVE_MOST_DOCUMENTS 8 for a while. IDX_REPRESENTATIVE_SMALLEST_ID needs as
+                                      much as all text IDs take, and 40 bytes each: else it is IDX_OUT_OF_MEMORY */
+    const char *temporary_folder;  /* for what does not fit; NULL: the folder that holds the index */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_CLUSTER_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(struct idx_cluster_options), ~0U, IDX_CLUSTER_COMPONENTS, IDX_REPRESENTATIVE_FIRST, false, 1, 0, NULL,  \
+            NULL, NULL                                                                                                 \
+    }
+
+/* A document of a cluster; for IDX_ID_NONE a fingerprint, whose documents are all 0. */
+struct idx_cluster_member {
+    uint64_t cluster; /* from 0, without gaps */
+    uint64_t fingerprint;
+    unsigned distance; /* to that of the representative */
+    bool is_representative;
+    struct idx_document document; /* its ID, and the other one, are valid during the call */
+    uint64_t representative_fingerprint;
+    struct idx_document representative;
+};
+
+/* Called for a document; returns false to stop. */
+typedef bool (*idx_cluster_visitor)(void *context, const struct idx_cluster_member *member);
+
+#define IDX_LARGEST_CLUSTERS 10
+
+struct idx_cluster_size {
+    uint64_t cluster;
+    uint64_t documents;
+    uint64_t far; /* of them, those farther than the distance from the representative */
+};
+
+/* Of all clusters of two documents or more; an ID on several fingerprints is as many documents. */
+struct idx_cluster_summary {
+    uint64_t documents; /* of the index; for IDX_ID_NONE, here as below, fingerprints */
+    uint64_t clusters;
+    uint64_t clustered; /* documents in them */
+    uint64_t far; /* of them, those farther than the distance from their representative: what chains bring about */
+    uint64_t sizes[64]; /* how many clusters have 2^i to 2^(i+1) - 1 documents; sizes[0]: documents in none */
+    size_t largest_count;
+    struct idx_cluster_size largest[IDX_LARGEST_CLUSTERS]; /* the largest first; of as large ones, the lower number */
+};
+
+/* Finds the clusters of the documents of an index: those of one fingerprint are always in one. Calls `visit`, from the
+ * calling thread, cluster after cluster by its number, for its representative's fingerprint and then for the others, in
+ * the order in which they are preferred as representatives, with the documents of each as idx_documents_next gives
+ * them. All of that is the same whatever the threads and the memory. `options` and `summary` may be NULL. After
+ * `visit` stopped it, the summary is of what it was called for. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE,
+ * IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group, IDX_IO_ERROR,
+ * IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
+                                     idx_cluster_visitor visit, void *visit_context,
+                                     struct idx_cluster_summary *summary, struct idx_error *error);
 
 /* ---- Verifying --------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,21 @@
+/* cluster_visit.h: gives clusters of fingerprints, found before, as clusters of documents, and sums them up. */
+#ifndef IDX_LIBIDX_CLUSTER_VISIT_H
+#define IDX_LIBIDX_CLUSTER_VISIT_H
+
+#include "libidx/index.h"
+#include "libidx/reading.h"
+
+struct idxi_cluster_visit {
+    const struct idx_index *index;
+    unsigned distance;
+    bool is_id_smallest; /* the representative is the document with the smallest text ID, else the first one */
+    idx_cluster_visitor visit;
+    void *context;
+    struct idx_cluster_summary *summary; /* all 0 at first */
+};
+
+/* `members`: fingerprints as values, ascending by (number of its representative) · 2^32 + its own number. */
+enum idx_status idxi_cluster_visit(const struct idxi_cluster_visit *visit, struct idxi_stream *members,
+                                   struct idxi_progress *progress, struct idx_error *error);
+
+#endif
