@@ -81,7 +81,7 @@ static enum idx_status begin_cluster(struct giving *giving, uint64_t root, uint6
                                      struct idx_error *error) {
     end_cluster(giving);
     giving->root = root;
-    giving->size = (struct idx_cluster_size){.cluster = giving->clusters};
+    giving->size = (struct idx_cluster_size){.cluster = giving->clusters, .representative = fingerprint};
     giving->member =
         (struct idx_cluster_member){.cluster = giving->clusters, .representative_fingerprint = fingerprint};
     giving->clusters++;

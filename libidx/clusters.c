@@ -14,6 +14,7 @@
 #include "libidx/error.h"
 #include "libidx/memory.h"
 #include "libidx/numbering.h"
+#include "libidx/search.h"
 
 /* The memory is shared by the pairs that are sorted by one end, those by the other, the list of fingerprints, and what
  * finds pairs. */
@@ -271,7 +272,7 @@ static enum idx_status check_options(struct clustering *clustering, struct idx_e
         (unsigned)options->representative > IDX_REPRESENTATIVE_SMALLEST_ID)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no such way to cluster");
     if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
-    IDXI_TRY(idxi_index_check_distance(clustering->index, options->distance, error));
+    IDXI_TRY(idxi_check_distance(clustering->index, options->distance, error));
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 

@@ -727,6 +727,7 @@ typedef bool (*idx_cluster_visitor)(void *context, const struct idx_cluster_memb
 
 struct idx_cluster_size {
     uint64_t cluster;
+    uint64_t representative; /* its fingerprint */
     uint64_t documents;
     uint64_t far; /* of them, those farther than the distance from the representative */
 };

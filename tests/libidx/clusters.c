@@ -336,7 +336,7 @@ static void say_model(const struct model *model, bool alone, struct text *text, 
     uint64_t cluster = 0;
     memset(summary, 0, sizeof *summary);
     for (size_t i = 0; i < model->count; i++) {
-        struct idx_cluster_size size = {.cluster = cluster};
+        struct idx_cluster_size size = {.cluster = cluster, .representative = model->nodes[i].fingerprint};
         if (model->nodes[i].root != i) continue;
         count_cluster(model, i, &size);
         sum_up(summary, &size);
