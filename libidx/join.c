@@ -11,8 +11,8 @@
 #include "libidx/memory.h"
 #include "libidx/parallel.h"
 #include "libidx/range.h"
-#include "libidx/search.h"
 #include "libidx/recipe.h"
+#include "libidx/search.h"
 
 /* Fingerprints of a range, about. */
 #define RANGE_FINGERPRINTS 65536
