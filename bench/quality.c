@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MOST_K 10
+#define MOST_SEGMENTS 10
 #define NEAR 0.8 /* resemblance to the original from which on a document found for a copy is right as well */
 
 static const char help[] =
@@ -33,7 +34,10 @@ static const char help[] =
     "  class      words of the document: 50-199, 200-999, 1000-4999, 200+; for pairs, resemblance\n"
     "  edit rate  what was done, to what percentage of the words; <=1: 0.1 to 1 together\n"
     "  k found hit right related expected precision recall\n"
-    "MinHash is measured on the pairs alone. Recipes with idf take a table of the documents in FOLDER.\n";
+    "MinHash is measured on the pairs alone. Recipes with idf take a table of the documents in FOLDER. Of segments:N, "
+    "N\n"
+    "up to 10, k is how many of a document's fingerprints the other one must have. They are equal, or within K bits\n"
+    "where the recipe is followed by a blank and near=K.\n";
 
 static const char *const group_names[GROUPS + 1] = {"en", "zh", "other", "all"};
 static const double levels[] = {0.3, 0.5, 0.6, 0.7, 0.8, 0.9};
@@ -62,21 +66,56 @@ static void try(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) die("%s", error->sentence);
 }
 
-struct fingerprint {
-    uint64_t bits;
-    uint64_t features;
+struct recipe {
+    const char *name;
+    struct idx_text *text;
+    unsigned segments; /* how many a text is cut into; 0: it has one fingerprint */
+    unsigned near;     /* within how many bits those of segments are the same */
 };
 
-static struct fingerprint get_fingerprint(struct idx_text *recipe, const struct text *text) {
-    struct fingerprint made;
+/* What a recipe makes of a text. */
+struct fingerprints {
+    uint64_t bits[MOST_SEGMENTS];
+    size_t count; /* 0: the text has no features */
+};
+
+static struct fingerprints get_fingerprints(const struct recipe *recipe, const struct text *text) {
+    struct idx_text_field body = {"body", text->bytes, text->length};
+    struct idx_text_counts counts;
+    struct fingerprints made;
     struct idx_error error;
-    try(idx_text_fingerprint(recipe, text->bytes, text->length, 64, &made.bits, &made.features, &error), &error);
+    try(idx_text_fingerprints(recipe->text, &body, 1, 64, made.bits, MOST_SEGMENTS, &made.count, &counts, &error),
+        &error);
+    if (counts.features == 0) made.count = 0;
     return made;
 }
 
-/* Texts without features have nothing in common. */
-static unsigned get_distance(struct fingerprint a, struct fingerprint b) {
-    return a.features == 0 || b.features == 0 ? IDX_MAX_BITS : idx_distance(a.bits, b.bits);
+/* How many of a's fingerprints b has, as looking a up counts them. */
+static unsigned count_shared(const struct fingerprints *a, const struct fingerprints *b, unsigned near) {
+    unsigned shared = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        bool found = false;
+        for (size_t j = 0; j < b->count; j++) found |= idx_distance(a->bits[i], b->bits[j]) <= near;
+        shared += found;
+    }
+    return shared;
+}
+
+/* Of segments, how many of all aren't shared. Texts without features, or a shared segment, have nothing in common. */
+static unsigned get_distance(const struct recipe *recipe, const struct fingerprints *a, const struct fingerprints *b) {
+    if (a->count == 0 || b->count == 0) return IDX_MAX_BITS;
+    if (recipe->segments == 0) return idx_distance(a->bits[0], b->bits[0]);
+    unsigned shared = count_shared(a, b, recipe->near);
+    return shared == 0 ? IDX_MAX_BITS : recipe->segments - shared;
+}
+
+/* How many distances there are figures for, from 0 on, and what stands for one under `k`. */
+static unsigned count_rows(const struct recipe *recipe) {
+    return recipe->segments == 0 ? MOST_K + 1 : recipe->segments;
+}
+
+static unsigned get_k(const struct recipe *recipe, unsigned distance) {
+    return recipe->segments == 0 ? distance : recipe->segments - distance;
 }
 
 static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
@@ -129,23 +168,26 @@ static void print_pairs(const char *recipe, const char *group, const struct bins
            (unsigned long long)wrong, (unsigned long long)wrong, (unsigned long long)expected, share(wrong, expected));
 }
 
-static void measure_pairs(const struct corpus *corpus, const char *recipe, const struct fingerprint *fingerprints) {
+static void measure_pairs(const struct corpus *corpus, const struct recipe *recipe,
+                          const struct fingerprints *fingerprints) {
     static struct bins bins[GROUPS + 1];
     memset(bins, 0, sizeof bins);
     for (size_t b = 0; b < corpus->count; b++) {
         for (size_t a = 0; a < b; a++) {
-            unsigned distance = get_distance(fingerprints[a], fingerprints[b]);
+            unsigned distance = get_distance(recipe, &fingerprints[a], &fingerprints[b]);
             bins[get_group(corpus, a, b)].all[distance]++;
         }
     }
     for (size_t i = 0; i < corpus->pair_count; i++) {
         const struct pair *pair = &corpus->pairs[i];
-        unsigned distance = get_distance(fingerprints[pair->a], fingerprints[pair->b]);
+        unsigned distance = get_distance(recipe, &fingerprints[pair->a], &fingerprints[pair->b]);
         add_pair(pair, distance, &bins[get_group(corpus, pair->a, pair->b)]);
     }
     add_up(bins);
     for (unsigned group = 0; group <= ALL_GROUPS; group++) {
-        for (unsigned k = 0; k <= MOST_K; k++) print_pairs(recipe, group_names[group], &bins[group], k, k);
+        for (unsigned distance = 0; distance < count_rows(recipe); distance++) {
+            print_pairs(recipe->name, group_names[group], &bins[group], get_k(recipe, distance), distance);
+        }
     }
 }
 
@@ -185,11 +227,13 @@ static unsigned get_length_class(const struct text *text) {
     return text->word_count < 200 ? 0 : text->word_count < 1000 ? 1 : 2;
 }
 
-static void score_copy(const struct corpus *corpus, const struct fingerprint *fingerprints, size_t original,
-                       struct fingerprint fingerprint, struct score *score) {
+static void score_copy(const struct corpus *corpus, const struct recipe *recipe,
+                       const struct fingerprints *fingerprints, size_t original, const struct text *copy,
+                       struct score *score) {
+    struct fingerprints made = get_fingerprints(recipe, copy);
     score->copies++;
     for (size_t i = 0; i < corpus->count; i++) {
-        unsigned distance = get_distance(fingerprints[i], fingerprint);
+        unsigned distance = get_distance(recipe, &made, &fingerprints[i]);
         if (distance > MOST_K) continue;
         double resemblance = get_resemblance(corpus->pairs, corpus->pair_count, (uint32_t)i, (uint32_t)original);
         score->found[distance]++;
@@ -221,7 +265,7 @@ static void add_scores(scores *to, unsigned group, unsigned length, unsigned edi
     }
 }
 
-static void edit_text(const struct corpus *corpus, struct idx_text *recipe, const struct fingerprint *fingerprints,
+static void edit_text(const struct corpus *corpus, const struct recipe *recipe, const struct fingerprints *fingerprints,
                       size_t original, scores *to) {
     const struct text *text = &corpus->texts[original];
     for (unsigned edit = 0; edit < EDITS; edit++) {
@@ -232,29 +276,29 @@ static void edit_text(const struct corpus *corpus, struct idx_text *recipe, cons
             struct score score = {0};
             /* Half a word or less can't be edited. */
             if (words == 0 || !make_copy(corpus->texts, corpus->count, original, edit, words, &random, &copy)) continue;
-            score_copy(corpus, fingerprints, original, get_fingerprint(recipe, &copy), &score);
+            score_copy(corpus, recipe, fingerprints, original, &copy, &score);
             free(copy.bytes);
             add_scores(to, text->group, get_length_class(text), edit, rate, &score);
         }
     }
 }
 
-static void print_score(const char *recipe, const char *names, const struct score *score) {
+static void print_score(const struct recipe *recipe, const char *names, const struct score *score) {
     uint64_t found = 0, hit = 0, right = 0, related = 0;
     if (score->copies == 0) return;
-    for (unsigned k = 0; k <= MOST_K; k++) {
-        found += score->found[k];
-        hit += score->hit[k];
-        right += score->right[k];
-        related += score->related[k];
-        printf("edits\t%s\t%s\t%u\t%llu\t%llu\t%llu\t%llu\t%llu\t%.4f\t%.4f\n", recipe, names, k,
-               (unsigned long long)found, (unsigned long long)hit, (unsigned long long)right,
+    for (unsigned distance = 0; distance < count_rows(recipe); distance++) {
+        found += score->found[distance];
+        hit += score->hit[distance];
+        right += score->right[distance];
+        related += score->related[distance];
+        printf("edits\t%s\t%s\t%u\t%llu\t%llu\t%llu\t%llu\t%llu\t%.4f\t%.4f\n", recipe->name, names,
+               get_k(recipe, distance), (unsigned long long)found, (unsigned long long)hit, (unsigned long long)right,
                (unsigned long long)related, (unsigned long long)score->copies, share(right, found),
                share(hit, score->copies));
     }
 }
 
-static void print_scores(const char *recipe, scores *all) {
+static void print_scores(const struct recipe *recipe, scores *all) {
     for (unsigned group = 0; group <= GROUPS; group++) {
         for (unsigned length = 0; length <= LENGTHS; length++) {
             for (unsigned edit = 0; edit <= EDITS; edit++) {
@@ -271,8 +315,8 @@ static void print_scores(const char *recipe, scores *all) {
 }
 
 /* Every text of a kind is edited where there are few, evenly chosen ones where there are more than TEXTS_OF_A_KIND. */
-static void measure_edits(const struct corpus *corpus, const char *name, struct idx_text *recipe,
-                          const struct fingerprint *fingerprints) {
+static void measure_edits(const struct corpus *corpus, const struct recipe *recipe,
+                          const struct fingerprints *fingerprints) {
     size_t counts[GROUPS][LENGTHS] = {{0}}, seen[GROUPS][LENGTHS] = {{0}};
     for (size_t i = 0; i < corpus->count; i++) {
         counts[corpus->texts[i].group][get_length_class(&corpus->texts[i])]++;
@@ -286,7 +330,7 @@ static void measure_edits(const struct corpus *corpus, const char *name, struct 
         size_t most = count < TEXTS_OF_A_KIND ? count : TEXTS_OF_A_KIND;
         if (n * most / count != (n + 1) * most / count) edit_text(corpus, recipe, fingerprints, i, all);
     }
-    print_scores(name, all);
+    print_scores(recipe, all);
     free(all);
 }
 
@@ -318,17 +362,29 @@ static struct idx_text_table *train(const struct corpus *corpus, const char *rec
     return table;
 }
 
+/* From RECIPE or segments:N near=K. */
+static struct recipe read_recipe(const char *name, const struct idx_text_table *table) {
+    struct recipe recipe = {.name = name};
+    char plain[200];
+    if (sscanf(name, "segments:%u", &recipe.segments) == 1 && recipe.segments > MOST_SEGMENTS)
+        die("%s: at most %d segments are measured", name, MOST_SEGMENTS);
+    if (recipe.segments > 0) sscanf(name, "%*s near=%u", &recipe.near);
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, " "), name);
+    recipe.text = open_recipe(plain, table);
+    return recipe;
+}
+
 static void measure_recipe(const struct corpus *corpus, const char *name) {
     struct idx_text_table *table = strstr(name, "idf") == NULL ? NULL : train(corpus, name);
-    struct idx_text *recipe = open_recipe(name, table);
-    struct fingerprint *fingerprints = malloc(corpus->count * sizeof *fingerprints);
+    struct recipe recipe = read_recipe(name, table);
+    struct fingerprints *fingerprints = malloc(corpus->count * sizeof *fingerprints);
     if (fingerprints == NULL) die("out of memory");
-    for (size_t i = 0; i < corpus->count; i++) fingerprints[i] = get_fingerprint(recipe, &corpus->texts[i]);
-    measure_pairs(corpus, name, fingerprints);
-    measure_edits(corpus, name, recipe, fingerprints);
+    for (size_t i = 0; i < corpus->count; i++) fingerprints[i] = get_fingerprints(&recipe, &corpus->texts[i]);
+    measure_pairs(corpus, &recipe, fingerprints);
+    measure_edits(corpus, &recipe, fingerprints);
     fflush(stdout);
     free(fingerprints);
-    idx_text_close(recipe);
+    idx_text_close(recipe.text);
     idx_text_table_free(table);
 }
 
