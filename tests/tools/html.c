@@ -62,6 +62,7 @@ static void test_elements_in_a_line_and_others(void **state) {
     check("<table><tr><td>one<td>two<tr><td>three</table>", "one\ntwo\nthree\n");
     check("<x-new>one</x-new>two", "one\ntwo\n");
     check("<P>ONE</P><DIV>two</DIV>", "ONE\ntwo\n");
+    check("super<wbr>man", "superman\n");
     check("a <!-- not this --> b", "a  b\n");
 }
 
@@ -149,8 +150,24 @@ static void check_depth(size_t depth, bool good) {
     html_free(&html);
 }
 
+/* Of elements that are closed there may be any number. */
+static void check_many(size_t count) {
+    char *document = malloc(3 + 8 * count);
+    assert_non_null(document);
+    memcpy(document, "<p>", 3);
+    for (size_t i = 0; i < count; i++) memcpy(document + 3 + 8 * i, "<b>a</b>", 8);
+    struct html html = HTML_INIT;
+    struct bad bad = {0};
+    assert_true(html_parse(&html, (struct span){document, 3 + 8 * count}, false, &bad));
+    assert_int_equal(html.text.length, count + 1);
+    assert_int_equal(bad.kind, BAD_NONE);
+    html_free(&html);
+    free(document);
+}
+
 static void test_depth(void **state) {
     (void)state;
+    check_many(3 * HTML_MOST_DEPTH);
     check_depth(HTML_MOST_DEPTH, true);
     check_depth(HTML_MOST_DEPTH + 1, false);
     check_depth(50 * HTML_MOST_DEPTH, false);
