@@ -141,21 +141,12 @@ static bool settle(struct build *build) {
     return true;
 }
 
-static bool add(struct idx_builder *builder, const struct build *build, const struct tsv_record *record) {
-    struct idx_error error;
-    enum idx_status status = build->options.id_type == IDX_ID_TEXT
-                                 ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
-                                 : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
-    if (status != IDX_OK) making_failed(&error);
-    return status == IDX_OK;
-}
-
 static bool add_batch(struct idx_builder *builder, struct build *build, const struct tsv_record *records,
                       size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (build->shards > 1 && idx_shard(records[i].fingerprint, build->shards) != build->shard)
             build->elsewhere++;
-        else if (!add(builder, build, &records[i]))
+        else if (!making_add(builder, build->options.id_type, &records[i]))
             return false;
     }
     return true;

@@ -3,10 +3,7 @@
 #include "tools/command.h"
 #include "tools/compare.h"
 #include "tools/message.h"
-#include "tools/pipeline.h"
-#include "tools/text.h"
-
-#include <idx.h>
+#include "tools/text_options.h"
 
 #include <string.h>
 
@@ -61,23 +58,11 @@ static const char help[] =
 /* FORMAT_AUTO to FORMAT_HTML. */
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
 
-/* A line of output begins with it. */
-static bool is_recipe(const char *recipe) {
-    return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
-}
-
-static bool check_options(const struct pipeline_rules *rules, bool features, int format) {
-    if (features && format != FORMAT_AUTO)
-        complain_of_usage("give %s or --format, not both", rules->extract.hashes ? "--hashes" : "--features");
-    else if (rules->train != NULL && (features || rules->table != NULL || rules->min_features > 0))
-        complain_of_usage("--train counts the features of texts: leave --features, --hashes, --table and "
-                          "--min-features out");
-    else if (features && rules->table != NULL)
-        complain_of_usage("--table is for texts: leave it out with --features and --hashes");
-    else if (rules->recipe != NULL && !is_recipe(rules->recipe))
-        complain_of_usage("a recipe has up to %d bytes, and neither tab nor newline", IDX_MAX_RECIPE_BYTES);
-    else
-        return true;
+static bool check_train(const struct text_options *texts) {
+    const struct pipeline_rules *rules = &texts->rules;
+    if (rules->train == NULL || !(texts->features || rules->table != NULL || rules->min_features > 0)) return true;
+    complain_of_usage("--train counts the features of texts: leave --features, --hashes, --table and --min-features "
+                      "out");
     return false;
 }
 
@@ -96,36 +81,25 @@ static int compare(const struct pipeline_rules *rules, const struct texts *paths
 }
 
 int command_fingerprint(int argc, char **argv) {
-    struct pipeline_rules rules = {.bits = IDX_MAX_BITS, .threads = arguments_threads(), .extract.json.text = "text"};
-    struct jsonl_rules *json = &rules.extract.json;
+    struct text_options texts;
+    struct pipeline_rules *rules = &texts.rules;
+    struct option_rule options[TEXT_OPTIONS + 3];
     struct texts paths;
     int status, format = FORMAT_AUTO;
-    bool features = false, compares = false;
-    const struct option_rule options[] = {
+    bool compares = false;
+    const struct option_rule own[] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
-        {.name = "text-field", .kind = OPTION_TEXT, .value = &json->text},
-        {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
-        {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
-        {.name = "main-text", .kind = OPTION_FLAG, .value = &rules.extract.main_text},
-        {.name = "features", .kind = OPTION_FLAG, .value = &features},
-        {.name = "hashes", .kind = OPTION_FLAG, .value = &rules.extract.hashes},
-        {.name = "recipe", .kind = OPTION_TEXT, .value = &rules.recipe},
-        {.name = "table", .kind = OPTION_TEXT, .value = &rules.table},
-        {.name = "train", .kind = OPTION_TEXT, .value = &rules.train},
+        {.name = "train", .kind = OPTION_TEXT, .value = &rules->train},
         {.name = "compare", .kind = OPTION_FLAG, .value = &compares},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &rules.bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "min-features", .kind = OPTION_COUNT, .value = &rules.min_features},
-        {.name = "strict", .kind = OPTION_FLAG, .value = &rules.strict},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &rules.threads, .least = 1, .most = 256},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &rules.progress},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
+    text_options_init(&texts);
+    text_options_list(&texts, options);
+    memcpy(options + TEXT_OPTIONS, own, sizeof own);
     if (!arguments_read(&grammar, argc, argv, &paths, &status)) return status;
-    features = features || rules.extract.hashes;
-    if (!check_options(&rules, features, format)) return ENDS_BADLY;
-    if (rules.train != NULL) rules.threads = 1; /* so that the table is the same every time */
-    rules.format = features ? FORMAT_FEATURES : (enum document_format)format;
-    if (rules.recipe == NULL && !features) rules.recipe = text_default_recipe;
-    if (compares) return compare(&rules, &paths);
-    return pipeline_run(&rules, &paths) ? ENDS_WELL : ENDS_BADLY;
+    if (!text_options_settle(&texts, (enum document_format)format)) return ENDS_BADLY;
+    if (!check_train(&texts)) return ENDS_BADLY;
+    if (rules->train != NULL) rules->threads = 1; /* so that the table is the same every time */
+    if (compares) return compare(rules, &paths);
+    return pipeline_run(rules, &paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }

@@ -1,4 +1,4 @@
-/* making.c: what `idx build` and `idx merge` have in common. */
+/* making.c: see making.h. */
 #include "tools/making.h"
 
 #include "tools/message.h"
@@ -10,6 +10,15 @@
 
 void making_failed(const struct idx_error *error) {
     if (error->status != IDX_CANCELLED) complain("%s", error->sentence);
+}
+
+bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
+    struct idx_error error;
+    enum idx_status status = id_type == IDX_ID_TEXT
+                                 ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
+                                 : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
+    if (status != IDX_OK) making_failed(&error);
+    return status == IDX_OK;
 }
 
 /* ---- What it is and took ---- */

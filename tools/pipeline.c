@@ -120,12 +120,16 @@ static bool add(void *context, struct raw_document *raw) {
 
 /* ---- Workers ---- */
 
+static void print_id(struct output *lines, const struct text_result *result) {
+    output_byte(lines, '\t');
+    output_bytes(lines, result->id.bytes, result->id.length);
+    output_byte(lines, '\n');
+}
+
 static void print_lines(struct output *lines, unsigned bits, const struct text_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
-        output_byte(lines, '\t');
-        output_bytes(lines, result->id.bytes, result->id.length);
-        output_byte(lines, '\n');
+        print_id(lines, result);
     }
 }
 
@@ -144,7 +148,10 @@ static void take_document(struct worker *worker, struct result *result, struct o
     result->features = made.features;
     uint64_t least = made.signature.bytes == NULL ? FEW_FEATURES : 0;
     result->few = made.features < (rules->min_features > 0 ? rules->min_features : least);
-    if (made.features >= rules->min_features) print_lines(lines, rules->bits, &made);
+    if (made.features >= rules->min_features)
+        print_lines(lines, rules->bits, &made);
+    else if (rules->take != NULL)
+        print_id(lines, &made);
 }
 
 static void fingerprint_batch(struct worker *worker, struct batch *batch) {
@@ -190,19 +197,30 @@ static void count(struct pipeline *pipeline, const struct result *result) {
     pipeline->few += result->few;
 }
 
+static bool give_lines(const struct pipeline_rules *rules, const char *lines, size_t length) {
+    const char *at = lines, *end = lines + length, *newline;
+    bool on = true;
+    for (; on && at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1)
+        on = rules->take(rules->context, at, (size_t)(newline - at));
+    return on;
+}
+
 /* False where there is no going on. */
 static bool print_batch(struct pipeline *pipeline, const struct batch *batch) {
     struct output *output = &pipeline->output;
     size_t i = 0;
-    bool bad = false;
+    bool bad = false, on = true;
     for (; i < batch->count && !bad; i++) {
         count(pipeline, &batch->results[i]);
         bad = pipeline->rules->strict && bad_total(&pipeline->bad) > 0;
     }
-    if (i > 0) output_bytes(output, batch->lines.bytes, batch->results[i - 1].lines_end);
+    if (i > 0 && pipeline->rules->take != NULL)
+        on = give_lines(pipeline->rules, batch->lines.bytes, batch->results[i - 1].lines_end);
+    else if (i > 0)
+        output_bytes(output, batch->lines.bytes, batch->results[i - 1].lines_end);
     if (batch->lines.error != 0 && output->error == 0) output->error = batch->lines.error;
     progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
-    return !bad && output->error == 0;
+    return on && !bad && output->error == 0;
 }
 
 /* The next batch, once it is done; NULL at the end. What is printed is flushed before waiting. */
@@ -245,20 +263,23 @@ static void *print(void *context) {
 /* ---- What is told at the end ---- */
 
 static void say_few(const struct pipeline *pipeline, uint64_t good) {
+    bool are_taken = pipeline->rules->take != NULL;
     uint64_t few = pipeline->few, least = pipeline->rules->min_features;
     double percent = good > 0 ? 100.0 / (double)good : 0;
     if (least > 0 && few > 0)
-        complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with fewer than %" PRIu64 " features", few,
-                 good, (double)few * percent, least);
+        complain("%s%" PRIu64 " of %" PRIu64 " documents (%.1f %%) %s fewer than %" PRIu64 " features%s",
+                 are_taken ? "" : "left out ", few, good, (double)few * percent, are_taken ? "have" : "with", least,
+                 are_taken ? ": too few to compare them" : "");
     if (least > 0) return;
+    const char *advice = are_taken ? "tells them apart" : "leaves them out";
     if (pipeline->empty > 0)
         complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no features, and fingerprint 0; --min-features 1 "
-                 "leaves them out",
-                 pipeline->empty, good, (double)pipeline->empty * percent);
+                 "%s",
+                 pipeline->empty, good, (double)pipeline->empty * percent, advice);
     if (few > pipeline->empty && good >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good)
         complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have fewer than %d features, and fingerprints that "
-                 "tell little; --min-features %d leaves them out",
-                 few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES);
+                 "tell little; --min-features %d %s",
+                 few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES, advice);
 }
 
 static void say_totals(const struct pipeline *pipeline, const struct documents *documents) {
@@ -309,39 +330,40 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     return whole;
 }
 
-static bool run(struct pipeline *pipeline, struct worker *workers, const struct texts *paths) {
+static enum pipeline_status run(struct pipeline *pipeline, struct worker *workers, const struct texts *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct documents documents = {.format = rules->format,
                                   .take = add,
                                   .context = pipeline,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
-    if (recipe != NULL && rules->train == NULL) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
+    if (recipe != NULL && rules->train == NULL && rules->take == NULL)
+        output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
     say_totals(pipeline, &documents);
-    bool failed =
-        documents.failed || pipeline->bad.of[BAD_FILE] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
-    if (!output_close(&pipeline->output) || !whole || failed) return false;
-    return rules->train == NULL || text_table_write(pipeline->table, rules->train);
+    bool stopped = rules->strict && bad_total(&pipeline->bad) > 0;
+    if (!output_close(&pipeline->output) || !whole || stopped) return PIPELINE_FAILED;
+    if (documents.failed || pipeline->bad.of[BAD_FILE] > 0) return PIPELINE_PARTLY;
+    return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
 }
 
-bool pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
+enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
     struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD};
     struct worker *workers = calloc(rules->threads, sizeof *workers);
     unsigned opened = 0;
-    bool whole = false;
+    enum pipeline_status status = PIPELINE_FAILED;
     if (workers == NULL) {
         complain("out of memory for %u threads", rules->threads);
-        return false;
+        return status;
     }
     pthread_mutex_init(&pipeline.mutex, NULL);
     pthread_cond_init(&pipeline.changed, NULL);
     html_start();
     bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
-    if (read && open_workers(&pipeline, workers, &opened)) whole = run(&pipeline, workers, paths);
+    if (read && open_workers(&pipeline, workers, &opened)) status = run(&pipeline, workers, paths);
     for (unsigned i = 0; i < opened; i++) text_close(&workers[i].text);
     text_table_free(pipeline.table);
     while (pipeline.printed < pipeline.submitted) batch_free(pipeline.ring[pipeline.printed++ % RING_BATCHES]);
@@ -349,5 +371,5 @@ bool pipeline_run(const struct pipeline_rules *rules, const struct texts *paths)
     pthread_cond_destroy(&pipeline.changed);
     pthread_mutex_destroy(&pipeline.mutex);
     free(workers);
-    return whole;
+    return status;
 }

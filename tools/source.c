@@ -3,6 +3,8 @@
  * libarchive neither checks its sums nor gives what stands before an error. */
 #include "tools/source.h"
 
+#include "tools/interrupt.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 
@@ -15,9 +17,12 @@
 
 enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
 
-static void wait_for_input(struct source *source) {
-    struct pollfd polled = {source->descriptor, POLLIN, 0};
-    if (source->before_wait != NULL && poll(&polled, 1, 0) == 0) source->before_wait(source->context);
+/* False where a signal was noted. */
+static bool wait_for_input(struct source *source) {
+    struct pollfd polled[2] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
+    if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
+    if (interrupt_descriptor() >= 0) poll(polled, 2, -1);
+    return !interrupt_noted();
 }
 
 /* Reads some more of the input, behind what is there of `raw`. Returns how much; 0 at its end, -1 on an error. */
@@ -25,7 +30,7 @@ static ssize_t read_raw(struct source *source) {
     ssize_t got;
     if (source->descriptor < 0) return 0;
     if (source->raw_length == 0) source->raw = source->input;
-    wait_for_input(source);
+    if (!wait_for_input(source)) return 0; /* as at the end: nothing comes of what was read so far */
     do got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
     while (got < 0 && errno == EINTR);
     if (got < 0) source->error = errno;
