@@ -11,6 +11,8 @@ enum {
 
 /* argv[0] is the subcommand. Each returns the status of the process. */
 int command_build(int argc, char **argv);
+int command_clusters(int argc, char **argv);
+int command_dedup(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_fingerprint(int argc, char **argv);
 int command_info(int argc, char **argv);

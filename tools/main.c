@@ -15,9 +15,16 @@ static const struct subcommand {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"build", command_build}, {"dump", command_dump},     {"fingerprint", command_fingerprint},
-    {"info", command_info},   {"lookup", command_lookup}, {"merge", command_merge},
-    {"plan", command_plan},   {"verify", command_verify},
+    {"build", command_build},
+    {"clusters", command_clusters},
+    {"dedup", command_dedup},
+    {"dump", command_dump},
+    {"fingerprint", command_fingerprint},
+    {"info", command_info},
+    {"lookup", command_lookup},
+    {"merge", command_merge},
+    {"plan", command_plan},
+    {"verify", command_verify},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
@@ -29,6 +36,8 @@ static const char help[] =
     "  idx fingerprint [FILE|FOLDER…]     fingerprint text files\n"
     "  idx build OUTPUT [INPUT…]          build an index of fingerprints and their documents\n"
     "  idx lookup INDEX [FINGERPRINT…]    find the fingerprints near to these, and their documents\n"
+    "  idx clusters INDEX                 group its documents into clusters of near-duplicates\n"
+    "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop: all of the above in one step\n"
     "  idx info INDEX                     what an index is, and how large\n"
     "  idx verify INDEX…                  check that an index is whole\n"
     "  idx merge OUTPUT INDEX…            make one index of several\n"

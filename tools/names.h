@@ -8,4 +8,8 @@ extern const char *const codec_names[];
 /* In the order of enum idx_id_type; ends with NULL. */
 extern const char *const id_type_names[];
 
+/* In the order of enum idx_cluster_method, and of enum idx_representative; they end with NULL. */
+extern const char *const cluster_method_names[];
+extern const char *const representative_names[];
+
 #endif

@@ -8,6 +8,12 @@ _idx_options() {
             ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup) echo -k --text --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
+        clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
+        dedup)
+            echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
+                --main-text --features --hashes --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
+                --progress --help
+            ;;
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
@@ -24,9 +30,12 @@ _idx_values() {
     case $1:$2 in
         build:--format) echo tsv u64 npy ;;
         fingerprint:--format) echo auto plain html jsonl tsv warc ;;
+        dedup:--format) echo auto plain html jsonl tsv warc fingerprints u64 npy ;;
         lookup:--format) echo tsv json ;;
         info:--format | plan:--format) echo text json ;;
         *:--scheme) echo auto 4 10 16 20 ;;
+        *:--method) echo components star ;;
+        *:--representative) echo first most-documents smallest-id ;;
         *:--codec) echo delta xor ;;
         *:--fingerprints) echo hex dec signed ;;
         *:--id-type) echo text u64 none ;;
@@ -36,7 +45,7 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='build dump fingerprint help info lookup merge plan verify'
+    local commands='build clusters dedup dump fingerprint help info lookup merge plan verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

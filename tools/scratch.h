@@ -1,0 +1,23 @@
+/* scratch.h: a folder for what a command needs while it runs. It is locked (flock) as long as that lives: one that
+ * nobody has locked was left by a command that was killed, and the next one removes it. */
+#ifndef IDX_TOOLS_SCRATCH_H
+#define IDX_TOOLS_SCRATCH_H
+
+#include <stdbool.h>
+
+struct scratch {
+    char *path; /* NULL: none */
+    int lock;   /* descriptor of the folder */
+};
+
+/* Removes what killed commands left in `parent`, of this user, and makes a folder there that this user alone can read.
+ * False after a complaint. */
+bool scratch_open(struct scratch *scratch, const char *parent);
+
+/* A path in it, which the caller frees; NULL where there is no memory. */
+char *scratch_path(const struct scratch *scratch, const char *name);
+
+/* Removes it with all that is in it; open files stay readable. Once, or before it was opened: nothing. */
+void scratch_remove(struct scratch *scratch);
+
+#endif
