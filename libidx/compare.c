@@ -22,6 +22,14 @@ IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint6
     for (size_t i = 0; i < a_count; i++) compare_one(comparison, a[i], b, b_count);
 }
 
+IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
+            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) comparison->take(comparison, a[i], a[j]);
+        }
+    }
+}
+
 /* The bits of a number that a mask has, moved together. */
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
@@ -49,11 +57,15 @@ static void between(struct idxi_comparison *comparison, const uint64_t *a, size_
     compare_between(comparison, a, a_count, b, b_count);
 }
 
+static void runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+    compare_runs(comparison, a, count, mask);
+}
+
 static void sort(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t counts[IDXI_SORT_COUNTS]) {
     sort_by(extract, from, count, mask, to, counts);
 }
 
-static const struct idxi_compare_way portable = {"portable", within, between, sort};
+static const struct idxi_compare_way portable = {"portable", within, between, runs, sort};
 
 #ifdef IDXF_X86
 #include <immintrin.h>
@@ -67,6 +79,10 @@ IDXF_BMI2 static void between_bmi2(struct idxi_comparison *comparison, const uin
     compare_between(comparison, a, a_count, b, b_count);
 }
 
+IDXF_BMI2 static void runs_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+    compare_runs(comparison, a, count, mask);
+}
+
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
 IDXF_BMI2 static void sort_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
@@ -74,7 +90,7 @@ IDXF_BMI2 static void sort_bmi2(const uint64_t *from, size_t count, uint64_t mas
     sort_by(extract_bmi2, from, count, mask, to, counts);
 }
 
-static const struct idxi_compare_way bmi2 = {"BMI2", within_bmi2, between_bmi2, sort_bmi2};
+static const struct idxi_compare_way bmi2 = {"BMI2", within_bmi2, between_bmi2, runs_bmi2, sort_bmi2};
 
 /* ---- With AVX-512 ---- */
 
@@ -105,7 +121,32 @@ IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const
     for (size_t i = 0; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
 }
 
-static const struct idxi_compare_way avx512 = {"AVX-512", within_avx512, between_avx512, sort_bmi2};
+/* A bit for each of the next lanes that there are. */
+static inline __mmask8 get_lanes(size_t count) {
+    return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
+}
+
+/* Those at hand with those one behind, then with those two behind, as long as any two share a run. */
+IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                    uint64_t mask) {
+    __m512i shared = _mm512_set1_epi64((long long)mask), most = _mm512_set1_epi64((long long)comparison->distance);
+    for (size_t i = 0; i < count; i += LANES) {
+        __m512i here = _mm512_maskz_loadu_epi64(get_lanes(count - i), a + i);
+        for (size_t j = i + 1; j < count; j++) {
+            __mmask8 lanes = get_lanes(count - j);
+            __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(lanes, a + j));
+            lanes = _mm512_mask_testn_epi64_mask(lanes, errors, shared);
+            if (lanes == 0) break;
+            __mmask8 found = _mm512_mask_cmple_epu64_mask(lanes, _mm512_popcnt_epi64(errors), most);
+            for (unsigned left = found; left != 0; left &= left - 1) {
+                size_t lane = (size_t)__builtin_ctz(left);
+                comparison->take(comparison, a[i + lane], a[j + lane]);
+            }
+        }
+    }
+}
+
+static const struct idxi_compare_way avx512 = {"AVX-512", within_avx512, between_avx512, runs_avx512, sort_bmi2};
 #endif
 
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]) {

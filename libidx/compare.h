@@ -14,7 +14,7 @@ struct idxi_comparison {
 
 /* The most bits that idxi_compare_way.sort takes, and the numbers that it counts with: one more than there are values.
  */
-#define IDXI_SORTED_BITS 12
+#define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
 
 /* One way to do so: portable, or with instructions that some processors have. */
@@ -25,6 +25,10 @@ struct idxi_compare_way {
     /* Each of `a` with each of `b`. */
     void (*between)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                     size_t b_count);
+    /* Each of `a` with each behind it, as far as the bits of `mask` are the same; those of which they are stand
+     * together.
+     */
+    void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
     /* Sorts by the bits of `mask`, up to IDXI_SORTED_BITS of them, into `to`; fewer than 2^32. */
     void (*sort)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t counts[IDXI_SORT_COUNTS]);
 };

@@ -1,18 +1,21 @@
-/* join.c: all pairs of an index, or of two. Each table that a look-up would probe is cut into ranges of permuted
- * fingerprints that the caches hold. Pairs within a range are found in it; the others, where a few of its leading bits
- * differ, in it and the range with these bits flipped. A pair that several tables find belongs to the first of them. */
+/* join.c: all pairs of an index, or of two. A table is cut into ranges by its leading bits, as many as the caches hold.
+ * Pairs that have these bits in common are found in each range, as the table is decoded in order. With a radius there
+ * may be errors in them: then the bits behind them that a look-up flips have fewer, so that fingerprints are spread in
+ * memory by some of these instead. A pair that several tables find belongs to the first of them. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/processor.h"
 #include "libidx/matching.h"
 #include "libidx/memory.h"
 #include "libidx/parallel.h"
 #include "libidx/range.h"
 #include "libidx/recipe.h"
 #include "libidx/search.h"
+#include "libidx/spread.h"
 
 /* Fingerprints of a range, about. */
 #define RANGE_FINGERPRINTS 65536
@@ -20,14 +23,24 @@
 /* Pairs that are handed over at a time. */
 #define PAIRS 4096
 
-/* Arrays of fingerprints that a thread has. */
+/* Arrays of fingerprints that a thread has: those of either index, with room to sort them; and one to merge segments
+ * from. */
 #define ARRAYS 7
+enum { ARRAY_A = 0, ARRAY_B = 3, ARRAY_SEGMENTS = 6 };
 
-/* The fingerprints of table `turn` of the probing whose first `same` bits are those of `low`. */
+/* A range of permuted fingerprints: those whose first `same` bits are those of `low`. */
 struct leaf {
     uint64_t low;
-    uint32_t turn;
     unsigned same;
+};
+
+/* Which pairs of a table are looked for: those that are the same in some bits, and in none of matching.before. */
+struct pass {
+    unsigned number; /* 0: ranges in order; then a part behind the leading bits, for each error that may be */
+    uint64_t before[IDX_MAX_RADIUS + 1];
+    uint64_t mask, value; /* of one part that is gone through without being spread; or 0 */
+    uint64_t narrow;      /* bits that differ in few places: */
+    unsigned errors;
 };
 
 struct join {
@@ -37,28 +50,35 @@ struct join {
     const struct idxi_probing *probing;
     idx_pairs_visitor visit;
     void *visit_context;
-    struct leaf *leaves;
-    size_t leaf_count, leaf_room;
-    size_t capacity;          /* fingerprints that an array holds */
-    size_t leaf_fingerprints; /* about, at most */
+    struct worker **workers; /* of each thread */
+    size_t capacity;         /* fingerprints that an array holds */
     struct idxi_progress progress;
-    atomic_size_t next;
     atomic_bool ended; /* by an error, or by the visitor */
     pthread_mutex_t handing_over;
-    pthread_mutex_t counting;
-    uint64_t *counts; /* fingerprints of `a`, of each table and segment */
+
+    /* The table at hand. */
+    size_t turn; /* in the probing */
+    const struct idxi_probed *table;
+    struct idxf_permutation permutation;
+    uint64_t prefix;  /* the bits of the mask, permuted */
+    unsigned leading; /* bits that all ranges have in common, where there is a radius */
+    struct leaf *leaves;
+    size_t leaf_count, leaf_room;
+    struct pass pass;
+    atomic_size_t next; /* leaf, or part */
+    struct idxi_spread spread_a, spread_b;
+    atomic_bool is_full; /* one of these */
 };
 
 /* What a thread has. */
 struct worker {
     struct join *join;
+    unsigned number;
     struct idxi_matching matching;
-    const struct leaf *leaf;
-    struct idxf_permutation permutation;
     uint64_t *arrays[ARRAYS];
     struct idx_pair pairs[PAIRS];
     size_t pair_count;
-    uint64_t *counts; /* of each segment of `a`, in the leaf */
+    uint64_t *counts; /* fingerprints of `a` in the table, of each segment */
 };
 
 /* ---- Pairs ---- */
@@ -74,9 +94,10 @@ static void hand_over(struct worker *worker) {
 
 static void take_pair(void *context, uint64_t a, uint64_t b) {
     struct worker *worker = context;
-    uint64_t x = idxf_unpermute(&worker->permutation, a), y = idxf_unpermute(&worker->permutation, b);
-    if (!idxi_owns(worker->join->probing, worker->leaf->turn, x ^ y)) return;
-    bool exchange = worker->join->within && x > y;
+    const struct join *join = worker->join;
+    uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
+    if (!idxi_owns(join->probing, join->turn, x ^ y)) return;
+    bool exchange = join->within && x > y;
     worker->pairs[worker->pair_count++] =
         (struct idx_pair){exchange ? y : x, exchange ? x : y, (unsigned)__builtin_popcountll(x ^ y)};
     if (worker->pair_count == PAIRS) hand_over(worker);
@@ -87,10 +108,13 @@ static bool goes_on(void *context) {
     return !join->ended && idxi_progress_add(&join->progress, 0, NULL) == IDX_OK;
 }
 
-/* ---- Leaves ---- */
+/* ---- Ranges ---- */
 
-static struct idxi_ranges get_ranges(const struct join *join, const struct idx_index *index, uint32_t turn) {
-    return (struct idxi_ranges){index, join->probing->tables[turn].table, NULL};
+static uint64_t get_top(unsigned bits) { return ~idxf_low_bits(64 - bits); }
+static uint64_t get_high(const struct leaf *leaf) { return leaf->low | ~get_top(leaf->same); }
+
+static struct idxi_ranges get_ranges(const struct join *join, const struct idx_index *index) {
+    return (struct idxi_ranges){index, join->table->table, NULL};
 }
 
 static enum idx_status add_leaf(struct join *join, struct leaf leaf, struct idx_error *error) {
@@ -105,167 +129,213 @@ static enum idx_status add_leaf(struct join *join, struct leaf leaf, struct idx_
     return IDX_OK;
 }
 
-static uint64_t get_high(const struct leaf *leaf) { return leaf->low | idxf_low_bits(64 - leaf->same); }
-
-/* Adds the leaves of a range, which is halved until they are small enough, or have the whole prefix in common. */
-static enum idx_status add_leaves(struct join *join, struct leaf leaf, unsigned prefix, struct idx_error *error) {
-    struct idxi_ranges a = get_ranges(join, join->a, leaf.turn), b = get_ranges(join, join->b, leaf.turn);
-    uint64_t count, other = 0;
-    IDXI_TRY(idxi_range_estimate(&a, leaf.low, get_high(&leaf), &count, error));
-    if (!join->within) IDXI_TRY(idxi_range_estimate(&b, leaf.low, get_high(&leaf), &other, error));
-    if (leaf.same == prefix || (count <= join->leaf_fingerprints && other <= join->leaf_fingerprints))
-        return add_leaf(join, leaf, error);
-    leaf.same++;
-    IDXI_TRY(add_leaves(join, leaf, prefix, error));
-    leaf.low |= UINT64_C(1) << (64 - leaf.same);
-    return add_leaves(join, leaf, prefix, error);
+static size_t get_range_fingerprints(const struct join *join) {
+    return join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
 }
 
-/* ---- Ranges ---- */
+/* Whether a range is not to be halved: it is small enough, or has the whole prefix in common. With a radius all have
+ * the same leading bits. */
+static enum idx_status is_leaf(const struct join *join, const struct leaf *leaf, bool *is, struct idx_error *error) {
+    struct idxi_ranges a = get_ranges(join, join->a), b = get_ranges(join, join->b);
+    uint64_t count, other = 0, most = get_range_fingerprints(join);
+    *is = leaf->same == (join->table->radius > 0 ? join->leading : idxf_count_bits(join->prefix));
+    if (*is || join->table->radius > 0) return IDX_OK;
+    IDXI_TRY(idxi_range_estimate(&a, leaf->low, get_high(leaf), &count, error));
+    if (!join->within) IDXI_TRY(idxi_range_estimate(&b, leaf->low, get_high(leaf), &other, error));
+    *is = count <= most && other <= most;
+    return IDX_OK;
+}
 
-static struct idxi_range get_range(struct worker *worker, size_t array, uint64_t low, uint64_t high) {
+static enum idx_status add_leaves(struct join *join, struct leaf leaf, struct idx_error *error) {
+    bool is;
+    IDXI_TRY(is_leaf(join, &leaf, &is, error));
+    if (is) return add_leaf(join, leaf, error);
+    leaf.same++;
+    IDXI_TRY(add_leaves(join, leaf, error));
+    leaf.low |= UINT64_C(1) << (64 - leaf.same);
+    return add_leaves(join, leaf, error);
+}
+
+static struct idxi_range get_range(const struct worker *worker, size_t array, uint64_t low, uint64_t high) {
+    const struct join *join = worker->join;
     return (struct idxi_range){.low = low,
                                .high = high,
+                               .mask = join->pass.mask,
+                               .value = join->pass.value,
                                .fingerprints = worker->arrays[array],
-                               .room = worker->arrays[ARRAYS - 1],
-                               .capacity = worker->join->capacity};
+                               .room = worker->arrays[ARRAY_SEGMENTS],
+                               .capacity = join->capacity};
 }
 
-static struct idxi_matched get_matched(struct worker *worker, size_t array, size_t count) {
+/* ---- Matching ---- */
+
+static struct idxi_matched get_matched(const struct worker *worker, size_t array, size_t count) {
     return (struct idxi_matched){worker->arrays[array], worker->arrays[array + 1], worker->arrays[array + 2], count};
 }
 
-/* Matches a range of `a` with all of `b` from `low` to `high`, a part at a time where it is large. */
-static enum idx_status match_with(struct worker *worker, const struct idxi_range *range, uint64_t low, uint64_t high,
-                                  struct idx_error *error) {
-    struct idxi_ranges ranges = get_ranges(worker->join, worker->join->b, worker->leaf->turn);
-    struct idxi_range other = get_range(worker, 3, low, high);
+/* Matches what the arrays hold, whose first `same` bits are the same: those of `a` among themselves, or with the
+ * others.
+ */
+static void match_arrays(struct worker *worker, unsigned same, size_t count, const size_t *other_count) {
+    const struct pass *pass = &worker->join->pass;
+    struct idxi_matched a = get_matched(worker, ARRAY_A, count), b = {0};
+    if (other_count != NULL) b = get_matched(worker, ARRAY_B, *other_count);
+    memcpy(worker->matching.before, pass->before, sizeof pass->before);
+    worker->matching.before_count = pass->number;
+    idxi_match(&worker->matching, &a, other_count == NULL ? NULL : &b, pass->narrow & ~get_top(same), pass->errors,
+               pass->number == 0);
+}
+
+/* Matches what is at hand of a leaf with all that `b` has from `low` to `high`, some at a time where it is much. */
+static enum idx_status match_with(struct worker *worker, const struct leaf *leaf, size_t count, uint64_t low,
+                                  uint64_t high, struct idx_error *error) {
+    struct idxi_ranges ranges = get_ranges(worker->join, worker->join->b);
+    struct idxi_range other = get_range(worker, ARRAY_B, low, high);
     for (; !worker->join->ended; other.low = other.high + 1, other.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &other, error));
-        struct idxi_matched a = get_matched(worker, 0, range->count), b = get_matched(worker, 3, other.count);
-        idxi_match(&worker->matching, &a, &b, worker->leaf->same);
+        match_arrays(worker, leaf->same, count, &other.count);
         IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error));
         if (other.high == high) break;
     }
     return IDX_OK;
 }
 
-/* Matches a range of a leaf with those where up to `radius` of the bits that the leaf has in common are flipped, from
- * bit `bit` on downwards. Each two ranges of one index meet once: where the first bit flipped is 0. */
-static enum idx_status match_flipped(struct worker *worker, const struct idxi_range *range, uint64_t flipped,
-                                     unsigned bit, unsigned radius, struct idx_error *error) {
-    const struct leaf *leaf = worker->leaf;
-    bool half = worker->join->within && flipped == 0;
-    for (; radius > 0 && bit < leaf->same; bit++) {
-        uint64_t one = UINT64_C(1) << (63 - bit), all = flipped | one;
-        if (half && (leaf->low & one) != 0) continue;
-        IDXI_TRY(match_with(worker, range, leaf->low ^ all, get_high(leaf) ^ all, error));
-        IDXI_TRY(match_flipped(worker, range, all, bit + 1, radius - 1, error));
+/* Matches a leaf in itself, or with the other index, some at a time where it is much. */
+static enum idx_status match_leaf(struct worker *worker, const struct leaf *leaf, struct idx_error *error) {
+    struct join *join = worker->join;
+    uint64_t high = get_high(leaf);
+    struct idxi_ranges ranges = get_ranges(join, join->a);
+    struct idxi_range range = get_range(worker, ARRAY_A, leaf->low, high);
+    if (join->pass.number == 0) ranges.counts = worker->counts;
+    for (; !join->ended; range.low = range.high + 1, range.high = high) {
+        IDXI_TRY(idxi_range_load(&ranges, &range, error));
+        if (join->within) match_arrays(worker, leaf->same, range.count, NULL);
+        if (range.count > 0 && (!join->within || range.high < high))
+            IDXI_TRY(match_with(worker, leaf, range.count, join->within ? range.high + 1 : leaf->low, high, error));
+        IDXI_TRY(idxi_progress_add(&join->progress, range.count, error));
+        if (range.high == high) break;
     }
     return IDX_OK;
 }
 
-/* Pairs whose leading bits are the same: within the range and with the rest of the leaf, or with the other index. */
-static enum idx_status match_same(struct worker *worker, const struct idxi_range *range, struct idx_error *error) {
-    uint64_t high = get_high(worker->leaf);
-    struct idxi_matched a = get_matched(worker, 0, range->count);
-    if (!worker->join->within) return match_with(worker, range, worker->leaf->low, high, error);
-    idxi_match(&worker->matching, &a, NULL, worker->leaf->same);
-    return range->high < high ? match_with(worker, range, range->high + 1, high, error) : IDX_OK;
+static enum idx_status match_leaves(struct worker *worker, struct idx_error *error) {
+    struct join *join = worker->join;
+    size_t number;
+    while (!join->ended && (number = atomic_fetch_add(&join->next, 1)) < join->leaf_count)
+        IDXI_TRY(match_leaf(worker, &join->leaves[number], error));
+    return IDX_OK;
 }
 
-static enum idx_status match_leaf(struct worker *worker, struct idx_error *error) {
+/* ---- Parts ---- */
+
+static enum idx_status spread_leaf(struct worker *worker, const struct idx_index *index, const struct leaf *leaf,
+                                   struct idxi_spread *spread, struct idx_error *error) {
     struct join *join = worker->join;
-    const struct leaf *leaf = worker->leaf;
-    struct idxi_ranges ranges = get_ranges(join, join->a, leaf->turn);
-    struct idxi_range range = get_range(worker, 0, leaf->low, get_high(leaf));
-    ranges.counts = worker->counts;
-    for (; !join->ended; range.low = range.high + 1, range.high = get_high(leaf)) {
+    struct idxi_ranges ranges = get_ranges(join, index);
+    struct idxi_range range = get_range(worker, ARRAY_A, leaf->low, get_high(leaf));
+    for (; !join->ended && !join->is_full; range.low = range.high + 1, range.high = get_high(leaf)) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
-        if (range.count > 0) {
-            IDXI_TRY(match_same(worker, &range, error));
-            IDXI_TRY(match_flipped(worker, &range, 0, 0, worker->matching.radius, error));
-        }
-        IDXI_TRY(idxi_progress_add(&join->progress, range.count, error));
+        if (!idxi_spread_add(spread, worker->number, range.fingerprints, range.count)) join->is_full = true;
         if (range.high == get_high(leaf)) break;
+    }
+    return idxi_progress_add(&join->progress, 0, error);
+}
+
+static enum idx_status spread_leaves(struct worker *worker, struct idx_error *error) {
+    struct join *join = worker->join;
+    size_t number;
+    while (!join->ended && !join->is_full && (number = atomic_fetch_add(&join->next, 1)) < join->leaf_count) {
+        IDXI_TRY(spread_leaf(worker, join->a, &join->leaves[number], &join->spread_a, error));
+        if (join->within) continue;
+        IDXI_TRY(spread_leaf(worker, join->b, &join->leaves[number], &join->spread_b, error));
+    }
+    return IDX_OK;
+}
+
+/* Whether the arrays hold each part that was spread. */
+static bool do_parts_fit(const struct join *join) {
+    for (uint64_t part = 0; part < join->spread_a.parts; part++) {
+        if (idxi_spread_count(&join->spread_a, part) > join->capacity) return false;
+        if (!join->within && idxi_spread_count(&join->spread_b, part) > join->capacity) return false;
+    }
+    return true;
+}
+
+static enum idx_status match_parts(struct worker *worker, struct idx_error *error) {
+    struct join *join = worker->join;
+    size_t part;
+    while (!join->ended && (part = atomic_fetch_add(&join->next, 1)) < join->spread_a.parts) {
+        size_t count = idxi_spread_count(&join->spread_a, part), other = 0;
+        idxi_spread_copy(&join->spread_a, part, worker->arrays[ARRAY_A]);
+        if (!join->within) other = idxi_spread_count(&join->spread_b, part);
+        if (!join->within) idxi_spread_copy(&join->spread_b, part, worker->arrays[ARRAY_B]);
+        match_arrays(worker, 0, count, join->within ? NULL : &other);
+        IDXI_TRY(idxi_progress_add(&join->progress, count, error));
     }
     return IDX_OK;
 }
 
 /* ---- Threads ---- */
 
-static void add_counts(struct worker *worker) {
-    struct join *join = worker->join;
-    size_t segments = join->a->open_segments;
-    pthread_mutex_lock(&join->counting);
-    for (size_t i = 0; i < segments; i++) join->counts[worker->leaf->turn * segments + i] += worker->counts[i];
-    pthread_mutex_unlock(&join->counting);
-    memset(worker->counts, 0, segments * sizeof *worker->counts);
-}
+typedef enum idx_status (*worker_part)(struct worker *worker, struct idx_error *error);
 
-static void begin_leaf(struct worker *worker, const struct leaf *leaf) {
-    const struct idxi_probed *table = &worker->join->probing->tables[leaf->turn];
-    unsigned bits = worker->join->a->manifest->bits, prefix = (unsigned)__builtin_popcountll(table->mask);
-    worker->leaf = leaf;
-    idxf_permutation_init(&worker->permutation, table->mask, bits);
-    worker->matching.prefix = ~idxf_low_bits(64 - prefix);
-    worker->matching.radius = table->radius;
-}
+struct shift {
+    struct join *join;
+    worker_part work;
+};
 
-static enum idx_status take_leaves(struct worker *worker, struct idx_error *error) {
-    struct join *join = worker->join;
-    size_t number;
-    while (!join->ended && (number = atomic_fetch_add(&join->next, 1)) < join->leaf_count) {
-        begin_leaf(worker, &join->leaves[number]);
-        IDXI_TRY(match_leaf(worker, error));
-        add_counts(worker);
-    }
+/* Each task is that of one worker, which takes leaves or parts until there are no more. */
+static enum idx_status run_worker(void *context, size_t number, struct idx_error *error) {
+    const struct shift *shift = context;
+    struct worker *worker = shift->join->workers[number];
+    enum idx_status status = shift->work(worker, error);
+    if (status != IDX_OK) shift->join->ended = true;
     hand_over(worker);
-    return IDX_OK;
+    return status;
 }
 
-static enum idx_status make_arrays(struct worker *worker, struct idx_error *error) {
-    for (size_t i = 0; i < ARRAYS; i++) {
-        worker->arrays[i] = idxi_array_reserve(worker->join->capacity);
-        if (worker->arrays[i] == NULL) return idxi_fail_memory(error);
-    }
-    worker->counts = calloc(worker->join->a->open_segments + 1, sizeof *worker->counts);
-    return worker->counts == NULL ? idxi_fail_memory(error) : IDX_OK;
+static enum idx_status work_together(struct join *join, worker_part work, struct idx_error *error) {
+    struct shift shift = {join, work};
+    join->next = 0;
+    return idxi_parallel(join->options.threads, join->options.threads, run_worker, &shift, &join->progress, error);
 }
 
-/* Each task is a thread's, which takes leaves until there are no more. */
-static enum idx_status work(void *context, size_t number, struct idx_error *error) {
-    struct join *join = context;
+static enum idx_status make_worker(struct join *join, unsigned number, struct idx_error *error) {
     struct worker *worker = calloc(1, sizeof *worker);
-    (void)number;
+    join->workers[number] = worker;
     if (worker == NULL) return idxi_fail_memory(error);
     worker->join = join;
+    worker->number = number;
     idxi_matching_init(&worker->matching, join->options.distance);
     worker->matching.found = take_pair;
     worker->matching.goes_on = goes_on;
     worker->matching.context = worker;
-    enum idx_status status = make_arrays(worker, error);
-    if (status == IDX_OK) status = take_leaves(worker, error);
-    if (status != IDX_OK) join->ended = true;
-    for (size_t i = 0; i < ARRAYS; i++) idxi_array_release(worker->arrays[i], join->capacity);
-    free(worker->counts);
-    free(worker);
-    return status;
-}
-
-/* ---- The whole ---- */
-
-/* Each table must have given as many fingerprints as it says. */
-static enum idx_status check_counts(const struct join *join, struct idx_error *error) {
-    size_t segments = join->a->open_segments;
-    for (size_t i = 0; i < join->probing->count * segments; i++) {
-        const struct idxi_segment *segment = &join->a->segments[i % segments];
-        const struct idxi_table *table = &segment->tables[join->probing->tables[i / segments].table];
-        if (join->counts[i] != table->header.fingerprints)
-            return idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    worker->counts = calloc(join->a->open_segments + 1, sizeof *worker->counts);
+    if (worker->counts == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < ARRAYS; i++) {
+        worker->arrays[i] = idxi_array_reserve(join->capacity);
+        if (worker->arrays[i] == NULL) return idxi_fail_memory(error);
     }
     return IDX_OK;
 }
+
+static enum idx_status make_workers(struct join *join, struct idx_error *error) {
+    join->workers = calloc(join->options.threads, sizeof(struct worker *));
+    if (join->workers == NULL) return idxi_fail_memory(error);
+    for (unsigned i = 0; i < join->options.threads; i++) IDXI_TRY(make_worker(join, i, error));
+    return IDX_OK;
+}
+
+static void free_workers(struct join *join) {
+    for (unsigned i = 0; i < join->options.threads && join->workers != NULL && join->workers[i] != NULL; i++) {
+        for (size_t j = 0; j < ARRAYS; j++) idxi_array_release(join->workers[i]->arrays[j], join->capacity);
+        free(join->workers[i]->counts);
+        free(join->workers[i]);
+    }
+    free(join->workers);
+}
+
+/* ---- Tables ---- */
 
 static uint64_t count_fingerprints(const struct idx_index *index) {
     uint64_t count = 0;
@@ -273,35 +343,155 @@ static uint64_t count_fingerprints(const struct idx_index *index) {
     return count;
 }
 
-/* How many fingerprints an array holds: all of them, or as many as the memory has room for. */
+static uint64_t count_most(const struct join *join) {
+    uint64_t a = count_fingerprints(join->a), b = count_fingerprints(join->b);
+    return a > b ? a : b;
+}
+
+/* The leading bits that cut the fingerprints into ranges, were they spread evenly. */
+static unsigned count_range_bits(const struct join *join) {
+    uint64_t ranges = count_most(join) / get_range_fingerprints(join);
+    return ranges == 0 ? 0 : 64 - (unsigned)__builtin_clzll(ranges);
+}
+
+/* The fingerprints that can be spread of one index. */
+static size_t get_spread_capacity(const struct join *join, uint64_t parts) {
+    unsigned threads = join->options.threads;
+    uint64_t all = count_most(join) + parts * threads * IDXI_SPREAD_CHUNK;
+    uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) / (2 * sizeof(uint64_t));
+    if (!join->within) room /= 2;
+    return (size_t)(room < all ? room : all);
+}
+
+/* Spreads parts `first` to first + *parts - 1 and matches them. Where there are too many for the memory, *parts is
+ * halved; a single one that is too large is gone through without being spread. */
+static enum idx_status match_some_parts(struct join *join, unsigned shift, unsigned width, uint64_t first,
+                                        uint64_t *parts, struct idx_error *error) {
+    for (;; *parts = (*parts + 1) / 2) {
+        idxi_spread_begin(&join->spread_a, shift, width, first, *parts);
+        if (!join->within) idxi_spread_begin(&join->spread_b, shift, width, first, *parts);
+        join->is_full = false;
+        IDXI_TRY(work_together(join, spread_leaves, error));
+        if (join->ended) return IDX_OK;
+        if (!join->is_full && do_parts_fit(join)) return work_together(join, match_parts, error);
+        if (*parts == 1) break;
+    }
+    struct leaf all = {0, 0};
+    join->pass.mask = idxf_low_bits(width) << shift;
+    join->pass.value = first << shift;
+    enum idx_status status = match_leaf(join->workers[0], &all, error);
+    hand_over(join->workers[0]);
+    join->pass.mask = join->pass.value = 0;
+    return status;
+}
+
+static enum idx_status match_all_parts(struct join *join, unsigned shift, unsigned width, struct idx_error *error) {
+    uint64_t all = UINT64_C(1) << width, parts = all;
+    for (uint64_t first = 0; first < all && !join->ended; first += parts) {
+        if (parts > all - first) parts = all - first;
+        IDXI_TRY(match_some_parts(join, shift, width, first, &parts, error));
+    }
+    return IDX_OK;
+}
+
+/* Pairs with an error in the leading bits at least: then one of as many parts of the others as there may be errors has
+ * none. */
+static enum idx_status match_apart(struct join *join, struct idx_error *error) {
+    unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix), ranges = count_range_bits(join);
+    unsigned width = (prefix - join->leading) / radius, shift = 64 - join->leading;
+    if (width > ranges) width = ranges;
+    uint64_t parts = UINT64_C(1) << width;
+    size_t capacity = get_spread_capacity(join, parts);
+    if (!idxi_spread_reserve(&join->spread_a, capacity, parts, join->options.threads)) return idxi_fail_memory(error);
+    if (!join->within && !idxi_spread_reserve(&join->spread_b, capacity, parts, join->options.threads))
+        return idxi_fail_memory(error);
+    join->pass.before[0] = get_top(join->leading);
+    join->pass.narrow &= ~get_top(join->leading);
+    for (join->pass.number = 1; join->pass.number <= radius && !join->ended; join->pass.number++) {
+        shift -= width;
+        uint64_t part = idxf_low_bits(width) << shift;
+        join->pass.narrow &= ~part;
+        join->pass.errors = radius - join->pass.number;
+        IDXI_TRY(match_all_parts(join, shift, width, error));
+        join->pass.before[join->pass.number] = part;
+    }
+    return IDX_OK;
+}
+
+static void release_spreads(struct join *join) {
+    idxi_spread_release(&join->spread_a);
+    idxi_spread_release(&join->spread_b);
+    join->spread_a = join->spread_b = (struct idxi_spread){0};
+}
+
+/* Each segment must have given as many fingerprints as it says. */
+static enum idx_status check_counts(const struct join *join, struct idx_error *error) {
+    for (size_t i = 0; i < join->a->open_segments; i++) {
+        const struct idxi_table *table = &join->a->segments[i].tables[join->table->table];
+        uint64_t count = 0;
+        for (unsigned j = 0; j < join->options.threads; j++) {
+            count += join->workers[j]->counts[i];
+            join->workers[j]->counts[i] = 0;
+        }
+        if (count != table->header.fingerprints && !join->ended)
+            return idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    }
+    return IDX_OK;
+}
+
+/* Sets the table at hand. */
+static void begin_table(struct join *join, size_t turn) {
+    join->turn = turn;
+    join->table = &join->probing->tables[turn];
+    unsigned prefix = idxf_count_bits(join->table->mask), radius = join->table->radius;
+    idxf_permutation_init(&join->permutation, join->table->mask, join->a->manifest->bits);
+    join->prefix = get_top(prefix);
+    join->leading = count_range_bits(join);
+    if (join->leading + radius > prefix) join->leading = prefix > radius ? prefix - radius : 0;
+    join->leaf_count = 0;
+    join->pass = (struct pass){.narrow = join->prefix, .errors = radius};
+}
+
+static enum idx_status match_table(struct join *join, size_t turn, struct idx_error *error) {
+    begin_table(join, turn);
+    IDXI_TRY(add_leaves(join, (struct leaf){0, 0}, error));
+    IDXI_TRY(work_together(join, match_leaves, error));
+    IDXI_TRY(check_counts(join, error));
+    if (join->table->radius == 0 || join->leading == 0 || join->ended) return IDX_OK;
+    enum idx_status status = match_apart(join, error);
+    release_spreads(join);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+/* How many fingerprints an array holds: all of them, or as many as half of the memory has room for. */
 static size_t get_capacity(const struct join *join) {
-    uint64_t count = count_fingerprints(join->a), other = count_fingerprints(join->b);
-    uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads) /
-                    (sizeof(uint64_t) * ARRAYS * join->options.threads);
-    size_t a_least = IDXI_MIN_RANGE_CAPACITY(join->a->open_segments),
-           b_least = IDXI_MIN_RANGE_CAPACITY(join->b->open_segments), least = a_least > b_least ? a_least : b_least;
-    uint64_t most = (count > other ? count : other) + least;
+    unsigned threads = join->options.threads;
+    uint64_t room =
+        idxi_memory_of_arrays(join->options.memory_bytes, threads) / (2 * sizeof(uint64_t) * ARRAYS * threads);
+    size_t segments = join->a->open_segments > join->b->open_segments ? join->a->open_segments : join->b->open_segments;
+    uint64_t least = IDXI_MIN_RANGE_CAPACITY(segments), most = count_most(join) + least;
     if (room > UINT32_MAX) room = UINT32_MAX;
     if (room > most) room = most;
-    return room > least ? (size_t)room : least;
+    return room > least ? (size_t)room : (size_t)least;
+}
+
+/* The fingerprints that are gone through, for progress. */
+static uint64_t count_work(const struct join *join) {
+    uint64_t passes = 0;
+    for (size_t i = 0; i < join->probing->count; i++)
+        passes += 1 + (count_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
+    return count_fingerprints(join->a) * passes;
 }
 
 static enum idx_status match_all(struct join *join, struct idx_error *error) {
-    size_t segments = join->a->open_segments;
-    join->counts = calloc(join->probing->count * segments + 1, sizeof *join->counts);
-    if (join->counts == NULL) return idxi_fail_memory(error);
     join->capacity = get_capacity(join);
-    join->leaf_fingerprints = join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
-    for (uint32_t i = 0; i < join->probing->count; i++) {
-        unsigned prefix = (unsigned)__builtin_popcountll(join->probing->tables[i].mask);
-        IDXI_TRY(add_leaves(join, (struct leaf){0, i, 0}, prefix, error));
-    }
+    IDXI_TRY(make_workers(join, error));
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
-    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING,
-                                 count_fingerprints(join->a) * join->probing->count, error));
-    IDXI_TRY(idxi_parallel(join->options.threads, join->options.threads, work, join, &join->progress, error));
-    IDXI_TRY(idxi_progress_add(&join->progress, 0, error));
-    return join->ended ? IDX_OK : check_counts(join, error);
+    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_work(join), error));
+    for (size_t turn = 0; turn < join->probing->count && !join->ended; turn++) IDXI_TRY(match_table(join, turn, error));
+    return idxi_progress_add(&join->progress, 0, error);
 }
 
 static enum idx_status check_options(struct join *join, struct idx_error *error) {
@@ -323,17 +513,15 @@ static enum idx_status run(const struct idx_index *a, const struct idx_index *b,
                         .options = IDX_JOIN_OPTIONS_INIT,
                         .visit = visit,
                         .visit_context = visit_context,
-                        .handing_over = PTHREAD_MUTEX_INITIALIZER,
-                        .counting = PTHREAD_MUTEX_INITIALIZER};
+                        .handing_over = PTHREAD_MUTEX_INITIALIZER};
     if (options != NULL)
         memcpy(&join.options, options, options->size < sizeof *options ? options->size : sizeof *options);
     IDXI_TRY(check_options(&join, error));
     join.probing = &a->probings[join.options.distance];
     enum idx_status status = match_all(&join, error);
+    free_workers(&join);
     free(join.leaves);
-    free(join.counts);
     pthread_mutex_destroy(&join.handing_over);
-    pthread_mutex_destroy(&join.counting);
     return status;
 }
 

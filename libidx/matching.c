@@ -12,12 +12,12 @@
 #define FEW 128
 
 /* The fingerprints that share a part, as far as its bits can be chosen: about 2 to the power of this. */
-#define GROUP_LOG 3
+#define GROUP_LOG 1
 
 /* The fingerprints of which is counted how often each bit is set. */
 #define SAMPLED 64
 
-/* Parts of fingerprints: masks that have no bit in common. */
+/* Masks of bits by which fingerprints are grouped, one after the other. */
 struct parts {
     size_t count;
     uint64_t masks[IDX_MAX_K + 1];
@@ -93,10 +93,10 @@ static struct variety find_variety(const struct idxi_matching *matching, const s
         errors = (common ^ other_common) & ~variety.varying;
     }
     unsigned distance = matching->comparison.distance, in_all = idxf_count_bits(errors);
-    unsigned in_prefix = idxf_count_bits(errors & matching->prefix);
-    variety.any = in_all <= distance && in_prefix <= matching->radius;
+    unsigned in_prefix = idxf_count_bits(errors & matching->narrow);
+    variety.any = in_all <= distance && in_prefix <= matching->errors;
     variety.left = variety.any ? distance - in_all : 0;
-    variety.left_in_prefix = variety.any ? matching->radius - in_prefix : 0;
+    variety.left_in_prefix = variety.any ? matching->errors - in_prefix : 0;
     if (variety.left_in_prefix > variety.left) variety.left_in_prefix = variety.left;
     return variety;
 }
@@ -126,16 +126,11 @@ static void deal(struct parts *parts, uint64_t bits, size_t count, unsigned widt
     }
 }
 
-/* How many bits each part has that `bits` are cut into; those that need sorting have no more than that takes. */
-static unsigned get_width(unsigned bits, unsigned errors, unsigned useful) {
-    unsigned width = bits / (errors + 1);
-    if (errors > 0 && width > IDXI_SORTED_BITS) width = IDXI_SORTED_BITS;
+/* How many bits each part has that `bits` are cut into. */
+static unsigned get_width(uint64_t bits, unsigned errors, unsigned useful) {
+    unsigned width = idxf_count_bits(bits) / (errors + 1);
+    if (width > IDXI_SORTED_BITS) width = IDXI_SORTED_BITS;
     return width < useful ? width : useful;
-}
-
-static unsigned get_sorted_width(uint64_t bits, unsigned errors, unsigned useful) {
-    unsigned width = get_width(idxf_count_bits(bits), errors, useful);
-    return width < IDXI_SORTED_BITS ? width : IDXI_SORTED_BITS;
 }
 
 /* Cuts fingerprints into one part more than there can be errors: among the varying bits of the prefix, where these are
@@ -144,9 +139,9 @@ static unsigned get_sorted_width(uint64_t bits, unsigned errors, unsigned useful
 static void cut(struct parts *parts, const struct idxi_matching *matching, const struct variety *variety,
                 const struct idxi_matched *a, const struct idxi_matched *b) {
     unsigned rare[64] = {0}, useful = count_useful_bits(most(a, b));
-    uint64_t in_prefix = variety->varying & matching->prefix;
-    unsigned width = get_sorted_width(variety->varying, variety->left, useful);
-    unsigned prefix_width = get_sorted_width(in_prefix, variety->left_in_prefix, useful);
+    uint64_t in_prefix = variety->varying & matching->narrow;
+    unsigned width = get_width(variety->varying, variety->left, useful);
+    unsigned prefix_width = get_width(in_prefix, variety->left_in_prefix, useful);
     parts->count = 0;
     if (width == 0) return;
     count_bits(a, rare);
@@ -190,10 +185,24 @@ static void match_group(struct idxi_matching *matching, struct idxi_matched *a, 
     match(matching, a, b);
 }
 
+/* Whether groups of one side are surely small. */
+static bool has_short_runs(const struct idxi_matched *a, uint64_t mask) {
+    uint64_t least = mask;
+    for (size_t i = FEW; i < a->count; i += FEW) {
+        uint64_t differing = (a->at[i] ^ a->at[i - FEW]) & mask;
+        if (differing < least) least = differing;
+    }
+    return a->count <= FEW || least > 0;
+}
+
 /* Matches the groups of fingerprints that are the same in `mask`, by which both sides are sorted. With `keep` the
  * sides stay as they are; else their order within groups is lost. */
 static void match_groups(struct idxi_matching *matching, const struct idxi_matched *a, const struct idxi_matched *b,
                          uint64_t mask, bool keep) {
+    if (b == NULL && has_short_runs(a, mask)) {
+        matching->way->runs(&matching->comparison, a->at, a->count, mask);
+        return;
+    }
     for (size_t i = 0, j = 0; i < a->count;) {
         size_t end = find_end(a, i, mask);
         struct idxi_matched group = get_group(a, i, end);
@@ -249,15 +258,34 @@ static void match(struct idxi_matching *matching, const struct idxi_matched *a, 
 
 /* ---- All ---- */
 
-/* Cuts the leading bits after the first `same`. */
-static void cut_leading(struct parts *parts, const struct idxi_matching *matching, unsigned same, unsigned errors,
-                        unsigned useful) {
-    unsigned prefix = idxf_count_bits(matching->prefix);
-    unsigned width = prefix > same ? get_width(prefix - same, errors, useful) : 0;
-    parts->count = width == 0 ? 1 : errors + 1;
-    parts->masks[0] = 0;
-    for (size_t i = 0; i < parts->count && width > 0; i++)
-        parts->masks[i] = idxf_low_bits(width) << (64 - same - (i + 1) * width);
+/* The highest `count` bits of a set, or all. */
+static uint64_t get_highest(uint64_t bits, unsigned count) {
+    while (idxf_count_bits(bits) > count) bits &= bits - 1;
+    return bits;
+}
+
+/* Masks of which errors in `bits` leave one as it is, none with more bits than are useful. One error: all of three
+ * parts but one, where half of the bits would not do. The first masks lead. */
+static void cover(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
+    unsigned all = idxf_count_bits(bits);
+    size_t count = errors + 1;
+    bool leaves_one_out = errors == 1 && all / 2 < useful && all >= 3;
+    if (leaves_one_out) count = 3;
+    uint64_t rest = bits;
+    parts->count = count <= all ? count : 1;
+    for (size_t i = 0; i < parts->count; i++) {
+        uint64_t part = get_highest(rest, all / (unsigned)count);
+        if (leaves_one_out && i == 2) part = rest;
+        parts->masks[i] = count <= all ? part : 0;
+        rest &= ~part;
+    }
+    for (size_t i = 0; i < parts->count && leaves_one_out; i++) parts->masks[i] = bits & ~parts->masks[i];
+    if (leaves_one_out) {
+        uint64_t leading = parts->masks[2];
+        parts->masks[2] = parts->masks[0];
+        parts->masks[0] = leading;
+    }
+    for (size_t i = 0; i < parts->count; i++) parts->masks[i] = get_highest(parts->masks[i], useful);
 }
 
 /* A side's copy, sorted. */
@@ -267,20 +295,21 @@ static struct idxi_matched get_sorted(struct idxi_matching *matching, const stru
 }
 
 void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, const struct idxi_matched *b,
-                unsigned same) {
+                uint64_t narrow, unsigned errors, bool ascending) {
     struct parts parts;
     if (a->count == 0 || (b != NULL && b->count == 0)) return;
-    uint64_t errors = b == NULL || same == 0 ? 0 : (a->at[0] ^ b->at[0]) & ~idxf_low_bits(64 - same);
-    unsigned spent = idxf_count_bits(errors);
-    if (spent > matching->radius) return;
-    cut_leading(&parts, matching, same, matching->radius - spent, count_useful_bits(most(a, b)));
-    match_groups(matching, a, b, parts.masks[0], true);
-    matching->before[matching->before_count++] = parts.masks[0];
-    for (size_t i = 1; i < parts.count; i++) {
-        struct idxi_matched x = get_sorted(matching, a, parts.masks[i]), y;
-        if (b != NULL) y = get_sorted(matching, b, parts.masks[i]);
-        match_groups(matching, &x, b == NULL ? NULL : &y, parts.masks[i], false);
+    unsigned useful = count_useful_bits(most(a, b)), sorted = useful < IDXI_SORTED_BITS ? useful : IDXI_SORTED_BITS;
+    size_t before = matching->before_count;
+    matching->narrow = narrow;
+    matching->errors = errors;
+    cover(&parts, narrow, errors, ascending && errors == 0 ? useful : sorted);
+    for (size_t i = 0; i < parts.count; i++) {
+        bool leads = ascending && i == 0;
+        struct idxi_matched x = *a, y = b == NULL ? *a : *b;
+        if (!leads) x = get_sorted(matching, a, parts.masks[i]);
+        if (!leads && b != NULL) y = get_sorted(matching, b, parts.masks[i]);
+        match_groups(matching, &x, b == NULL ? NULL : &y, parts.masks[i], leads);
         matching->before[matching->before_count++] = parts.masks[i];
     }
-    matching->before_count = 0;
+    matching->before_count = before;
 }

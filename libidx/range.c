@@ -12,7 +12,8 @@ struct decoding {
     uint64_t *fingerprints;
     size_t capacity, count;
     uint64_t low, high; /* `high` is lowered where there is no more room */
-    bool any;           /* one was decoded, and the last one was: */
+    uint64_t mask, value;
+    bool any; /* one was decoded, and the last one was: */
     uint64_t previous;
 };
 
@@ -35,6 +36,15 @@ static bool ascend(const struct decoding *decoding, const uint64_t *fingerprints
     return !falls;
 }
 
+static size_t filter(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        fingerprints[kept] = fingerprints[i];
+        kept += (fingerprints[i] & mask) == value;
+    }
+    return kept;
+}
+
 /* Keeps those of the `count` fingerprints behind the ones at hand that are in the range. */
 static void keep_those_in_range(struct decoding *decoding, size_t count) {
     uint64_t *fresh = decoding->fingerprints + decoding->count;
@@ -42,7 +52,9 @@ static void keep_those_in_range(struct decoding *decoding, size_t count) {
     while (begin < end && fresh[begin] < decoding->low) begin++;
     while (end > begin && fresh[end - 1] > decoding->high) end--;
     if (begin > 0) memmove(fresh, fresh + begin, (end - begin) * sizeof *fresh);
-    decoding->count += end - begin;
+    count = end - begin;
+    if (decoding->mask != 0) count = filter(fresh, count, decoding->mask, decoding->value);
+    decoding->count += count;
 }
 
 /* Decodes a block, as far as there is room. */
@@ -100,7 +112,9 @@ static enum idx_status load_one(const struct idxi_ranges *ranges, struct idxi_ra
                                 .fingerprints = range->fingerprints,
                                 .capacity = range->capacity,
                                 .low = range->low,
-                                .high = range->high};
+                                .high = range->high,
+                                .mask = range->mask,
+                                .value = range->value};
     IDXI_TRY(decode(&decoding, error));
     range->count = decoding.count;
     range->high = decoding.high;
@@ -131,7 +145,9 @@ static enum idx_status load_several(const struct idxi_ranges *ranges, struct idx
                                          .fingerprints = range->room + i * each,
                                          .capacity = each,
                                          .low = range->low,
-                                         .high = range->high};
+                                         .high = range->high,
+                                         .mask = range->mask,
+                                         .value = range->value};
         IDXI_TRY(decode(&decodings[i], error));
     }
     for (size_t i = 0; i < segments; i++) {

@@ -14,6 +14,7 @@ struct idxi_ranges {
 /* A range, with both ends, and what is to hold it. */
 struct idxi_range {
     uint64_t low, high;
+    uint64_t mask, value;   /* fingerprints whose bits of `mask` are not `value` are left out */
     uint64_t *fingerprints; /* ascending, each once */
     uint64_t *room;         /* of as many; used where there are several segments */
     size_t capacity, count;
@@ -24,8 +25,8 @@ struct idxi_range {
 
 /* Loads the fingerprints from `low` to `high`, as far as there is room: then `high` is lowered to the last one loaded.
  * Each page is checked before its first use, unless the index was opened otherwise. `counts` (may be NULL) grow by what
- * each segment has of it. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. Any number of threads may load
- * ranges of a table at a time, each with counts of its own. */
+ * each segment has of it (use no mask then). Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. Any number
+ * of threads may load ranges of a table at a time, each with counts of its own. */
 enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error);
 
 /* About how many fingerprints there are from `low` to `high`, by the blocks that may hold them. */
