@@ -30,7 +30,10 @@
 
 #define MAX_SPLIT_BITS 32 /* of one that many fingerprints fall into */
 
-/* Read beyond the last fingerprint of a range. */
+/* Fingerprints of a range that was decoded, for each cell of it. */
+#define CELL_ITEMS 4
+
+/* Read beyond the last one of a range. */
 #define PADDING 8
 
 /* A table, and the queries in its order. */
@@ -175,22 +178,23 @@ static inline size_t get_cell(uint64_t value, unsigned range_bits, unsigned cell
     return get_first(value << range_bits, cell_bits);
 }
 
-/* About a fingerprint a cell; whatever the order is that they are in. */
+/* Some fingerprints a cell. Whatever the order is that they are in, cells begin one after the other. */
 static enum idx_status set_cells(struct worker *worker, unsigned bits) {
     unsigned cell_bits = 0;
-    while (cell_bits + bits < 63 && (size_t)2 << cell_bits <= worker->count) cell_bits++;
-    size_t cells = (size_t)1 << cell_bits, next = 0;
+    while (cell_bits + bits < 63 && (size_t)CELL_ITEMS << cell_bits < worker->count) cell_bits++;
+    size_t cells = (size_t)1 << cell_bits;
     if (cells + 1 > worker->cell_capacity) {
         uint32_t *grown = realloc(worker->cells, 2 * (cells + 1) * sizeof *grown);
         if (grown == NULL) return idxi_fail_memory(worker->error);
         worker->cells = grown;
         worker->cell_capacity = 2 * (cells + 1);
     }
-    for (size_t i = 0; i < worker->count; i++) {
-        size_t cell = get_cell(worker->items[i], bits, cell_bits);
-        while (next <= cell) worker->cells[next++] = (uint32_t)i;
+    memset(worker->cells, 0, (cells + 1) * sizeof *worker->cells);
+    for (size_t i = 0; i < worker->count; i++)
+        worker->cells[get_cell(worker->items[i], bits, cell_bits) + 1] = (uint32_t)i + 1;
+    for (size_t cell = 1; cell <= cells; cell++) {
+        if (worker->cells[cell] < worker->cells[cell - 1]) worker->cells[cell] = worker->cells[cell - 1];
     }
-    while (next <= cells) worker->cells[next++] = (uint32_t)worker->count;
     worker->range_bits = bits;
     worker->cell_bits = cell_bits;
     return IDX_OK;
@@ -230,9 +234,10 @@ static void check(struct look *look, uint64_t item) {
     struct worker *worker = look->worker;
     struct sweep *sweep = worker->sweep;
     const struct line *line = worker->line;
-    uint64_t fingerprint = idxf_unpermute(&line->table->permutation, item);
-    uint64_t errors = fingerprint ^ sweep->queries[look->number];
+    const struct idxf_permutation *permutation = &line->table->permutation;
+    uint64_t errors = idxf_unpermute(permutation, item ^ look->permuted);
     if (look->status != IDX_OK || !idxi_owns(sweep->probing, line->turn, errors)) return;
+    uint64_t fingerprint = idxf_unpermute(permutation, item);
     look->status = idxi_results_find(&worker->finds, sweep->begin + (size_t)look->number, fingerprint, worker->error);
 }
 

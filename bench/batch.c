@@ -1,0 +1,230 @@
+/* batch.c: a million queries against an index: one by one, some at a time, and as batches in every way; and against
+ * fingerprints in memory that stream past them. All must find the same matches. */
+#include "bench/clock.h"
+#include "bench/data.h"
+#include "bench/idx.h"
+#include "bench/memory.h"
+
+#include <getopt.h>
+#include <idx.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define K 3
+#define CAPACITY 16
+#define GROUP 4096
+#define MAX_SCHEMES 8
+#define STREAMED ((size_t)1 << 22)
+
+static const char help[] =
+    "Usage: batch --count N [OPTION]...\n"
+    "Builds indexes of N fingerprints, and finds what is within 3 bits of the queries in every way that there is.\n"
+    "\n"
+    "  --count N      fingerprints (required), such as 1e8\n"
+    "  --queries N    half of them with a neighbour (default 1e6)\n"
+    "  --scheme S     may be repeated (default 5:2, 2:1:1 and auto)\n"
+    "  --threads N    the last column but one goes from 1 to N (default 2)\n"
+    "  --passes N     the fastest counts (default 3)\n"
+    "  --memory       load the tables, instead of mapping them\n"
+    "  --folder D     where to build the index (default /tmp)\n"
+    "\n"
+    "Columns, separated by tabs: n; queries; scheme (- for a stream, which needs no index); way: lookup is idx_lookup "
+    "one\n"
+    "by one, many idx_lookup_many; threads; seconds; cpu_seconds, of all threads; queries_per_second;\n"
+    "fingerprints_per_second, of the index; matches. Ends with status 1 where the matches of two ways differ.\n";
+
+struct options {
+    size_t count, queries;
+    const char *schemes[MAX_SCHEMES];
+    size_t scheme_count;
+    unsigned threads, passes;
+    bool in_memory;
+    const char *folder;
+};
+
+struct bench {
+    struct options options;
+    struct data data;
+    struct idx_index *index;
+    const char *scheme;
+    struct answers expected, found;
+};
+
+static void try(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) die("%s", error->sentence);
+}
+
+static double cpu_now(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+/* ---- Ways ---- */
+
+static void add_all(struct bench *bench, size_t query, const struct idx_match *matches, size_t count) {
+    if (count > CAPACITY) die("a query has %zu matches, which this does not provide for", count);
+    for (size_t i = 0; i < count; i++) add_match(&bench->found, query, matches[i].fingerprint);
+}
+
+static void look_up(struct bench *bench, unsigned threads) {
+    struct idx_match matches[CAPACITY];
+    struct idx_error error;
+    size_t count;
+    (void)threads;
+    for (size_t i = 0; i < bench->data.query_count; i++) {
+        try(idx_lookup(bench->index, bench->data.queries[i], K, matches, CAPACITY, &count, &error), &error);
+        add_all(bench, i, matches, count);
+    }
+}
+
+static void look_up_many(struct bench *bench, unsigned threads) {
+    static struct idx_match matches[GROUP * CAPACITY];
+    static size_t counts[GROUP];
+    struct idx_error error;
+    size_t all = bench->data.query_count;
+    for (size_t at = 0; at < all; at += GROUP) {
+        size_t here = all - at < GROUP ? all - at : GROUP;
+        try(idx_lookup_many(bench->index, bench->data.queries + at, here, K, threads, matches, CAPACITY, counts,
+                            &error),
+            &error);
+        for (size_t i = 0; i < here; i++) add_all(bench, at + i, matches + i * CAPACITY, counts[i]);
+    }
+}
+
+static bool take(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct bench *bench = context;
+    for (size_t i = 0; i < count; i++) add_match(&bench->found, query, matches[i].fingerprint);
+    return true;
+}
+
+static void batch(struct bench *bench, enum idx_batch_method method, unsigned threads) {
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    struct idx_error error;
+    options.method = method;
+    options.threads = threads;
+    try(idx_batch(bench->index, bench->data.queries, bench->data.query_count, &options, take, bench, &error), &error);
+}
+
+static void probe(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_PROBE, threads); }
+static void merge(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_MERGE, threads); }
+static void stream(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_STREAM, threads); }
+static void choose(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_AUTO, threads); }
+
+static void stream_memory(struct bench *bench, unsigned threads) {
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    struct idx_stream *opened;
+    struct idx_error error;
+    const struct data *data = &bench->data;
+    options.distance = K;
+    options.threads = threads;
+    try(idx_stream_open(&opened, data->queries, data->query_count, 64, &options, &error), &error);
+    for (size_t at = 0; at < data->count; at += STREAMED)
+        try(idx_stream_add(opened, data->fingerprints + at, data->count - at < STREAMED ? data->count - at : STREAMED,
+                           &error),
+            &error);
+    try(idx_stream_finish(opened, take, bench, &error), &error);
+    idx_stream_close(opened);
+}
+
+/* ---- Measuring ---- */
+
+static void measure(struct bench *bench, const char *name, void (*way)(struct bench *, unsigned), unsigned threads) {
+    double best = 0, best_cpu = 0;
+    for (unsigned pass = 0; pass < bench->options.passes; pass++) {
+        double cpu = cpu_now(), begin = now();
+        bench->found = (struct answers){0, 0};
+        way(bench, threads);
+        double seconds = now() - begin, cpu_seconds = cpu_now() - cpu;
+        if (pass == 0 || seconds < best) best = seconds;
+        if (pass == 0 || cpu_seconds < best_cpu) best_cpu = cpu_seconds;
+    }
+    if (bench->expected.matches == 0) bench->expected = bench->found;
+    printf("%zu\t%zu\t%s\t%s\t%u\t%.3f\t%.3f\t%.0f\t%.0f\t%llu\n", bench->data.count, bench->data.query_count,
+           bench->scheme, name, threads, best, best_cpu, (double)bench->data.query_count / best,
+           (double)bench->data.count / best, (unsigned long long)bench->found.matches);
+    fflush(stdout);
+    if (bench->found.matches == bench->expected.matches && bench->found.hash == bench->expected.hash) return;
+    fprintf(stderr, "batch: %s finds other matches\n", name);
+    exit(1);
+}
+
+static void measure_scheme(struct bench *bench) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_choice choice = {bench->scheme, IDX_DEFAULT_BLOCK_SIZE, IDX_CODEC_DELTA};
+    struct idx_error error;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/idx-bench-batch.idx", bench->options.folder);
+    idx_make(&bench->data, &choice, path);
+    if (bench->options.in_memory) options.residence = IDX_RESIDENCE_ALL;
+    try(idx_open(&bench->index, path, &options, &error), &error);
+    measure(bench, "lookup", look_up, 1);
+    for (unsigned threads = 1; threads <= bench->options.threads; threads++) {
+        measure(bench, "many", look_up_many, threads);
+        measure(bench, "probe", probe, threads);
+        measure(bench, "merge", merge, threads);
+        measure(bench, "stream", stream, threads);
+        measure(bench, "auto", choose, threads);
+    }
+    idx_close(bench->index);
+    idx_remove();
+}
+
+static size_t read_count(const char *text) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end != 0 || !(number >= 1) || number > 1e12) die("'%s' is not a number from 1 on", text);
+    return (size_t)number;
+}
+
+static struct options read_options(int argc, char **argv) {
+    static const struct option names[] = {
+        {"count", 1, NULL, 'n'},   {"queries", 1, NULL, 'q'}, {"scheme", 1, NULL, 's'},
+        {"threads", 1, NULL, 't'}, {"passes", 1, NULL, 'p'},  {"memory", 0, NULL, 'm'},
+        {"folder", 1, NULL, 'f'},  {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
+    struct options options = {.queries = 1000000, .threads = 2, .passes = 3, .folder = "/tmp"};
+    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        switch (name) {
+            case 'n': options.count = read_count(optarg); break;
+            case 'q': options.queries = read_count(optarg); break;
+            case 's':
+                if (options.scheme_count == MAX_SCHEMES) die("too many schemes");
+                options.schemes[options.scheme_count++] = optarg;
+                break;
+            case 't': options.threads = (unsigned)read_count(optarg); break;
+            case 'p': options.passes = (unsigned)read_count(optarg); break;
+            case 'm': options.in_memory = true; break;
+            case 'f': options.folder = optarg; break;
+            case 'h': fputs(help, stdout); exit(0);
+            default: exit(2);
+        }
+    }
+    if (options.count == 0) die("give --count");
+    return options;
+}
+
+int main(int argc, char **argv) {
+    static const char *const defaults[] = {"5:2", "2:1:1", "auto"};
+    static struct bench bench;
+    bench.options = read_options(argc, argv);
+    if (bench.options.scheme_count == 0) {
+        memcpy(bench.options.schemes, defaults, sizeof defaults);
+        bench.options.scheme_count = 3;
+    }
+    make_data(&bench.data, bench.options.count, bench.options.queries, K);
+    atexit(idx_remove);
+    printf("n\tqueries\tscheme\tway\tthreads\tseconds\tcpu_seconds\tqueries_per_second\tfingerprints_per_second\t"
+           "matches\n");
+    bench.scheme = "-";
+    for (unsigned threads = 1; threads <= bench.options.threads; threads++)
+        measure(&bench, "stream", stream_memory, threads);
+    for (size_t i = 0; i < bench.options.scheme_count; i++) {
+        bench.scheme = bench.options.schemes[i];
+        measure_scheme(&bench);
+    }
+    free_data(&bench.data, bench.options.count);
+    return 0;
+}
