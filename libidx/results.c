@@ -38,7 +38,6 @@ static enum idx_status put(struct idxi_results *results, const struct idxi_finds
         unsigned distance = results->by_distance ? get_distance(results, query, fingerprint) : 0;
         idxi_sorter_add(&results->sorter, (uint64_t)query << DISTANCE_BITS | distance, fingerprint);
     }
-    results->count += finds->count;
     return IDX_OK;
 }
 
@@ -70,8 +69,7 @@ enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_prog
     uint64_t keys[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_stream *stream;
     size_t count;
-    IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SORTING, results->count, error));
-    results->sorter.options.progress = progress;
+    IDXI_TRY(idxi_progress_add(progress, 0, error));
     IDXI_TRY(idxi_sorter_end(&results->sorter, &stream, error));
     do {
         IDXI_TRY(idxi_progress_add(progress, 0, error));

@@ -10,9 +10,8 @@ struct idxi_results {
     bool by_distance; /* a query's matches by distance, then fingerprint; else by fingerprint alone */
     pthread_mutex_t mutex;
     struct idxi_sorter sorter;
-    struct idxi_progress quiet; /* of sorting in between, which is not told */
+    struct idxi_progress quiet; /* of sorting, which is not told */
     int folder;
-    uint64_t count; /* put so far, some maybe more than once */
 };
 
 /* What one thread has found and not put yet. */

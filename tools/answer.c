@@ -174,9 +174,8 @@ static void put_exists(const struct answerer *answerer, const struct query *quer
     output_text(output, question->json ? "}\n" : "\n");
 }
 
-/* Writes the answer to a query that has `count` matches, the nearest of them at `matches`. */
-static bool put_answer(struct answerer *answerer, const struct query *query, const struct idx_match *matches,
-                       size_t count, struct output *output) {
+bool answer_matches(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
+                    struct output *output) {
     uint64_t limit = answerer->question->limit;
     if (count > 0) answerer->found = true;
     if (answerer->question->exists && count > 0) put_exists(answerer, query, output);
@@ -191,7 +190,7 @@ static bool put_answer(struct answerer *answerer, const struct query *query, con
 static bool answer_one(struct answerer *answerer, const struct query *query, struct output *output) {
     size_t count;
     return find_matches(answerer, query->fingerprint, &count) &&
-           put_answer(answerer, query, answerer->matches, count, output);
+           answer_matches(answerer, query, answerer->matches, count, output);
 }
 
 bool answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output) {
@@ -205,7 +204,7 @@ bool answer(struct answerer *answerer, const struct query *queries, size_t count
     for (size_t i = 0; i < count && output->error == 0; i++) {
         bool is_known = together && (counts[i] <= ANSWER_MATCHES || question->limit <= ANSWER_MATCHES);
         const struct idx_match *matches = answerer->group + i * ANSWER_MATCHES;
-        bool answered = is_known ? put_answer(answerer, &queries[i], matches, counts[i], output)
+        bool answered = is_known ? answer_matches(answerer, &queries[i], matches, counts[i], output)
                                  : answer_one(answerer, &queries[i], output);
         if (!answered) return false;
     }

@@ -42,6 +42,11 @@ void answerer_init(struct answerer *answerer, const struct question *question);
  * failed, after what had been found until then: `error`. */
 bool answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output);
 
+/* Writes the answer to a query that has `count` matches, 1 or more, the nearest of them at `matches`. False as above.
+ */
+bool answer_matches(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
+                    struct output *output);
+
 void answerer_free(struct answerer *answerer);
 
 #endif

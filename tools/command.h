@@ -5,11 +5,12 @@
 /* What the process ends with, as with grep. */
 enum {
     ENDS_WELL = 0,
-    ENDS_WITHOUT = 1, /* lookup: no match; verify: damage; fingerprint --compare: different */
+    ENDS_WITHOUT = 1, /* lookup, batch: no match; verify: damage; fingerprint --compare: different */
     ENDS_BADLY = 2,   /* an error, said on standard error */
 };
 
 /* argv[0] is the subcommand. Each returns the status of the process. */
+int command_batch(int argc, char **argv);
 int command_build(int argc, char **argv);
 int command_clusters(int argc, char **argv);
 int command_dedup(int argc, char **argv);
