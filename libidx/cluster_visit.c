@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/documents.h"
 #include "libidx/error.h"
 #include "libidx/id_ranks.h"
 
 /* A visit, and the cluster at hand. */
 struct giving {
     const struct idxi_cluster_visit *visit;
-    struct idx_documents *documents; /* NULL for IDX_ID_NONE */
-    uint64_t clusters;               /* begun */
-    uint64_t root;                   /* the representative's number */
+    struct idx_documents *documents;
+    struct idxi_reading members, values;
+    uint64_t clusters; /* begun */
+    uint64_t root;     /* the representative's number */
     struct idx_cluster_size size;
     struct idx_cluster_member member;
     uint64_t place; /* of the representative among the documents of its fingerprint */
@@ -97,13 +99,17 @@ static void give(struct giving *giving) {
     giving->stopped = !visit->visit(visit->context, &giving->member);
 }
 
-static enum idx_status give_documents(struct giving *giving, bool is_root, struct idx_error *error) {
+/* Gives the documents that stand behind the key. */
+static enum idx_status give_documents(struct giving *giving, uint64_t key, bool is_root, struct idx_error *error) {
     struct idx_cluster_member *member = &giving->member;
+    struct idxi_reading *values = &giving->values;
     bool found;
-    IDXI_TRY(idx_documents_find(giving->documents, member->fingerprint, NULL, error));
+    size_t at;
     for (uint64_t place = 0; !giving->stopped; place++) {
-        IDXI_TRY(idx_documents_next(giving->documents, &member->document, &found, error));
-        if (!found) return IDX_OK;
+        IDXI_TRY(idxi_reading_peek(values, &at, &found, error));
+        if (!found || values->fingerprints[at] != key) return IDX_OK;
+        values->next++;
+        IDXI_TRY(idxi_documents_get(giving->documents, values->values[at], &member->document, error));
         if (is_root && place == 0 && !giving->visit->is_id_smallest)
             IDXI_TRY(keep_representative(giving, &member->document, 0, error));
         member->is_representative = is_root && place == giving->place;
@@ -117,38 +123,34 @@ static enum idx_status give_fingerprint(struct giving *giving, uint64_t key, uin
     struct idx_cluster_member *member = &giving->member;
     uint64_t root = key >> 32;
     if (giving->clusters == 0 || root != giving->root) IDXI_TRY(begin_cluster(giving, root, fingerprint, error));
-    bool is_root = fingerprint == member->representative_fingerprint;
     member->fingerprint = fingerprint;
     member->distance = idx_distance(fingerprint, member->representative_fingerprint);
-    if (giving->documents != NULL) return give_documents(giving, is_root, error);
-    member->is_representative = is_root;
-    give(giving);
-    return IDX_OK;
+    return give_documents(giving, key, fingerprint == member->representative_fingerprint, error);
 }
 
 /* ---- All ---- */
 
-static enum idx_status give_all(struct giving *giving, struct idxi_stream *members, struct idxi_progress *progress,
-                                struct idx_error *error) {
-    struct idxi_reading reading;
-    bool found = true;
+static enum idx_status give_all(struct giving *giving, struct idx_error *error) {
+    struct idxi_reading *members = &giving->members;
+    bool found;
     size_t at;
-    if (giving->visit->index->manifest->id_type != IDXF_ID_NONE)
-        IDXI_TRY(idx_documents_open(giving->visit->index, &giving->documents, error));
-    idxi_reading_init(&reading, members, progress);
+    IDXI_TRY(idx_documents_open(giving->visit->index, &giving->documents, error));
     while (!giving->stopped) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(members, &at, &found, error));
         if (!found) break;
-        IDXI_TRY(give_fingerprint(giving, reading.fingerprints[at], reading.values[at], error));
+        IDXI_TRY(give_fingerprint(giving, members->fingerprints[at], members->values[at], error));
     }
     end_cluster(giving);
     return IDX_OK;
 }
 
 enum idx_status idxi_cluster_visit(const struct idxi_cluster_visit *visit, struct idxi_stream *members,
-                                   struct idxi_progress *progress, struct idx_error *error) {
+                                   struct idxi_stream *documents, struct idxi_progress *progress,
+                                   struct idx_error *error) {
     struct giving giving = {.visit = visit};
-    enum idx_status status = give_all(&giving, members, progress, error);
+    idxi_reading_init(&giving.members, members, progress);
+    idxi_reading_init(&giving.values, documents, progress);
+    enum idx_status status = give_all(&giving, error);
     idx_documents_close(giving.documents);
     free(giving.id);
     return status;

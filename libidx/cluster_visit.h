@@ -14,8 +14,10 @@ struct idxi_cluster_visit {
     struct idx_cluster_summary *summary; /* all 0 at first */
 };
 
-/* `members`: fingerprints as values, ascending by (number of its representative) · 2^32 + its own number. */
+/* `members`: fingerprints, and `documents`: the values that document maps hold (documents.h) of each, one or more. The
+ * keys of both are (number of the cluster's representative) · 2^32 + its own number. */
 enum idx_status idxi_cluster_visit(const struct idxi_cluster_visit *visit, struct idxi_stream *members,
-                                   struct idxi_progress *progress, struct idx_error *error);
+                                   struct idxi_stream *documents, struct idxi_progress *progress,
+                                   struct idx_error *error);
 
 #endif

@@ -27,7 +27,7 @@ struct clustering {
     struct idxi_progress progress;
     struct idxi_progress silent; /* while idx_pairs tells how far it is */
     struct idxi_numbering numbering;
-    struct idxi_sorter pairs, others;
+    struct idxi_sorter pairs, others; /* by the first end and the second; then fingerprints and documents, by cluster */
     uint32_t *roots;  /* by number: another of the cluster with a smaller one, or itself; at last the representative */
     uint64_t *listed; /* a bit for each representative: whether its cluster is given */
     int folder;
@@ -170,7 +170,7 @@ static enum idx_status join(struct clustering *clustering, struct idx_error *err
     IDXI_TRY(put_numbers(clustering, &clustering->pairs, take_first_end, error));
     IDXI_TRY(reopen(&clustering->pairs, sorting, error));
     IDXI_TRY(put_numbers(clustering, &clustering->others, star ? take_second_end : unite, error));
-    IDXI_TRY(reopen(&clustering->others, sorting, error));
+    idxi_sorter_close(&clustering->others);
     return star ? make_stars(clustering, error) : IDX_OK;
 }
 
@@ -220,30 +220,45 @@ static enum idx_status list_clusters(struct clustering *clustering, struct idx_e
     return status;
 }
 
-/* Sorts the fingerprints that are given by cluster, and counts the others. */
-static enum idx_status sort_members(struct clustering *clustering, uint64_t *others, struct idx_error *error) {
+/* Sorts fingerprints and documents that are given by cluster, and counts the others. */
+static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *others,
+                                      struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
-    struct idxi_reading reading;
+    struct idxi_reading numbers;
+    uint64_t number, last = UINT64_MAX;
     bool found;
     size_t at;
-    *others = 0;
-    IDXI_TRY(reopen(&clustering->pairs, &clustering->sorting, error));
     IDXI_TRY(list->rewind(list, error));
-    idxi_reading_init(&reading, list, &clustering->progress);
-    for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+    idxi_reading_init(&numbers, list, &clustering->progress);
+    for (*others = 0;;) {
+        IDXI_TRY(idxi_reading_next(documents, &at, &found, error));
         if (!found) return IDX_OK;
-        uint64_t number = reading.values[at], root = clustering->roots[number];
-        if (clustering->options.alone || is_listed(clustering, root))
-            IDXI_TRY(idxi_sorter_put(&clustering->pairs, root << 32 | number, reading.fingerprints[at], error));
-        else
+        uint64_t fingerprint = documents->fingerprints[at];
+        IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
+        uint64_t root = clustering->roots[number], key = root << 32 | number;
+        if (!clustering->options.alone && !is_listed(clustering, root)) {
             ++*others;
+            continue;
+        }
+        if (number != last) IDXI_TRY(idxi_sorter_put(&clustering->pairs, key, fingerprint, error));
+        IDXI_TRY(idxi_sorter_put(&clustering->others, key, documents->values[at], error));
+        last = number;
     }
+}
+
+static enum idx_status sort_members(struct clustering *clustering, uint64_t *others, struct idx_error *error) {
+    struct idxi_document_groups groups;
+    IDXI_TRY(reopen(&clustering->pairs, &clustering->sorting, error));
+    IDXI_TRY(reopen(&clustering->others, &clustering->sorting, error));
+    enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
+    if (status == IDX_OK) status = sort_documents(clustering, &groups.reading, others, error);
+    idxi_document_groups_close(&groups);
+    return status;
 }
 
 static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
                                  struct idx_cluster_summary *summary, struct idx_error *error) {
-    struct idxi_stream *members;
+    struct idxi_stream *members, *documents;
     struct idxi_cluster_visit visiting = {.index = clustering->index,
                                           .distance = clustering->options.distance,
                                           .is_id_smallest =
@@ -255,10 +270,11 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
     uint64_t others;
     IDXI_TRY(list_clusters(clustering, error));
     IDXI_TRY(sort_members(clustering, &others, error));
-    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
     idxi_numbering_close(&clustering->numbering);
+    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
+    IDXI_TRY(idxi_sorter_end(&clustering->others, &documents, error));
     *summary = (struct idx_cluster_summary){.documents = others, .sizes = {others}};
-    return idxi_cluster_visit(&visiting, members, &clustering->progress, error);
+    return idxi_cluster_visit(&visiting, members, documents, &clustering->progress, error);
 }
 
 /* ---- The whole ---- */

@@ -1,5 +1,7 @@
 /* documents.c: the cursor over the documents of a fingerprint. Segments come one after the other, by document number;
  * integer IDs are merged over the segments, so that each comes once. */
+#include "libidx/documents.h"
+
 #include <stdlib.h>
 
 #include "libidx/error.h"
@@ -190,4 +192,19 @@ enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_d
         if (part->left > 0 && part->value == document->number) IDXI_TRY(step(part, error));
     }
     return IDX_OK;
+}
+
+enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
+                                   struct idx_error *error) {
+    const struct idxf_manifest *manifest = documents->index->manifest;
+    *document = (struct idx_document){manifest->id_type == IDXF_ID_NONE ? 0 : value, NULL, 0};
+    if (manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
+    for (size_t i = 0; i < documents->part_count; i++) {
+        const struct idxi_map *map = documents->parts[i].map;
+        if (document->number < map->segment.documents) return get_id(documents, map, document, error);
+        document->number -= map->segment.documents;
+    }
+    return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
+                     "has no ID for document %llu of all: rebuild the index, or restore it from a copy",
+                     (unsigned long long)value);
 }
