@@ -17,11 +17,13 @@ enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, 
     return IDX_OK;
 }
 
-static enum idx_status report(struct idxi_search *search, const struct idxi_probe *probe, uint64_t permuted) {
-    uint64_t fingerprint = idxf_unpermute(&probe->table->permutation, permuted);
-    uint64_t errors = fingerprint ^ search->queries[probe->query];
+/* `query` and `found` are permuted. */
+static enum idx_status report(struct idxi_search *search, const struct idxi_probe *probe, uint64_t query,
+                              uint64_t found) {
+    uint64_t errors = idxf_unpermute(&probe->table->permutation, query ^ found);
     bool earlier;
     if (search->stopped || !idxi_owns(search->probing, probe->turn, errors)) return IDX_OK;
+    uint64_t fingerprint = idxf_unpermute(&probe->table->permutation, found);
     IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &earlier, search->error));
     if (earlier) return IDX_OK;
     struct idx_match match = {fingerprint, (unsigned)__builtin_popcountll(errors)};
@@ -74,7 +76,7 @@ static enum idx_status search_blocks(struct idxi_search *search, const struct id
         idxf_block_seek(&cursor, table->decoder, idxi_table_block(table, block), lanes->low[lane], lanes->high[lane]);
         search->blocks_searched++;
         while ((count = idxf_block_find(&cursor, lanes->queries[lane], search->distance, found)) > 0) {
-            for (size_t i = 0; i < count; i++) IDXI_TRY(report(search, probe, found[i]));
+            for (size_t i = 0; i < count; i++) IDXI_TRY(report(search, probe, lanes->queries[lane], found[i]));
         }
         if (cursor.fault != IDXF_OK) return idxi_fail_fault(search->error, cursor.fault, table->path, offset);
         if (cursor.past) break;

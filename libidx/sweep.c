@@ -28,7 +28,7 @@
 /* Queries that are swept together, however little memory there is. */
 #define MIN_QUERIES ((size_t)4096)
 
-#define MAX_SPLIT_BITS 32 /* of one that many fingerprints fall into */
+#define MAX_SPLIT_BITS 32 /* of one that many fingerprints fall into; keys have no more */
 
 /* Fingerprints of a range that was decoded, for each cell of it. */
 #define CELL_ITEMS 4
@@ -42,9 +42,9 @@ struct line {
     size_t segment, turn;
     unsigned radius, flipped; /* bits that are flipped */
     unsigned range_bits;
-    uint64_t *values, *numbers; /* of queries, permuted, ascending */
-    size_t *starts;             /* of each range's queries; one more */
-    size_t before;              /* ranges of the lines before */
+    uint64_t *keys; /* ascending, of all queries: the first half of the permuted one's bits, then its number */
+    size_t *starts; /* of each range's queries; one more */
+    size_t before;  /* ranges of the lines before */
 };
 
 struct sweep {
@@ -81,17 +81,30 @@ static inline size_t get_first(uint64_t value, unsigned bits) { return (size_t)(
 
 /* ---- Queries of a range ---- */
 
+/* How far ahead of its use a query is asked for. */
+#define AHEAD 16
+
+/* The query of a key; those behind it are asked for. There are `end` keys. */
+static inline struct idxi_turn get_turn(const struct worker *worker, size_t at, size_t end) {
+    const struct line *line = worker->line;
+    const uint64_t *queries = worker->sweep->queries;
+    size_t number = (uint32_t)line->keys[at];
+    if (at + AHEAD < end) __builtin_prefetch(&queries[(uint32_t)line->keys[at + AHEAD]], 0, 3);
+    return (struct idxi_turn){line->table, number, line->turn,
+                              idxf_permute(&line->table->permutation, queries[number])};
+}
+
 /* Called for the queries [begin, end) of the line, which fall into a range with `flips` flipped, and may have `radius`
  * more bits flipped, behind its first bits. */
 typedef enum idx_status (*take_queries)(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                         unsigned radius);
 
-/* The first query at or above the value. */
+/* The first query at or above the value, of which the first half of the bits counts. */
 static size_t find_query(const struct line *line, uint64_t value) {
     size_t range = get_first(value, line->range_bits), low = line->starts[range], high = line->starts[range + 1];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (line->values[middle] < value)
+        if (line->keys[middle] < value)
             low = middle + 1;
         else
             high = middle;
@@ -121,10 +134,9 @@ static bool note_match(void *context, size_t query, const struct idx_match *matc
 }
 
 static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
-    const struct line *line = worker->line;
     for (size_t i = begin; i < end; i++) {
-        struct idxi_turn turn = {line->table, (size_t)line->numbers[i], line->turn, line->values[i]};
-        IDXI_TRY(idxi_search_probes(&worker->search, &turn, line->values[i] ^ flips, 64 - worker->range_bits, radius));
+        struct idxi_turn turn = get_turn(worker, i, end);
+        IDXI_TRY(idxi_search_probes(&worker->search, &turn, turn.permuted ^ flips, 64 - worker->range_bits, radius));
     }
     return IDX_OK;
 }
@@ -225,7 +237,8 @@ static enum idx_status decode_range(struct worker *worker, uint64_t value, unsig
 /* A query with some bits flipped, and how many of its first bits matter. */
 struct look {
     struct worker *worker;
-    uint64_t permuted, number;
+    uint64_t permuted;
+    size_t number;
     enum idx_status status;
 };
 
@@ -238,7 +251,7 @@ static void check(struct look *look, uint64_t item) {
     uint64_t errors = idxf_unpermute(permutation, item ^ look->permuted);
     if (look->status != IDX_OK || !idxi_owns(sweep->probing, line->turn, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
-    look->status = idxi_results_find(&worker->finds, sweep->begin + (size_t)look->number, fingerprint, worker->error);
+    look->status = idxi_results_find(&worker->finds, sweep->begin + look->number, fingerprint, worker->error);
 }
 
 /* Compares the items of cells from that of the value's first `prefix` bits on. */
@@ -329,13 +342,13 @@ static look_way choose_look(void) {
 
 static enum idx_status look_for_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                         unsigned radius) {
-    const struct line *line = worker->line;
     look_way way = choose_look();
     struct look looking = {.worker = worker};
     for (size_t i = begin; i < end && looking.status == IDX_OK; i++) {
-        looking.permuted = line->values[i];
-        looking.number = line->numbers[i];
-        way(&looking, line->values[i] ^ flips, 64 - worker->range_bits, radius);
+        struct idxi_turn turn = get_turn(worker, i, end);
+        looking.permuted = turn.permuted;
+        looking.number = turn.query;
+        way(&looking, turn.permuted ^ flips, 64 - worker->range_bits, radius);
     }
     return looking.status;
 }
@@ -402,24 +415,19 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
 /* Sorts the queries for the table. */
 static enum idx_status set_line(struct sweep *sweep, struct line *line, struct idx_error *error) {
     size_t ranges = (size_t)1 << line->range_bits, next = 0;
-    uint64_t *spare = idxi_array_reserve(sweep->count), *spare_numbers = idxi_array_reserve(sweep->count);
-    line->values = idxi_array_reserve(sweep->count);
-    line->numbers = idxi_array_reserve(sweep->count);
+    uint64_t *spare = idxi_array_reserve(sweep->count);
+    line->keys = idxi_array_reserve(sweep->count);
     line->starts = malloc((ranges + 1) * sizeof *line->starts);
-    bool enough =
-        spare != NULL && spare_numbers != NULL && line->values != NULL && line->numbers != NULL && line->starts != NULL;
+    bool enough = spare != NULL && line->keys != NULL && line->starts != NULL;
+    for (size_t i = 0; i < sweep->count && enough; i++)
+        line->keys[i] = (idxf_permute(&line->table->permutation, sweep->queries[i]) & ~(uint64_t)UINT32_MAX) | i;
+    if (enough) idxi_sort_pairs(line->keys, NULL, sweep->count, false, spare, NULL);
     for (size_t i = 0; i < sweep->count && enough; i++) {
-        line->values[i] = idxf_permute(&line->table->permutation, sweep->queries[i]);
-        line->numbers[i] = i;
-    }
-    if (enough) idxi_sort_pairs(line->values, line->numbers, sweep->count, false, spare, spare_numbers);
-    for (size_t i = 0; i < sweep->count && enough; i++) {
-        size_t range = get_first(line->values[i], line->range_bits);
+        size_t range = get_first(line->keys[i], line->range_bits);
         while (next <= range) line->starts[next++] = i;
     }
     while (enough && next <= ranges) line->starts[next++] = sweep->count;
     idxi_array_release(spare, sweep->count);
-    idxi_array_release(spare_numbers, sweep->count);
     return enough ? idxi_progress_add(sweep->progress, 0, error) : idxi_fail_memory(error);
 }
 
@@ -431,8 +439,7 @@ static enum idx_status set_lines(void *context, size_t number, struct idx_error 
 static void free_lines(struct sweep *sweep) {
     while (sweep->line_count > 0) {
         struct line *line = &sweep->lines[--sweep->line_count];
-        idxi_array_release(line->values, sweep->count);
-        idxi_array_release(line->numbers, sweep->count);
+        idxi_array_release(line->keys, sweep->count);
         free(line->starts);
     }
 }
@@ -512,7 +519,7 @@ static enum idx_status sweep_all(struct sweep *sweep, struct idx_error *error) {
 /* ---- All ---- */
 
 /* While it is sorted for a table, and then, each thread and line. */
-#define QUERY_BYTES 32
+#define QUERY_BYTES 16
 
 /* As many lines at a time as memory holds, at least one. */
 static enum idx_status sweep_some(struct sweep *sweep, size_t most, struct idx_error *error) {
@@ -536,7 +543,7 @@ enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *querie
                           .results = results,
                           .progress = options->progress};
     size_t lines = sweep.probing->count * index->manifest->segment_count, held = options->memory / QUERY_BYTES;
-    size_t some = held > MIN_QUERIES ? held : MIN_QUERIES;
+    size_t some = held < MIN_QUERIES ? MIN_QUERIES : held < UINT32_MAX ? held : UINT32_MAX;
     enum idx_status status = IDX_OK;
     sweep.lines = calloc(lines + 1, sizeof *sweep.lines);
     if (sweep.lines == NULL) return idxi_fail_memory(error);
