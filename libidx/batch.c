@@ -23,6 +23,7 @@ struct batch {
     struct idxi_results results;
     struct idxi_progress progress;
     struct idxi_query_tables *tables;
+    uint64_t part_size; /* fingerprints, about */
     atomic_size_t next;
     atomic_bool failed;
 };
@@ -143,7 +144,7 @@ static enum idx_status stream_parts(struct batch *batch, struct streamer *stream
         IDXI_TRY(idx_visit_part(batch->index, (uint32_t)part, PARTS, collect, streamer, error));
         if (streamer->status == IDX_OK) streamer->status = pass(streamer);
         if (streamer->status != IDX_OK) return streamer->status;
-        IDXI_TRY(idxi_progress_add(&batch->progress, batch->progress.total / PARTS, error));
+        IDXI_TRY(idxi_progress_add(&batch->progress, batch->part_size, error));
     }
     return idxi_passing_end(streamer->passing, error);
 }
@@ -172,12 +173,35 @@ static uint64_t count_fingerprints(const struct idx_index *index) {
     return count;
 }
 
-static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
+/* Queries [begin, end). */
+static enum idx_status stream_some(struct batch *batch, size_t begin, size_t end, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
-    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, count_fingerprints(batch->index), error));
-    IDXI_TRY(idxi_query_tables_make(&batch->tables, batch->queries, batch->count, batch->index->manifest->bits,
-                                    options->distance, options->memory_bytes / 2, error));
-    return idxi_parallel(options->threads, options->threads, stream, batch, &batch->progress, error);
+    IDXI_TRY(idxi_query_tables_make(&batch->tables, batch->queries + begin, end - begin, begin,
+                                    batch->index->manifest->bits, options->distance, UINT64_MAX, error));
+    batch->next = 0;
+    enum idx_status status = idxi_parallel(options->threads, options->threads, stream, batch, &batch->progress, error);
+    idxi_query_tables_free(batch->tables);
+    return status;
+}
+
+/* Queries whose tables memory holds, or a few, stream at a time. */
+static size_t choose_streamed(const struct batch *batch) {
+    const struct idx_batch_options *options = &batch->options;
+    size_t count = batch->count < UINT32_MAX ? batch->count : UINT32_MAX - 1;
+    while (count > PASSING &&
+           idxi_passing_cost(count, batch->index->manifest->bits, options->distance).bytes > options->memory_bytes / 2)
+        count = count / 2 + 1;
+    return count;
+}
+
+static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
+    uint64_t all = count_fingerprints(batch->index);
+    size_t count = choose_streamed(batch), turns = count == 0 ? 0 : (batch->count - 1) / count + 1;
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, all * turns, error));
+    batch->part_size = all / PARTS;
+    for (size_t begin = 0; begin < batch->count; begin += count)
+        IDXI_TRY(stream_some(batch, begin, batch->count - begin < count ? batch->count : begin + count, error));
+    return IDX_OK;
 }
 
 /* ---- All ways ---- */
@@ -194,7 +218,7 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     struct idxi_passing_cost cost = idxi_passing_cost(batch->count, index->manifest->bits, options->distance);
     double probing = count * probes * PROBE_TIME, merging = idxi_sweep_cost(index, batch->count, options->distance);
     double streaming = (double)count_fingerprints(index) * (DECODE_TIME + cost.nanoseconds) + count * INSERT_TIME;
-    bool streams = batch->count < UINT32_MAX && cost.bytes <= options->memory_bytes / 2;
+    bool streams = choose_streamed(batch) == batch->count;
     if (streams && streaming < fmin(probing, merging)) return IDX_BATCH_STREAM;
     return merging < probing ? IDX_BATCH_MERGE : IDX_BATCH_PROBE;
 }
@@ -221,7 +245,6 @@ enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries
                                                batch.options.memory_bytes / 4, batch.options.temporary_folder, error);
     if (status == IDX_OK) status = find_all(&batch, error);
     if (status == IDX_OK) status = idxi_results_give(&batch.results, &batch.progress, visit, visit_context, error);
-    idxi_query_tables_free(batch.tables);
     idxi_results_close(&batch.results);
     return status;
 }

@@ -48,8 +48,8 @@ static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queri
     stream->results_open = true;
     IDXI_TRY(idxi_results_open(&stream->results, stream->queries, false, options->threads, options->memory_bytes / 4,
                                options->temporary_folder, error));
-    IDXI_TRY(idxi_query_tables_make(&stream->tables, queries, count, bits, options->distance, options->memory_bytes / 2,
-                                    error));
+    IDXI_TRY(idxi_query_tables_make(&stream->tables, queries, count, 0, bits, options->distance,
+                                    options->memory_bytes / 2, error));
     for (unsigned i = 0; i < options->threads; i++)
         IDXI_TRY(idxi_passing_open(&stream->passings[i], stream->tables, &stream->results,
                                    options->memory_bytes / 4 / options->threads, error));

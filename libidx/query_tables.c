@@ -48,6 +48,7 @@ struct table {
 
 struct idxi_query_tables {
     unsigned bits, distance;
+    size_t first; /* number of the first query */
     size_t distinct;
     uint64_t *values;  /* of distinct queries, ascending */
     uint64_t *numbers; /* of all queries, those of a distinct one together */
@@ -222,11 +223,13 @@ static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *qu
 }
 
 enum idx_status idxi_query_tables_make(struct idxi_query_tables **result, const uint64_t *queries, size_t count,
-                                       unsigned bits, unsigned distance, uint64_t memory, struct idx_error *error) {
+                                       size_t first, unsigned bits, unsigned distance, uint64_t memory,
+                                       struct idx_error *error) {
     if (count >= UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "%zu queries: there can be 2^32 - 2", count);
     struct idxi_query_tables *tables = calloc(1, sizeof *tables);
     if (tables == NULL) return idxi_fail_memory(error);
     tables->bits = bits;
+    tables->first = first;
     tables->distance = distance;
     enum idx_status status = make(tables, queries, count, memory, error);
     if (status == IDX_OK)
@@ -268,7 +271,8 @@ static void check(struct idxi_meeting *meeting, uint64_t fingerprint, size_t at)
     uint64_t errors = tables->values[query] ^ fingerprint;
     if ((unsigned)__builtin_popcountll(errors) > tables->distance || !owns(meeting, errors)) return;
     for (size_t i = tables->firsts[query]; i < tables->firsts[query + 1] && meeting->status == IDX_OK; i++)
-        meeting->status = idxi_results_find(&passing->finds, (size_t)tables->numbers[i], fingerprint, meeting->error);
+        meeting->status =
+            idxi_results_find(&passing->finds, tables->first + (size_t)tables->numbers[i], fingerprint, meeting->error);
 }
 
 IDXF_INLINE void meet(struct idxi_meeting *meeting, const uint64_t *fingerprints, size_t count) {

@@ -6,6 +6,10 @@ _idx_options() {
             echo -k --scheme --max-bytes-per-fingerprint --codec --block-size --bits --format --fingerprints \
                 --id-type --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
             ;;
+        batch)
+            echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
+                --disk --progress --stream --bits --part --help
+            ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup) echo -k --text --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
@@ -28,11 +32,12 @@ _idx_options() {
 # The values of an option; fails where they can't be listed.
 _idx_values() {
     case $1:$2 in
-        build:--format) echo tsv u64 npy ;;
+        batch:--format | build:--format) echo tsv u64 npy ;;
         fingerprint:--format) echo auto plain html jsonl tsv warc ;;
         dedup:--format) echo auto plain html jsonl tsv warc fingerprints u64 npy ;;
         lookup:--format) echo tsv json ;;
         info:--format | plan:--format) echo text json ;;
+        batch:--method) echo auto probe merge stream ;;
         *:--scheme) echo auto 4 10 16 20 ;;
         *:--method) echo components star ;;
         *:--representative) echo first most-documents smallest-id ;;
@@ -45,7 +50,7 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='build clusters dedup dump fingerprint help info lookup merge plan verify'
+    local commands='batch build clusters dedup dump fingerprint help info lookup merge plan verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
