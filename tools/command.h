@@ -5,8 +5,9 @@
 /* What the process ends with, as with grep. */
 enum {
     ENDS_WELL = 0,
-    ENDS_WITHOUT = 1, /* lookup, batch: no match; verify: damage; fingerprint --compare: different */
-    ENDS_BADLY = 2,   /* an error, said on standard error */
+    ENDS_WITHOUT =
+        1, /* lookup, batch: no match; pairs, join: no pair; verify: damage; fingerprint --compare: different */
+    ENDS_BADLY = 2, /* an error, said on standard error */
 };
 
 /* argv[0] is the subcommand. Each returns the status of the process. */
@@ -17,8 +18,10 @@ int command_dedup(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_fingerprint(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_join(int argc, char **argv);
 int command_lookup(int argc, char **argv);
 int command_merge(int argc, char **argv);
+int command_pairs(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_verify(int argc, char **argv);
 

@@ -15,10 +15,11 @@ static const struct subcommand {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"batch", command_batch}, {"build", command_build},   {"clusters", command_clusters},
-    {"dedup", command_dedup}, {"dump", command_dump},     {"fingerprint", command_fingerprint},
-    {"info", command_info},   {"lookup", command_lookup}, {"merge", command_merge},
-    {"plan", command_plan},   {"verify", command_verify},
+    {"batch", command_batch},   {"build", command_build}, {"clusters", command_clusters},
+    {"dedup", command_dedup},   {"dump", command_dump},   {"fingerprint", command_fingerprint},
+    {"info", command_info},     {"join", command_join},   {"lookup", command_lookup},
+    {"merge", command_merge},   {"pairs", command_pairs}, {"plan", command_plan},
+    {"verify", command_verify},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
@@ -31,6 +32,8 @@ static const char help[] =
     "  idx build OUTPUT [INPUT…]          build an index of fingerprints and their documents\n"
     "  idx lookup INDEX [FINGERPRINT…]    find the fingerprints near to these, and their documents\n"
     "  idx batch INDEX [QUERIES…]         the same for many at once; or a stream of fingerprints past them\n"
+    "  idx pairs INDEX                    find all pairs of near fingerprints\n"
+    "  idx join INDEX OTHER               find all pairs of a fingerprint of one index and one of another\n"
     "  idx clusters INDEX                 group its documents into clusters of near-duplicates\n"
     "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop: all of the above in one step\n"
     "  idx info INDEX                     what an index is, and how large\n"
@@ -44,7 +47,7 @@ static const char help[] =
     "  idx fingerprint docs/ | idx build docs.idx\n"
     "  idx lookup docs.idx --text README\n"
     "\n"
-    "Exit status: lookup and batch 0 matches, 1 none; verify 0 whole, 1 damaged; the others 0; 2 error.\n";
+    "Exit status: lookup, batch, pairs and join 0 matches, 1 none; verify 0 whole, 1 damaged; the others 0; 2 error.\n";
 
 /* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
 static void keep_standard_descriptors(void) {

@@ -18,6 +18,8 @@ _idx_options() {
                 --main-text --features --hashes --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;
+        pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress --help ;;
+        join) echo -k --documents --fingerprints --memory --threads --progress --help ;;
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
@@ -50,7 +52,7 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='batch build clusters dedup dump fingerprint help info lookup merge plan verify'
+    local commands='batch build clusters dedup dump fingerprint help info join lookup merge pairs plan verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
