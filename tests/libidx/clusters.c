@@ -1,9 +1,11 @@
 /* clusters.c: clusters are those of a plain model, which compares every fingerprint with every other, document by
  * document and in the same order: whatever the data, the IDs, the segments, the threads and the memory. */
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
@@ -33,7 +35,7 @@ static void make_id(struct document *document, uint64_t *seed) {
     static const char *const ends[] = {"", "", "", "-\xff", "-", "-a"};
     uint64_t random = next_random(seed);
     document->number = random % 3000;
-    document->id_length = (size_t)snprintf(document->id, ID_BYTES, "%u%s", (unsigned)(random >> 16) % 3000,
+    document->id_length = (size_t)snprintf(document->id, ID_BYTES, "%u%s", (unsigned)(random >> 16) % 20,
                                            ends[(random >> 40) % LENGTH(ends)]);
     if (random >> 60 == 0) document->id[document->id_length++] = '\0';
 }
@@ -516,6 +518,38 @@ static void clustering_can_be_cancelled(void **state) {
     free_set(&set);
 }
 
+/* Lets no file grow any more once pairs are looked for. */
+static bool fill_disk(void *context, const struct idx_progress *progress) {
+    const struct rlimit *limit = context;
+    return progress->phase != IDX_PHASE_COMPARING || setrlimit(RLIMIT_FSIZE, limit) == 0;
+}
+
+static void a_full_disk_is_told(void **state) {
+    struct set set = make_set(SHAPE_DENSE_LOW, 11, 2048, 0);
+    struct documents documents = make_documents(&set, IDX_ID_U64, 1);
+    struct idx_index *index = build(*state, &documents, 3, 1);
+    struct visit visit = {.id_type = IDX_ID_U64};
+    struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){0, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    options.progress = fill_disk;
+    options.context = &limit;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        options.threads = threads;
+        enum idx_status status = idx_clusters(index, &options, visit_member, &visit, NULL, &failure);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_status(IDX_DISK_FULL, status);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(visit.text.lines, 0);
+    idx_close(index);
+    free(documents.items);
+    free_set(&set);
+}
+
 static void bad_options_are_refused(void **state) {
     uint64_t items[] = {1, 2};
     struct set set = set_of(items, LENGTH(items), 64);
@@ -581,6 +615,7 @@ int main(void) {
         in_folder(clustering_can_be_cancelled),
         in_folder(bad_options_are_refused),
         in_folder(smallest_ids_take_memory),
+        in_folder(a_full_disk_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
