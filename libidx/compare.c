@@ -1,6 +1,7 @@
 /* compare.c: see compare.h. */
 #include "libidx/compare.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "format/processor.h"
@@ -126,22 +127,34 @@ static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
-/* Those at hand with those one behind, then with those two behind, as long as any two share a run. */
+/* Compares the fingerprints at `i` with those at `j`. False where no two of them share a run. */
+IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                               size_t i, size_t j, __m512i here, __m512i shared, __m512i most) {
+    if (j >= count) return false;
+    __mmask8 lanes = get_lanes(count - j);
+    __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(lanes, a + j));
+    lanes = _mm512_mask_testn_epi64_mask(lanes, errors, shared);
+    __mmask8 found = _mm512_mask_cmple_epu64_mask(lanes, _mm512_popcnt_epi64(errors), most);
+    for (unsigned left = found; left != 0; left &= left - 1) {
+        size_t lane = (size_t)__builtin_ctz(left);
+        comparison->take(comparison, a[i + lane], a[j + lane]);
+    }
+    return lanes != 0;
+}
+
+/* Those at hand with those one behind, then with those two behind, as long as any two share a run: twice as many as
+ * there are lanes, so that how far that is is guessed wrong less often. */
 IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                     uint64_t mask) {
     __m512i shared = _mm512_set1_epi64((long long)mask), most = _mm512_set1_epi64((long long)comparison->distance);
-    for (size_t i = 0; i < count; i += LANES) {
+    for (size_t i = 0; i < count; i += 2 * LANES) {
+        size_t next = i + LANES < count ? i + LANES : count;
         __m512i here = _mm512_maskz_loadu_epi64(get_lanes(count - i), a + i);
-        for (size_t j = i + 1; j < count; j++) {
-            __mmask8 lanes = get_lanes(count - j);
-            __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(lanes, a + j));
-            lanes = _mm512_mask_testn_epi64_mask(lanes, errors, shared);
-            if (lanes == 0) break;
-            __mmask8 found = _mm512_mask_cmple_epu64_mask(lanes, _mm512_popcnt_epi64(errors), most);
-            for (unsigned left = found; left != 0; left &= left - 1) {
-                size_t lane = (size_t)__builtin_ctz(left);
-                comparison->take(comparison, a[i + lane], a[j + lane]);
-            }
+        __m512i there = _mm512_maskz_loadu_epi64(get_lanes(count - next), a + next);
+        for (size_t j = 1; i + j < count; j++) {
+            bool any = compare_shifted(comparison, a, count, i, i + j, here, shared, most);
+            any |= compare_shifted(comparison, a, count, next, next + j, there, shared, most);
+            if (!any) break;
         }
     }
 }

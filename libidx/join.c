@@ -18,7 +18,7 @@
 #include "libidx/spread.h"
 
 /* Fingerprints of a range, about. */
-#define RANGE_FINGERPRINTS 65536
+#define RANGE_FINGERPRINTS 16384
 
 /* Pairs that are handed over at a time. */
 #define PAIRS 4096

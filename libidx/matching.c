@@ -269,7 +269,7 @@ static uint64_t get_highest(uint64_t bits, unsigned count) {
 static void cover(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
     unsigned all = idxf_count_bits(bits);
     size_t count = errors + 1;
-    bool leaves_one_out = errors == 1 && all / 2 < useful && all >= 3;
+    bool leaves_one_out = errors == 1 && all / 2 + 3 < useful && all >= 3;
     if (leaves_one_out) count = 3;
     uint64_t rest = bits;
     parts->count = count <= all ? count : 1;
@@ -302,7 +302,7 @@ void idxi_match(struct idxi_matching *matching, const struct idxi_matched *a, co
     size_t before = matching->before_count;
     matching->narrow = narrow;
     matching->errors = errors;
-    cover(&parts, narrow, errors, ascending && errors == 0 ? useful : sorted);
+    cover(&parts, narrow, errors, ascending && errors == 0 ? 64 : sorted);
     for (size_t i = 0; i < parts.count; i++) {
         bool leads = ascending && i == 0;
         struct idxi_matched x = *a, y = b == NULL ? *a : *b;

@@ -1,5 +1,6 @@
 /* join.c: all pairs of an index, and of two, compared with those that comparing all with all finds. */
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void check_call(const struct idx_index *a, const struct idx_index *b, con
 
 /* Memory that makes ranges as small as can be, with so many threads. */
 #define FEW_BYTES IDX_MIN_MEMORY_BYTES
-#define MANY_THREADS 100
+#define MANY_THREADS 40
 
 static void check_index(const struct idx_index *a, const struct idx_index *b, const struct set *of_a,
                         const struct set *of_b, struct call *call, unsigned k) {
@@ -182,10 +183,277 @@ static void test_larger_sets(void **state) {
     }
 }
 
+/* ---- Groups of any size ---- */
+
+struct sum {
+    uint64_t count, hash;
+    pthread_mutex_t *busy; /* held by one call at a time */
+};
+
+static uint64_t mix(uint64_t a, uint64_t b) {
+    uint64_t mixed = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (mixed ^ mixed >> 31) * UINT64_C(0x94d049bb133111eb);
+}
+
+static bool add_up(void *context, const struct idx_pair *pairs, size_t count) {
+    struct sum *sum = context;
+    if (pthread_mutex_trylock(sum->busy) != 0) fail_msg("two calls of the visitor at a time");
+    for (size_t i = 0; i < count; i++) sum->hash += mix(pairs[i].a, pairs[i].b);
+    sum->count += count;
+    pthread_mutex_unlock(sum->busy);
+    return true;
+}
+
+static bool contains(const struct set *set, uint64_t fingerprint) {
+    size_t low = 0, high = set->distinct_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->distinct[middle] < fingerprint)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set->distinct_count && set->distinct[low] == fingerprint;
+}
+
+/* Adds up the pairs of `from` that are found by flipping up to `left` bits of `to`, from bit `bit` on. */
+static void add_near(struct sum *sum, const struct set *set, uint64_t from, uint64_t to, unsigned bit, unsigned left) {
+    if (from < to && contains(set, to)) {
+        sum->hash += mix(from, to);
+        sum->count++;
+    }
+    for (; left > 0 && bit < set->bits; bit++) add_near(sum, set, from, to ^ UINT64_C(1) << bit, bit + 1, left - 1);
+}
+
+static void check_sum(const char *folder, const char *name, const struct set *set, const char *scheme,
+                      const struct sum *expected, unsigned distance) {
+    static const struct call calls[] = {{.threads = 1}, {.threads = 2, .memory = (uint64_t)4 << 20}};
+    pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+    struct idx_build_options build = options_for(set->bits, 3, scheme);
+    const char *path = path_in(folder, "group.idx");
+    build.id_type = IDX_ID_NONE;
+    build_index(path, &build, set->items, set->count);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    for (size_t i = 0; i < LENGTH(calls); i++) {
+        struct idx_join_options options = options_of(&calls[i]);
+        struct sum found = {.busy = &busy};
+        options.distance = distance;
+        assert_ok(idx_pairs(index, &options, add_up, &found, &failure));
+        if (found.count != expected->count || found.hash != expected->hash)
+            fail_msg("%s, scheme %s, distance %u, %u threads: %llu pairs where there are %llu", name, scheme, distance,
+                     calls[i].threads, (unsigned long long)found.count, (unsigned long long)expected->count);
+    }
+    idx_close(index);
+    remove_all(path);
+}
+
+/* Moves the lowest bits apart, every third; with `dead` ones between them that are all the same. */
+static uint64_t move_apart(uint64_t number) {
+    uint64_t moved = UINT64_C(0x4924924924924924);
+    for (unsigned bit = 0; bit < 21; bit++) moved ^= (number >> bit & 1) << (3 * bit);
+    return moved;
+}
+
+static struct set make_apart(unsigned bits) {
+    size_t count = (size_t)1 << bits;
+    uint64_t *items = malloc(count * sizeof *items);
+    assert_non_null(items);
+    for (size_t i = 0; i < count; i++) items[i] = move_apart(i);
+    struct set set = set_of(items, count, 64);
+    free(items);
+    return set;
+}
+
+/* A ball, all values of some bits, together and apart; and all of a table with one prefix. */
+static void test_groups(void **state) {
+    static const char *const group_schemes[] = {"4", "5:2", "2:1:1"};
+    bool small = scale(100) < 100;
+    struct set ball = make_ball(UINT64_C(0x9abcde), small ? 24 : 64, 3);
+    struct set dense = make_set(SHAPE_DENSE_LOW, 64, (size_t)1 << (small ? 9 : 14), 1);
+    struct set apart = make_apart(small ? 9 : 14);
+    struct set prefixed = make_set(SHAPE_PREFIXED, 64, scale(100000), 1);
+    const struct set *sets[] = {&ball, &dense, &apart, &prefixed};
+    static const char *const names[] = {"ball", "dense", "apart", "prefixed"};
+    for (size_t i = 0; i < LENGTH(sets); i++) {
+        unsigned distance = small ? 3 : 2;
+        struct sum expected = {0};
+        for (size_t j = 0; j < sets[i]->distinct_count; j++)
+            add_near(&expected, sets[i], sets[i]->distinct[j], sets[i]->distinct[j], 0, distance);
+        for (size_t scheme = 0; scheme < LENGTH(group_schemes); scheme++)
+            check_sum(*state, names[i], sets[i], group_schemes[scheme], &expected, distance);
+    }
+    free_set(&ball);
+    free_set(&dense);
+    free_set(&apart);
+    free_set(&prefixed);
+}
+
+/* ---- Two indexes ---- */
+
+static void test_joins(void **state) {
+    static const enum shape shapes[] = {SHAPE_UNIFORM, SHAPE_CLUSTERED, SHAPE_PREFIXED, SHAPE_DENSE_LOW, SHAPE_NONE};
+    static const char *const join_schemes[] = {"10", "2:1:1", "3:1:2"};
+    for (size_t i = 0; i < LENGTH(shapes) * LENGTH(join_schemes); i++) {
+        struct set set = make_set(shapes[i % LENGTH(shapes)], 24, scale(800), i), other = {0};
+        struct trial trial = {"joined", .set = &set, .scheme = join_schemes[i / LENGTH(shapes)], .k = 3};
+        struct call call = {.name = trial.scheme};
+        trial.block_size = 64;
+        trial.segments = 1 + i % 3;
+        struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
+        other = set_of(set.items, set.count / 2, 24);
+        uint64_t seed = i;
+        for (size_t j = 0; j < other.count; j++) other.items[j] = make_query(&set, 3, &seed);
+        struct set mixed = set_of(other.items, other.count, 24);
+        struct idx_build_options options = options_for(24, 3, trial.scheme);
+        options.id_type = IDX_ID_U64;
+        build_index(path_in(*state, "other.idx"), &options, mixed.items, mixed.count);
+        struct idx_index *second = open_index(path_in(*state, "other.idx"), IDX_RESIDENCE_ALL);
+        check_index(index, second, &set, &mixed, &call, 3);
+        check_index(second, index, &mixed, &set, &call, 3);
+        check_index(index, index, &set, &set, &call, 3);
+        idx_close(index);
+        idx_close(second);
+        remove_all(path_in(*state, "trial.idx"));
+        remove_all(path_in(*state, "other.idx"));
+        free_set(&set);
+        free_set(&other);
+        free_set(&mixed);
+    }
+}
+
+static void test_indexes_that_differ(void **state) {
+    static const char *const differences[] = {"bits", "k", "recipe", "scheme"};
+    struct idx_build_options options = options_for(24, 3, "4");
+    build_index(path_in(*state, "x.idx"), &options, NULL, 0);
+    struct idx_index *index = open_index(path_in(*state, "x.idx"), IDX_RESIDENCE_NONE);
+    for (size_t i = 0; i < LENGTH(differences); i++) {
+        struct idx_build_options others[] = {options_for(25, 3, "4"), options_for(24, 2, "4"), options_for(24, 3, "4"),
+                                             options_for(24, 3, "2:1:1")};
+        const char *path = path_in(*state, "%s.idx", differences[i]);
+        others[2].recipe = "other";
+        build_index(path, &others[i], NULL, 0);
+        struct idx_index *other = open_index(path, IDX_RESIDENCE_NONE);
+        struct list list = {.most = SIZE_MAX};
+        assert_status(IDX_INVALID_ARGUMENT, idx_join(index, other, NULL, take_pairs, &list, &failure));
+        assert_non_null(strstr(failure.sentence, "differ in their "));
+        assert_non_null(strstr(failure.sentence, differences[i]));
+        idx_close(other);
+    }
+    idx_close(index);
+}
+
+/* ---- Ends ---- */
+
+static struct idx_index *build_dense(const char *folder, const char *scheme) {
+    struct set set = make_set(SHAPE_DENSE_LOW, 64, 4096, 1);
+    struct idx_build_options options = options_for(64, 3, scheme);
+    const char *path = path_in(folder, "dense-%zu.idx", strlen(scheme));
+    options.id_type = IDX_ID_NONE;
+    build_index(path, &options, set.items, set.count);
+    free_set(&set);
+    return open_index(path, IDX_RESIDENCE_NONE);
+}
+
+static void test_visitor_stops(void **state) {
+    static const unsigned threads[] = {1, 2, 7};
+    struct idx_index *index = build_dense(*state, "2:1:1");
+    for (size_t i = 0; i < LENGTH(threads); i++) {
+        struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+        struct list list = {.most = 1};
+        options.threads = threads[i];
+        assert_ok(idx_pairs(index, &options, take_pairs, &list, &failure));
+        assert_true(list.count >= 1);
+        assert_int_equal(list.calls, 0);
+        free(list.pairs);
+    }
+    idx_close(index);
+}
+
+static bool cancel(void *context, const struct idx_progress *progress) {
+    assert_int_equal(progress->phase, IDX_PHASE_COMPARING);
+    return --*(int *)context > 0;
+}
+
+static void test_cancelled(void **state) {
+    struct idx_index *index = build_dense(*state, "4");
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct list list = {.most = SIZE_MAX};
+    int calls = 1;
+    options.progress = cancel;
+    options.context = &calls;
+    assert_status(IDX_CANCELLED, idx_pairs(index, &options, take_pairs, &list, &failure));
+    assert_int_equal(list.count, 0);
+    idx_close(index);
+}
+
+static bool note_progress(void *context, const struct idx_progress *progress) {
+    struct idx_progress *last = context;
+    assert_true(progress->done <= progress->total);
+    *last = *progress;
+    return true;
+}
+
+static void test_bad_options(void **state) {
+    struct idx_index *index = build_dense(*state, "4");
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct list list = {.most = SIZE_MAX};
+    struct idx_progress last = {0};
+    options.distance = 4;
+    assert_status(IDX_BAD_DISTANCE, idx_pairs(index, &options, take_pairs, &list, &failure));
+    options.distance = UINT_MAX;
+    options.threads = 0;
+    assert_status(IDX_INVALID_ARGUMENT, idx_pairs(index, &options, take_pairs, &list, &failure));
+    options.threads = IDX_MAX_THREADS + 1;
+    assert_status(IDX_INVALID_ARGUMENT, idx_pairs(index, &options, take_pairs, &list, &failure));
+    options.threads = 1;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES - 1;
+    assert_status(IDX_INVALID_ARGUMENT, idx_pairs(index, &options, take_pairs, &list, &failure));
+    options.memory_bytes = 0;
+    options.progress = note_progress;
+    options.context = &last;
+    assert_int_equal(list.count, 0);
+    assert_ok(idx_pairs(index, &options, take_pairs, &list, &failure));
+    assert_int_equal(last.total, 4 * 4096);
+    free(list.pairs);
+    idx_close(index);
+}
+
+/* ---- Damage ---- */
+
+/* A byte of the blocks of one table is turned: each byte is met by whichever pass comes to it, and nothing is read
+ * unchecked. */
+static void test_damage(void **state) {
+    static const char *const damaged_schemes[] = {"4", "2:1:1"};
+    for (size_t i = 0; i < LENGTH(damaged_schemes) * 2; i++) {
+        idx_close(build_dense(*state, damaged_schemes[i / 2]));
+        const char *path = path_in(*state, "dense-%zu.idx", strlen(damaged_schemes[i / 2]));
+        const char *file = path_in(path, "000001/table-%02d.tbl", i % 2 == 0 ? 0 : 1);
+        size_t size;
+        uint8_t *bytes = read_file(file, &size);
+        bytes[4096 + 700] ^= 1;
+        write_file(file, bytes, size);
+        free(bytes);
+        struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+        for (unsigned threads = 1; threads <= 7; threads += 3) {
+            struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+            struct list list = {.most = SIZE_MAX};
+            options.threads = threads;
+            assert_status(IDX_BAD_CHECKSUM, idx_pairs(index, &options, take_pairs, &list, &failure));
+            assert_string_equal(failure.file, file);
+            assert_int_equal(failure.offset, 4096);
+            assert_status(IDX_BAD_CHECKSUM, idx_join(index, index, &options, take_pairs, &list, &failure));
+            free(list.pairs);
+        }
+        idx_close(index);
+        remove_all(path);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_shapes),
-        in_folder(test_larger_sets),
+        in_folder(test_shapes),    in_folder(test_larger_sets),         in_folder(test_groups),
+        in_folder(test_joins),     in_folder(test_indexes_that_differ), in_folder(test_visitor_stops),
+        in_folder(test_cancelled), in_folder(test_bad_options),         in_folder(test_damage),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }
