@@ -44,6 +44,7 @@ struct table {
     unsigned part_bits;                /* the first of these */
     uint32_t *starts;                  /* of the queries of a key; one more */
     uint32_t *folds, *queries;         /* queries as folded, and as numbers of distinct ones */
+    uint64_t *values;                  /* and as they are */
 };
 
 struct idxi_query_tables {
@@ -61,10 +62,10 @@ struct idxi_query_tables {
 struct idxi_passing {
     const struct idxi_query_tables *tables;
     idxi_meet meet;
-    size_t most;       /* that wait for a part */
+    size_t most;       /* that wait for a part: a power of two */
     uint64_t *waiting; /* `most` for each part of each table */
     size_t parts;      /* of all tables */
-    size_t *counts;    /* that wait for each */
+    size_t *ends;      /* in `waiting`, of those that wait for each */
     struct idxi_finds finds;
 };
 
@@ -79,9 +80,10 @@ struct idxi_meeting {
 
 static inline uint32_t fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
-/* The bits of the mask, left-aligned. */
+/* The bits of the mask, left-aligned; others may stand behind them. */
 IDXF_INLINE uint64_t permute(const struct idxf_move *moves, unsigned count, uint64_t fingerprint) {
     uint64_t permuted = 0;
+    if (count == 1) return idxf_rotate_left(fingerprint, moves[0].rotate);
     for (unsigned i = 0; i < count; i++) permuted |= idxf_rotate_left(fingerprint & moves[i].bits, moves[i].rotate);
     return permuted;
 }
@@ -110,7 +112,7 @@ static struct choice weigh(size_t queries, unsigned bits, unsigned parts, unsign
     double met = (double)queries / (double)((uint64_t)1 << choice.key_bits) / COMPARED;
     choice.cost.nanoseconds = choice.tables * (TABLE_TIME + COMPARE_TIME * (met < 2 ? 2 : met));
     choice.cost.bytes =
-        (uint64_t)queries * (20 + 8 * choice.tables) + (((uint64_t)4 * choice.tables) << choice.key_bits);
+        (uint64_t)queries * (20 + 16 * choice.tables) + (((uint64_t)4 * choice.tables) << choice.key_bits);
     return choice;
 }
 
@@ -172,13 +174,16 @@ static enum idx_status fill_table(struct table *table, const struct idxi_query_t
     table->starts = calloc(keys + 2, sizeof *table->starts);
     table->folds = calloc(tables->distinct + PADDING, sizeof *table->folds);
     table->queries = malloc((tables->distinct + 1) * sizeof *table->queries);
-    if (table->starts == NULL || table->folds == NULL || table->queries == NULL) return idxi_fail_memory(error);
+    table->values = malloc((tables->distinct + 1) * sizeof *table->values);
+    if (table->starts == NULL || table->folds == NULL || table->queries == NULL || table->values == NULL)
+        return idxi_fail_memory(error);
     for (size_t i = 0; i < tables->distinct; i++) table->starts[get_key(table, tables->values[i]) + 2]++;
     for (size_t key = 2; key <= keys + 1; key++) table->starts[key] += table->starts[key - 1];
     for (size_t i = 0; i < tables->distinct; i++) {
         uint32_t at = table->starts[get_key(table, tables->values[i]) + 1]++;
         table->folds[at] = fold(tables->values[i]);
         table->queries[at] = (uint32_t)i;
+        table->values[at] = tables->values[i];
     }
     return IDX_OK;
 }
@@ -245,6 +250,7 @@ void idxi_query_tables_free(struct idxi_query_tables *tables) {
         free(tables->tables[i].starts);
         free(tables->tables[i].folds);
         free(tables->tables[i].queries);
+        free(tables->tables[i].values);
     }
     free(tables->values);
     free(tables->numbers);
@@ -267,9 +273,9 @@ static bool owns(const struct idxi_meeting *meeting, uint64_t errors) {
 static void check(struct idxi_meeting *meeting, uint64_t fingerprint, size_t at) {
     struct idxi_passing *passing = meeting->passing;
     const struct idxi_query_tables *tables = passing->tables;
-    uint32_t query = meeting->table->queries[at];
-    uint64_t errors = tables->values[query] ^ fingerprint;
+    uint64_t errors = meeting->table->values[at] ^ fingerprint;
     if ((unsigned)__builtin_popcountll(errors) > tables->distance || !owns(meeting, errors)) return;
+    uint32_t query = meeting->table->queries[at];
     for (size_t i = tables->firsts[query]; i < tables->firsts[query + 1] && meeting->status == IDX_OK; i++)
         meeting->status =
             idxi_results_find(&passing->finds, tables->first + (size_t)tables->numbers[i], fingerprint, meeting->error);
@@ -370,12 +376,14 @@ enum idx_status idxi_passing_open(struct idxi_passing **result, const struct idx
     passing->most = most / passing->parts;
     if (passing->most > MAX_WAITING) passing->most = MAX_WAITING;
     if (passing->most < MIN_WAITING) passing->most = MIN_WAITING;
+    while ((passing->most & (passing->most - 1)) != 0) passing->most &= passing->most - 1;
     passing->waiting = idxi_array_reserve(passing->parts * passing->most);
-    passing->counts = calloc(passing->parts, sizeof *passing->counts);
-    if (passing->waiting == NULL || passing->counts == NULL) {
+    passing->ends = calloc(passing->parts, sizeof *passing->ends);
+    if (passing->waiting == NULL || passing->ends == NULL) {
         idxi_passing_close(passing);
         return idxi_fail_memory(error);
     }
+    for (size_t i = 0; i < passing->parts; i++) passing->ends[i] = i * passing->most;
     *result = passing;
     return IDX_OK;
 }
@@ -385,7 +393,7 @@ void idxi_passing_set_meet(struct idxi_passing *passing, idxi_meet way) { passin
 void idxi_passing_close(struct idxi_passing *passing) {
     if (passing == NULL) return;
     idxi_array_release(passing->waiting, passing->parts * passing->most);
-    free(passing->counts);
+    free(passing->ends);
     free(passing);
 }
 
@@ -398,22 +406,24 @@ struct pass {
 /* Those that wait for a part meet its queries. */
 static void meet_part(struct pass *pass, size_t part) {
     struct idxi_passing *passing = pass->meeting.passing;
-    size_t at = pass->first + part, count = passing->counts[at];
-    passing->counts[at] = 0;
-    if (count > 0) passing->meet(&pass->meeting, passing->waiting + at * passing->most, count);
+    size_t at = pass->first + part, begin = at * passing->most, count = passing->ends[at] - begin;
+    passing->ends[at] = begin;
+    if (count > 0) passing->meet(&pass->meeting, passing->waiting + begin, count);
 }
 
 /* Appends each fingerprint to those that wait for its part. */
 IDXF_INLINE void sort_out(struct pass *pass, const uint64_t *fingerprints, size_t count, const struct idxf_move *moves,
                           unsigned move_count) {
     struct idxi_passing *passing = pass->meeting.passing;
-    size_t *counts = passing->counts + pass->first, most = passing->most;
-    uint64_t *waiting = passing->waiting + pass->first * most;
-    unsigned part_bits = pass->meeting.table->part_bits;
+    size_t *ends = passing->ends + pass->first, filled = passing->most - 1;
+    uint64_t *waiting = passing->waiting;
+    unsigned shift = 64 - pass->meeting.table->part_bits;
     for (size_t i = 0; i < count; i++) {
-        size_t part = get_first(permute(moves, move_count, fingerprints[i]), part_bits);
-        waiting[part * most + counts[part]++] = fingerprints[i];
-        if (__builtin_expect(counts[part] == most, 0)) meet_part(pass, part);
+        size_t part = (size_t)(permute(moves, move_count, fingerprints[i]) >> shift), end = ends[part];
+        waiting[end] = fingerprints[i];
+        ends[part] = end + 1;
+        if (__builtin_expect((end & filled) != filled, 1)) continue;
+        meet_part(pass, part);
     }
 }
 
