@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
@@ -606,6 +607,29 @@ static void smallest_ids_take_memory(void **state) {
     idx_close(index);
 }
 
+/* The tables of an index with other fingerprints, which belong to no document. */
+static void tables_and_documents_must_agree(void **state) {
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    const char *path = path_in(*state, "x.idx"), *other = path_in(*state, "other.idx");
+    struct visit visit = {.id_type = IDX_ID_TEXT};
+    uint8_t uuid[16];
+    build_index(path, &options, (const uint64_t[]){0, 1}, 2);
+    build_index(other, &options, (const uint64_t[]){2, 3}, 2);
+    for (unsigned table = 0; table < 2; table++) {
+        const char *name = path_in(path, "000001/table-%02u.tbl", table);
+        size_t size;
+        uint8_t *content = read_file(path_in(other, "000001/table-%02u.tbl", table), &size);
+        read_segment_uuid(name, uuid);
+        write_file(name, content, size);
+        forge_table(name, 16, uuid, sizeof uuid);
+        free(content);
+    }
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    assert_status(IDX_BAD_CONTENT, idx_clusters(index, NULL, visit_member, &visit, NULL, &failure));
+    assert_non_null(strstr(failure.sentence, "0000000000000002"));
+    idx_close(index);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(clusters_are_those_of_the_model),
@@ -616,6 +640,7 @@ int main(void) {
         in_folder(bad_options_are_refused),
         in_folder(smallest_ids_take_memory),
         in_folder(a_full_disk_is_told),
+        in_folder(tables_and_documents_must_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
