@@ -60,7 +60,9 @@ struct join {
     size_t turn; /* in the probing */
     const struct idxi_probed *table;
     struct idxf_permutation permutation;
-    uint64_t prefix;  /* the bits of the mask, permuted */
+    uint64_t prefix;                  /* the bits of the mask, permuted */
+    uint64_t earlier[IDX_MAX_TABLES]; /* the masks of the tables before it without radius, permuted */
+    size_t earlier_count;
     unsigned leading; /* bits that all ranges have in common, where there is a radius */
     struct leaf *leaves;
     size_t leaf_count, leaf_room;
@@ -180,8 +182,10 @@ static void match_arrays(struct worker *worker, unsigned same, size_t count, con
     const struct pass *pass = &worker->join->pass;
     struct idxi_matched a = get_matched(worker, ARRAY_A, count), b = {0};
     if (other_count != NULL) b = get_matched(worker, ARRAY_B, *other_count);
-    memcpy(worker->matching.before, pass->before, sizeof pass->before);
-    worker->matching.before_count = pass->number;
+    const struct join *join = worker->join;
+    memcpy(worker->matching.before, join->earlier, join->earlier_count * sizeof *join->earlier);
+    memcpy(worker->matching.before + join->earlier_count, pass->before, sizeof pass->before);
+    worker->matching.before_count = join->earlier_count + pass->number;
     idxi_match(&worker->matching, &a, other_count == NULL ? NULL : &b, pass->narrow & ~get_top(same), pass->errors,
                pass->number == 0);
 }
@@ -448,6 +452,11 @@ static void begin_table(struct join *join, size_t turn) {
     join->prefix = get_top(prefix);
     join->leading = count_range_bits(join);
     if (join->leading + radius > prefix) join->leading = prefix > radius ? prefix - radius : 0;
+    join->earlier_count = 0;
+    for (size_t i = 0; i < turn; i++) {
+        const struct idxi_probed *table = &join->probing->tables[i];
+        if (table->radius == 0) join->earlier[join->earlier_count++] = idxf_permute(&join->permutation, table->mask);
+    }
     join->leaf_count = 0;
     join->pass = (struct pass){.narrow = join->prefix, .errors = radius};
 }

@@ -68,7 +68,7 @@ struct variety {
     uint64_t varying; /* bits */
     unsigned left;    /* errors that a pair may have among these */
     unsigned left_in_prefix;
-    bool any; /* whether a pair can be near */
+    bool any; /* whether a pair can be near, and was not found before */
 };
 
 static void add_bits(const struct idxi_matched *side, uint64_t *set, uint64_t *common) {
@@ -95,6 +95,8 @@ static struct variety find_variety(const struct idxi_matching *matching, const s
     unsigned distance = matching->comparison.distance, in_all = idxf_count_bits(errors);
     unsigned in_prefix = idxf_count_bits(errors & matching->narrow);
     variety.any = in_all <= distance && in_prefix <= matching->errors;
+    for (size_t i = 0; i < matching->before_count; i++)
+        variety.any &= ((variety.varying | errors) & matching->before[i]) != 0;
     variety.left = variety.any ? distance - in_all : 0;
     variety.left_in_prefix = variety.any ? matching->errors - in_prefix : 0;
     if (variety.left_in_prefix > variety.left) variety.left_in_prefix = variety.left;

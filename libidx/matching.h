@@ -6,9 +6,9 @@
 
 #include "libidx/compare.h"
 
-/* Masks that may be in use at a time: at most one for each error that can be, a level, and each level of groups within
- * groups has a bit less that varies. */
-#define IDXI_MAX_MATCHING_MASKS (IDX_MAX_BITS * (IDX_MAX_K + 1))
+/* Masks that may be in use at a time: those of the owner, up to one a table and some; and at most one for each error
+ * that can be, a level, and each level of groups within groups has a bit less that varies. */
+#define IDXI_MAX_MATCHING_MASKS (IDX_MAX_TABLES + IDX_MAX_BITS * (IDX_MAX_K + 1))
 
 /* Finds the pairs that differ in at most comparison.distance bits, and in few bits of some that each call names; maybe
  * others within that distance; none twice in a call. One thread at a time. */
