@@ -314,8 +314,11 @@ IDXF_AVX512 static void meet_all(struct idxi_meeting *meeting, uint64_t fingerpr
     __m512i folded = _mm512_set1_epi32((int)fold(fingerprint));
     for (size_t at = begin; at < end; at += 16) {
         unsigned near = _mm512_cmple_epu32_mask(count_errors(meeting->table->folds + at, folded), most);
-        if (end - at < 16) near &= (1u << (end - at)) - 1;
-        for (; near != 0; near &= near - 1) check(meeting, fingerprint, at + (size_t)__builtin_ctz(near));
+        /* What is beyond the end, or not near, is not taken at the mask's word; see sweep.c. */
+        for (; near != 0; near &= near - 1) {
+            size_t seems_near = at + (size_t)__builtin_ctz(near);
+            if (seems_near < end) check(meeting, fingerprint, seems_near);
+        }
     }
 }
 

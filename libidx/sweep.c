@@ -242,13 +242,15 @@ struct look {
     enum idx_status status;
 };
 
-/* Compares a query with an item near to it, all bits. */
+/* Compares a query with an item that seems near to it. Masks of vectors are not taken at their word: gcc 12 spills one
+ * of 8 bits as a byte and reads it back as 32 bits, where it runs out of registers. */
 static void check(struct look *look, uint64_t item) {
     struct worker *worker = look->worker;
     struct sweep *sweep = worker->sweep;
     const struct line *line = worker->line;
     const struct idxf_permutation *permutation = &line->table->permutation;
     uint64_t errors = idxf_unpermute(permutation, item ^ look->permuted);
+    if ((unsigned)__builtin_popcountll(errors) > sweep->distance) return;
     if (look->status != IDX_OK || !idxi_owns(sweep->probing, line->turn, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
     look->status = idxi_results_find(&worker->finds, sweep->begin + look->number, fingerprint, worker->error);
