@@ -27,8 +27,11 @@ static void tell(struct idxi_progress *progress) {
     progress->told = now(CLOCK_MONOTONIC);
 }
 
+/* Phases from comparing on are those of calls that publish nothing. */
 static enum idx_status check_cancelled(struct idxi_progress *progress, struct idx_error *error) {
-    return progress->cancelled ? idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: nothing was published") : IDX_OK;
+    if (!progress->cancelled) return IDX_OK;
+    return idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: %s",
+                     progress->phase < IDX_PHASE_COMPARING ? "nothing was published" : "not all was found");
 }
 
 enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_phase phase, uint64_t total,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/memory.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
 
@@ -74,63 +75,91 @@ static struct list compare_all(const struct set *a, const struct set *b, unsigne
 struct call {
     const char *name; /* for messages */
     unsigned distance, threads;
-    uint64_t memory;
+    uint64_t memory; /* of arrays; 0: as it is */
 };
+
+/* What a call has for its arrays stands for what its memory leaves for them, so that few fingerprints can take many
+ * ranges, and parts be more than there is room for. */
+static uint64_t array_bytes;
+uint64_t __real_idxi_memory_of_arrays(uint64_t memory, unsigned threads);
+uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads);
+uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
+    return array_bytes > 0 ? array_bytes : __real_idxi_memory_of_arrays(memory, threads);
+}
 
 static struct idx_join_options options_of(const struct call *call) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     options.distance = call->distance;
     options.threads = call->threads;
-    options.memory_bytes = call->memory;
+    options.memory_bytes = call->memory > 0 ? IDX_MIN_MEMORY_BYTES : 0;
     return options;
 }
 
-static void check_list(const struct call *call, struct list *found, const struct list *expected) {
-    size_t same = 0, least = found->count < expected->count ? found->count : expected->count;
+/* How many of the pairs are within a distance, those brought to the front. */
+static size_t keep_near(struct idx_pair *kept, const struct list *list, unsigned distance) {
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        kept[count] = list->pairs[i];
+        count += list->pairs[i].distance <= distance;
+    }
+    return count;
+}
+
+static void check_list(const struct call *call, struct list *found, const struct list *all) {
+    struct idx_pair *expected = malloc((all->count + 1) * sizeof *expected);
+    assert_non_null(expected);
+    size_t count = keep_near(expected, all, call->distance);
+    size_t same = 0, least = found->count < count ? found->count : count;
     if (found->count > 0) qsort(found->pairs, found->count, sizeof *found->pairs, compare_pairs);
-    while (same < least && compare_pairs(&found->pairs[same], &expected->pairs[same]) == 0 &&
-           found->pairs[same].distance == expected->pairs[same].distance)
+    while (same < least && compare_pairs(&found->pairs[same], &expected[same]) == 0 &&
+           found->pairs[same].distance == expected[same].distance)
         same++;
-    if (same == expected->count && same == found->count) return;
-    const struct idx_pair *pair = same < expected->count ? &expected->pairs[same] : &found->pairs[same];
-    fail_msg("%s, distance %u, %u threads, %llu bytes: %zu pairs where there are %zu; number %zu is %016llx %016llx",
-             call->name, call->distance, call->threads, (unsigned long long)call->memory, found->count, expected->count,
-             same, (unsigned long long)pair->a, (unsigned long long)pair->b);
+    if (same < count || same < found->count) {
+        const struct idx_pair *pair = same < count ? &expected[same] : &found->pairs[same];
+        fail_msg(
+            "%s, distance %u, %u threads, %llu bytes: %zu pairs where there are %zu; number %zu is %016llx %016llx",
+            call->name, call->distance, call->threads, (unsigned long long)call->memory, found->count, count, same,
+            (unsigned long long)pair->a, (unsigned long long)pair->b);
+    }
+    free(expected);
 }
 
 static void check_call(const struct idx_index *a, const struct idx_index *b, const struct call *call,
                        const struct list *expected) {
     struct idx_join_options options = options_of(call);
     struct list found = {.most = SIZE_MAX};
+    array_bytes = call->memory;
     if (b == NULL)
         assert_ok(idx_pairs(a, &options, take_pairs, &found, &failure));
     else
         assert_ok(idx_join(a, b, &options, take_pairs, &found, &failure));
+    array_bytes = 0;
     check_list(call, &found, expected);
     free(found.pairs);
 }
 
-/* Memory that makes ranges as small as can be, with so many threads. */
-#define FEW_BYTES IDX_MIN_MEMORY_BYTES
-#define MANY_THREADS 40
+/* Bytes that make ranges as small as can be; and some that make them so for one thread, of which fewer parts than a
+ * table has can be spread at a time. */
+#define FEW_BYTES 1
+#define SOME_BYTES ((uint64_t)16 << 10)
 
-static void check_index(const struct idx_index *a, const struct idx_index *b, const struct set *of_a,
-                        const struct set *of_b, struct call *call, unsigned k) {
+static void check_index(const struct idx_index *a, const struct idx_index *b, const struct list *expected,
+                        struct call *call, unsigned k) {
     static const unsigned threads[] = {1, 2, 7};
-    for (unsigned distance = 0; distance <= k; distance++) {
-        struct list expected = compare_all(of_a, of_b, distance);
+    static const uint64_t memories[] = {FEW_BYTES, 0, SOME_BYTES};
+    static size_t turn;
+    for (unsigned distance = 0; distance <= k; distance++, turn++) {
         call->distance = distance;
-        call->threads = threads[distance % LENGTH(threads)];
-        call->memory = distance % 2 == 0 ? 0 : FEW_BYTES;
-        check_call(a, b, call, &expected);
-        call->threads = MANY_THREADS;
-        call->memory = FEW_BYTES;
-        if (distance == k) check_call(a, b, call, &expected);
-        free(expected.pairs);
+        call->threads = threads[turn % LENGTH(threads)];
+        call->memory = memories[turn / LENGTH(threads) % LENGTH(memories)];
+        check_call(a, b, call, expected);
+        if (distance < k || call->memory != 0) continue;
+        call->memory = SOME_BYTES * call->threads;
+        check_call(a, b, call, expected);
     }
 }
 
-static void run(const char *folder, struct trial *trial) {
+static void run(const char *folder, struct trial *trial, const struct list *expected) {
     static size_t turn;
     char name[256];
     struct call call = {.name = name};
@@ -142,17 +171,18 @@ static void run(const char *folder, struct trial *trial) {
     snprintf(name, sizeof name, "%s of %u bits, scheme %s, k = %u, %zu segments", trial->name, trial->set->bits,
              trial->scheme, trial->k, trial->segments);
     struct idx_index *index = open_trial(folder, trial, IDX_ID_NONE);
-    check_index(index, NULL, trial->set, NULL, &call, trial->k);
+    check_index(index, NULL, expected, &call, trial->k);
     idx_close(index);
     remove_all(path_in(folder, "trial.idx"));
 }
 
-static void run_schemes(const char *folder, struct trial *trial, const char *const *texts, size_t count) {
+static void run_schemes(const char *folder, struct trial *trial, const struct list *expected, const char *const *texts,
+                        size_t count) {
     for (size_t text = 0; text < count; text++) {
         int k = largest_k(texts[text], trial->set->bits);
         trial->scheme = texts[text];
         trial->k = (unsigned)k;
-        if (k >= 0) run(folder, trial);
+        if (k >= 0) run(folder, trial, expected);
     }
 }
 
@@ -160,10 +190,12 @@ static void test_shapes(void **state) {
     static const unsigned bits[] = {1, 5, 17, 33, 64};
     for (size_t i = 0; i < SHAPE_COUNT * LENGTH(bits); i++) {
         enum shape shape = (enum shape)(i % SHAPE_COUNT);
-        struct set set = make_set(shape, bits[i / SHAPE_COUNT], scale(500), i);
+        struct set set = make_set(shape, bits[i / SHAPE_COUNT], scale(250), i);
         struct trial trial = {shape_names[shape], .set = &set};
-        run_schemes(*state, &trial, schemes, LENGTH(schemes));
-        if (set.bits == 64) run_schemes(*state, &trial, masks_of_64, LENGTH(masks_of_64));
+        struct list expected = compare_all(&set, NULL, 7); /* largest_k's largest */
+        run_schemes(*state, &trial, &expected, schemes, LENGTH(schemes));
+        if (set.bits == 64) run_schemes(*state, &trial, &expected, masks_of_64, LENGTH(masks_of_64));
+        free(expected.pairs);
         free_set(&set);
     }
 }
@@ -172,13 +204,15 @@ static void test_shapes(void **state) {
 static void test_larger_sets(void **state) {
     static const enum shape shapes[] = {SHAPE_CLUSTERED, SHAPE_PREFIXED, SHAPE_SKEWED, SHAPE_DEAD, SHAPE_DENSE_TOP};
     for (size_t i = 0; i < LENGTH(shapes); i++) {
-        struct set set = make_set(shapes[i], 64, scale(6000), i);
+        struct set set = make_set(shapes[i], 64, scale(4000), i);
         struct trial trial = {shape_names[shapes[i]], .set = &set};
+        struct list expected = compare_all(&set, NULL, 3);
         for (size_t text = 0; text < 3; text++) {
             trial.scheme = ((const char *[]){"2:1:1", "10", masks_of_64[0]})[text];
             trial.k = 3;
-            run(*state, &trial);
+            run(*state, &trial, &expected);
         }
+        free(expected.pairs);
         free_set(&set);
     }
 }
@@ -204,7 +238,20 @@ static bool add_up(void *context, const struct idx_pair *pairs, size_t count) {
     return true;
 }
 
+/* A bit for each hash of the set's fingerprints, since most that are asked for are not there. */
+#define FILTER_BITS 22
+static uint64_t filter[((size_t)1 << FILTER_BITS) / 64];
+
+static uint64_t hash(uint64_t fingerprint) { return mix(fingerprint, 0) >> (64 - FILTER_BITS); }
+
+static void make_filter(const struct set *set) {
+    memset(filter, 0, sizeof filter);
+    for (size_t i = 0; i < set->distinct_count; i++)
+        filter[hash(set->distinct[i]) / 64] |= UINT64_C(1) << hash(set->distinct[i]) % 64;
+}
+
 static bool contains(const struct set *set, uint64_t fingerprint) {
+    if ((filter[hash(fingerprint) / 64] >> hash(fingerprint) % 64 & 1) == 0) return false;
     size_t low = 0, high = set->distinct_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -227,7 +274,7 @@ static void add_near(struct sum *sum, const struct set *set, uint64_t from, uint
 
 static void check_sum(const char *folder, const char *name, const struct set *set, const char *scheme,
                       const struct sum *expected, unsigned distance) {
-    static const struct call calls[] = {{.threads = 1}, {.threads = 2, .memory = (uint64_t)4 << 20}};
+    static const struct call calls[] = {{.threads = 1}, {.threads = 2, .memory = (uint64_t)1 << 20}};
     pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
     struct idx_build_options build = options_for(set->bits, 3, scheme);
     const char *path = path_in(folder, "group.idx");
@@ -238,7 +285,9 @@ static void check_sum(const char *folder, const char *name, const struct set *se
         struct idx_join_options options = options_of(&calls[i]);
         struct sum found = {.busy = &busy};
         options.distance = distance;
+        array_bytes = calls[i].memory;
         assert_ok(idx_pairs(index, &options, add_up, &found, &failure));
+        array_bytes = 0;
         if (found.count != expected->count || found.hash != expected->hash)
             fail_msg("%s, scheme %s, distance %u, %u threads: %llu pairs where there are %llu", name, scheme, distance,
                      calls[i].threads, (unsigned long long)found.count, (unsigned long long)expected->count);
@@ -269,14 +318,15 @@ static void test_groups(void **state) {
     static const char *const group_schemes[] = {"4", "5:2", "2:1:1"};
     bool small = scale(100) < 100;
     struct set ball = make_ball(UINT64_C(0x9abcde), small ? 24 : 64, 3);
-    struct set dense = make_set(SHAPE_DENSE_LOW, 64, (size_t)1 << (small ? 9 : 14), 1);
-    struct set apart = make_apart(small ? 9 : 14);
-    struct set prefixed = make_set(SHAPE_PREFIXED, 64, scale(100000), 1);
+    struct set dense = make_set(SHAPE_DENSE_LOW, 64, (size_t)1 << (small ? 9 : 13), 1);
+    struct set apart = make_apart(small ? 9 : 13);
+    struct set prefixed = make_set(SHAPE_PREFIXED, 64, scale(20000), 1);
     const struct set *sets[] = {&ball, &dense, &apart, &prefixed};
     static const char *const names[] = {"ball", "dense", "apart", "prefixed"};
     for (size_t i = 0; i < LENGTH(sets); i++) {
         unsigned distance = small ? 3 : 2;
         struct sum expected = {0};
+        make_filter(sets[i]);
         for (size_t j = 0; j < sets[i]->distinct_count; j++)
             add_near(&expected, sets[i], sets[i]->distinct[j], sets[i]->distinct[j], 0, distance);
         for (size_t scheme = 0; scheme < LENGTH(group_schemes); scheme++)
@@ -290,11 +340,18 @@ static void test_groups(void **state) {
 
 /* ---- Two indexes ---- */
 
+static void check_join(const struct idx_index *a, const struct idx_index *b, const struct set *of_a,
+                       const struct set *of_b, struct call *call) {
+    struct list expected = compare_all(of_a, of_b, 3);
+    check_index(a, b, &expected, call, 3);
+    free(expected.pairs);
+}
+
 static void test_joins(void **state) {
     static const enum shape shapes[] = {SHAPE_UNIFORM, SHAPE_CLUSTERED, SHAPE_PREFIXED, SHAPE_DENSE_LOW, SHAPE_NONE};
     static const char *const join_schemes[] = {"10", "2:1:1", "3:1:2"};
     for (size_t i = 0; i < LENGTH(shapes) * LENGTH(join_schemes); i++) {
-        struct set set = make_set(shapes[i % LENGTH(shapes)], 24, scale(800), i), other = {0};
+        struct set set = make_set(shapes[i % LENGTH(shapes)], 24, scale(500), i), other = {0};
         struct trial trial = {"joined", .set = &set, .scheme = join_schemes[i / LENGTH(shapes)], .k = 3};
         struct call call = {.name = trial.scheme};
         trial.block_size = 64;
@@ -308,9 +365,9 @@ static void test_joins(void **state) {
         options.id_type = IDX_ID_U64;
         build_index(path_in(*state, "other.idx"), &options, mixed.items, mixed.count);
         struct idx_index *second = open_index(path_in(*state, "other.idx"), IDX_RESIDENCE_ALL);
-        check_index(index, second, &set, &mixed, &call, 3);
-        check_index(second, index, &mixed, &set, &call, 3);
-        check_index(index, index, &set, &set, &call, 3);
+        check_join(index, second, &set, &mixed, &call);
+        check_join(second, index, &mixed, &set, &call);
+        check_join(index, index, &set, &set, &call);
         idx_close(index);
         idx_close(second);
         remove_all(path_in(*state, "trial.idx"));
