@@ -80,11 +80,11 @@ static enum idx_status decode_block(struct decoding *decoding, uint64_t block, s
 /* Decodes what the table has from `low` to `high`. */
 static enum idx_status decode(struct decoding *decoding, struct idx_error *error) {
     const struct idxi_table *table = decoding->table;
-    uint64_t block;
+    uint64_t block = 0; /* also where a block behind it, out of order, would be found */
     decoding->count = 0;
     decoding->any = false;
     if (table->header.blocks == 0) return IDX_OK;
-    IDXI_TRY(idxi_table_find_block(table, decoding->low, &block, error));
+    if (decoding->low > 0) IDXI_TRY(idxi_table_find_block(table, decoding->low, &block, error));
     for (; block < table->header.blocks; block++) {
         IDXI_TRY(decode_block(decoding, block, error));
         if (decoding->any && decoding->previous > decoding->high) return IDX_OK;

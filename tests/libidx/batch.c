@@ -251,6 +251,7 @@ static void test_cancelling(void **state) {
         options.progress = cancel_in_phase;
         options.context = &cancelling;
         assert_status(IDX_CANCELLED, idx_batch(index, set.items, 500, &options, collect, &found, &failure));
+        assert_string_equal(failure.sentence, "cancelled: not all was found");
         assert_int_equal(found.calls, 0);
         assert_int_equal(cancelling.seen, 1);
     }

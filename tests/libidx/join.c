@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libidx/memory.h"
+#include "tests/libidx/forge.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
 
@@ -378,6 +379,34 @@ static void test_joins(void **state) {
     }
 }
 
+/* Few fingerprints in one index, and in the other more in a part than an array holds; and the other way round. */
+static void test_few_with_many(void **state) {
+    static const char *const uneven_schemes[] = {"2:1:1", "3:1:2"};
+    static const enum shape shapes[] = {SHAPE_DENSE_LOW, SHAPE_PREFIXED};
+    for (size_t i = 0; i < LENGTH(shapes) * LENGTH(uneven_schemes); i++) {
+        struct set many = make_set(shapes[i % 2], 24, scale(4000), i), few = set_of(many.items, 40, 24);
+        struct idx_build_options options = options_for(24, 3, uneven_schemes[i / 2]);
+        struct call call = {.name = uneven_schemes[i / 2], .distance = 3, .memory = (uint64_t)256 << 10};
+        build_index(path_in(*state, "many.idx"), &options, many.items, many.count);
+        build_index(path_in(*state, "few.idx"), &options, few.items, few.count);
+        struct idx_index *a = open_index(path_in(*state, "many.idx"), IDX_RESIDENCE_NONE);
+        struct idx_index *b = open_index(path_in(*state, "few.idx"), IDX_RESIDENCE_NONE);
+        struct list expected = compare_all(&many, &few, 3), exchanged = compare_all(&few, &many, 3);
+        for (call.threads = 1; call.threads <= 7; call.threads += 3) {
+            check_call(a, b, &call, &expected);
+            check_call(b, a, &call, &exchanged);
+        }
+        free(expected.pairs);
+        free(exchanged.pairs);
+        idx_close(a);
+        idx_close(b);
+        remove_all(path_in(*state, "many.idx"));
+        remove_all(path_in(*state, "few.idx"));
+        free_set(&many);
+        free_set(&few);
+    }
+}
+
 static void test_indexes_that_differ(void **state) {
     static const char *const differences[] = {"bits", "k", "recipe", "scheme"};
     struct idx_build_options options = options_for(24, 3, "4");
@@ -439,6 +468,7 @@ static void test_cancelled(void **state) {
     options.progress = cancel;
     options.context = &calls;
     assert_status(IDX_CANCELLED, idx_pairs(index, &options, take_pairs, &list, &failure));
+    assert_string_equal(failure.sentence, "cancelled: not all was found");
     assert_int_equal(list.count, 0);
     idx_close(index);
 }
@@ -506,11 +536,82 @@ static void test_damage(void **state) {
     }
 }
 
+/* Damage whose checksums agree, told as a stream of the table tells it (table_stream.c): in its order, in how many
+ * there are, and in blocks. */
+struct forgery {
+    size_t offset;
+    uint8_t bytes[8];
+    size_t length;
+    const char *sentence;
+    uint64_t byte; /* where it is told to be */
+};
+
+/* Two tables of 2,000 neighbours: the first has 1,023 in its first block and the others in its second, at byte 8192. */
+static void build_neighbours(const char *path) {
+    static uint64_t neighbours[2000];
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    for (size_t i = 0; i < LENGTH(neighbours); i++) neighbours[i] = i;
+    options.block_size = 4096;
+    options.id_type = IDX_ID_NONE;
+    build_index(path, &options, neighbours, LENGTH(neighbours));
+}
+
+static void expect_fault(enum idx_status status, const char *file, const struct forgery *forgery) {
+    assert_status(IDX_BAD_CONTENT, status);
+    assert_string_equal(failure.file, file);
+    if (strstr(failure.sentence, forgery->sentence) == NULL) fail_msg("%s", failure.sentence);
+    assert_int_equal(failure.offset, forgery->byte);
+}
+
+static void check_forged(const char *path, const struct idx_index *sound, const char *file,
+                         const struct forgery *forgery) {
+    static const unsigned threads[] = {1, 2, 7};
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    for (size_t i = 0; i < LENGTH(threads); i++) {
+        struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+        struct list list = {.most = SIZE_MAX};
+        options.threads = threads[i];
+        expect_fault(idx_pairs(index, &options, take_pairs, &list, &failure), file, forgery);
+        expect_fault(idx_join(index, sound, &options, take_pairs, &list, &failure), file, forgery);
+        /* Of the other index there may be parts that are not read, so these are not counted. */
+        if (forgery->byte > 0)
+            expect_fault(idx_join(sound, index, &options, take_pairs, &list, &failure), file, forgery);
+        free(list.pairs);
+    }
+    idx_close(index);
+}
+
+static void test_forged(void **state) {
+    const char *path = path_in(*state, "forged.idx"), *file = path_in(path, "000001/table-00.tbl");
+    const size_t first = 4096, second = 4096 + 4096;
+    build_neighbours(path);
+    build_neighbours(path_in(*state, "sound.idx"));
+    struct idx_index *sound = open_index(path_in(*state, "sound.idx"), IDX_RESIDENCE_NONE);
+    size_t size;
+    uint8_t *bytes = read_file(file, &size), less = (uint8_t)(bytes[second] - 1);
+    const struct forgery forgeries[] = {
+        {second + 2, {0}, 8, "don't ascend (byte 8192)", second},                                    /* again from 0 */
+        {first + 2, {255, 255, 255, 255, 255, 255, 255, 255}, 8, "don't ascend (byte 4096)", first}, /* wraps around */
+        {second + 10 + 200, {0}, 8, "differences don't fit", second},
+        {second + 1, {254}, 1, "don't fit", second}, /* a width above 56 */
+        {second, {0}, 2, "count", second},
+        {second, {less}, 1, "count", 0},
+    };
+    for (size_t i = 0; i < LENGTH(forgeries); i++) {
+        forge_table(file, forgeries[i].offset, forgeries[i].bytes, forgeries[i].length);
+        check_forged(path, sound, file, &forgeries[i]);
+        forge_table(file, forgeries[i].offset, bytes + forgeries[i].offset, forgeries[i].length);
+    }
+    free(bytes);
+    idx_close(sound);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_shapes),    in_folder(test_larger_sets),         in_folder(test_groups),
-        in_folder(test_joins),     in_folder(test_indexes_that_differ), in_folder(test_visitor_stops),
-        in_folder(test_cancelled), in_folder(test_bad_options),         in_folder(test_damage),
+        in_folder(test_shapes),        in_folder(test_larger_sets),   in_folder(test_groups),
+        in_folder(test_joins),         in_folder(test_few_with_many), in_folder(test_indexes_that_differ),
+        in_folder(test_visitor_stops), in_folder(test_cancelled),     in_folder(test_bad_options),
+        in_folder(test_damage),        in_folder(test_forged),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }
