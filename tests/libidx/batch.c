@@ -120,7 +120,7 @@ static void check_index(const char *folder, const struct set *set, const char *s
 }
 
 static void test_schemes(void **state) {
-    struct set set = make_set(SHAPE_CLUSTERED, 64, scale(4000), 3);
+    struct set set = make_set(SHAPE_CLUSTERED, 64, scale(3000), 3);
     for (size_t i = 0; i < LENGTH(schemes); i++) {
         int k = largest_k(schemes[i], 64);
         check_index(*state, &set, schemes[i], k > 3 || k < 0 ? 3 : (unsigned)k, 1, 300);
@@ -130,7 +130,7 @@ static void test_schemes(void **state) {
 
 static void test_shapes(void **state) {
     for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        struct set set = make_set((enum shape)shape, 64, scale(3000), 7);
+        struct set set = make_set((enum shape)shape, 64, scale(2000), 7);
         check_index(*state, &set, shape % 2 == 0 ? "10" : "2:1:1", 3, 1, 200);
         free_set(&set);
     }
@@ -351,10 +351,10 @@ static void check_stream(const struct set *set, const uint64_t *queries, size_t 
 static void test_streams(void **state) {
     (void)state;
     for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        struct set set = make_set((enum shape)shape, 64, scale(2000), 13);
-        uint64_t *queries = make_queries(&set, 1500, 5);
+        struct set set = make_set((enum shape)shape, 64, scale(1000), 13);
+        uint64_t *queries = make_queries(&set, 600, 5);
         for (unsigned distance = 0; distance <= IDX_MAX_K; distance += shape == SHAPE_UNIFORM ? 1 : 3)
-            check_stream(&set, queries, 1500, distance, threads[distance % 3], 700);
+            check_stream(&set, queries, 600, distance, threads[distance % 3], 350);
         check_stream(&set, queries, 1, 3, 2, set.count + 1);
         check_stream(&set, queries, 0, 3, 1, set.count + 1);
         free(queries);
@@ -377,11 +377,11 @@ static void test_streams_of_few_bits(void **state) {
 
 /* As many queries that tables have several parts. */
 static void test_streams_of_many_queries(void **state) {
-    struct set set = make_set(SHAPE_CLUSTERED, 64, 200, 13);
+    struct set set = make_set(SHAPE_CLUSTERED, 64, 60, 13);
     size_t count = scale(300000);
     uint64_t *queries = make_queries(&set, count, 5);
     (void)state;
-    for (unsigned distance = 0; distance <= 6; distance += 3) check_stream(&set, queries, count, distance, 2, 1000);
+    for (unsigned distance = 0; distance <= 6; distance += 3) check_stream(&set, queries, count, distance, 2, 25);
     free(queries);
     free_set(&set);
 }

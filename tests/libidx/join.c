@@ -179,7 +179,9 @@ static void run(const char *folder, struct trial *trial, const struct list *expe
 
 static void run_schemes(const char *folder, struct trial *trial, const struct list *expected, const char *const *texts,
                         size_t count) {
+    static size_t turn;
     for (size_t text = 0; text < count; text++) {
+        if (turn++ % (is_sanitized() ? 7 : 1) != 0) continue; /* few in place of small ones, which take one range */
         int k = largest_k(texts[text], trial->set->bits);
         trial->scheme = texts[text];
         trial->k = (unsigned)k;
@@ -191,7 +193,7 @@ static void test_shapes(void **state) {
     static const unsigned bits[] = {1, 5, 17, 33, 64};
     for (size_t i = 0; i < SHAPE_COUNT * LENGTH(bits); i++) {
         enum shape shape = (enum shape)(i % SHAPE_COUNT);
-        struct set set = make_set(shape, bits[i / SHAPE_COUNT], scale(250), i);
+        struct set set = make_set(shape, bits[i / SHAPE_COUNT], 250, i);
         struct trial trial = {shape_names[shape], .set = &set};
         struct list expected = compare_all(&set, NULL, 7); /* largest_k's largest */
         run_schemes(*state, &trial, &expected, schemes, LENGTH(schemes));
