@@ -61,7 +61,7 @@ bool near_visit(void *context, const struct idx_pair *pairs, size_t count) {
                            !print_first_document(near, &near->sides[1], pairs[i].b);
         output_byte(&near->output, '\n');
     }
-    return !near->failed && near->output.error == 0;
+    return !near->failed && near->output.error == 0 && !interrupt_noted();
 }
 
 /* ---- The whole ---- */
