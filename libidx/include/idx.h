@@ -567,8 +567,9 @@ IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct id
                                   idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
 
 /* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones too, each once.
- * Both must have the same bits, k, recipe and tables; they may be one and the same. Errors: as idx_pairs;
- * IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs). */
+ * Both must have the same bits, k, recipe and tables; they may be one and the same. Of `b` no more is
+ * read, and checked, than may be near to what `a` has. Errors: as idx_pairs; IDX_INVALID_ARGUMENT (indexes that don't
+ * match: the sentence names what differs). */
 IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
                                  const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                  struct idx_error *error);
