@@ -604,6 +604,10 @@ static void test_forged(void **state) {
         check_forged(path, sound, file, &forgeries[i]);
         forge_table(file, forgeries[i].offset, bytes + forgeries[i].offset, forgeries[i].length);
     }
+    /* Disorder, and behind it in the block another fault, which comes first. */
+    forge_table(file, forgeries[0].offset, forgeries[0].bytes, forgeries[0].length);
+    forge_table(file, forgeries[2].offset, forgeries[2].bytes, forgeries[2].length);
+    check_forged(path, sound, file, &forgeries[2]);
     free(bytes);
     idx_close(sound);
 }
