@@ -33,6 +33,9 @@
 #define MIN_WAITING ((size_t)64)
 #define ALL_WAITING ((size_t)2 << 20)
 
+/* How far ahead of its use the room for one to wait is asked for: it was last used long ago. */
+#define AHEAD 32
+
 /* Read beyond the last query. */
 #define PADDING 32
 
@@ -424,16 +427,19 @@ IDXF_INLINE void sort_out(struct pass *pass, const uint64_t *fingerprints, size_
     for (size_t i = 0; i < count; i++) {
         size_t part = (size_t)(permute(moves, move_count, fingerprints[i]) >> shift), end = ends[part];
         waiting[end] = fingerprints[i];
+        __builtin_prefetch(waiting + end + AHEAD, 1, 3);
         ends[part] = end + 1;
         if (__builtin_expect((end & filled) != filled, 1)) continue;
         meet_part(pass, part);
     }
 }
 
-static void pass_table(struct pass *pass, const uint64_t *fingerprints, size_t count) {
+/* `varying`: at least the bits in which any two of the fingerprints differ. Those that all fall into one part, such as
+ * neighbours of ascending ones, need not wait. */
+static void pass_table(struct pass *pass, const uint64_t *fingerprints, size_t count, uint64_t varying) {
     const struct table *table = pass->meeting.table;
     struct idxf_move moves[2] = {table->moves[0], table->moves[1]};
-    if (table->part_bits == 0)
+    if (get_first(permute(table->moves, table->move_count, varying), table->part_bits) == 0)
         pass->meeting.passing->meet(&pass->meeting, fingerprints, count);
     else if (table->move_count == 1)
         sort_out(pass, fingerprints, count, moves, 1);
@@ -465,6 +471,13 @@ static enum idx_status check_bits(const struct idxi_query_tables *tables, const 
     return IDX_OK;
 }
 
+/* The bits in which fingerprints, at least one, differ from the first one. */
+static uint64_t find_varying(const uint64_t *fingerprints, size_t count) {
+    uint64_t varying = 0;
+    for (size_t i = 1; i < count; i++) varying |= fingerprints[i] ^ fingerprints[0];
+    return varying;
+}
+
 /* As many as stay in the first cache while all tables take them. */
 #define TAKEN ((size_t)1024)
 
@@ -475,8 +488,10 @@ enum idx_status idxi_passing_add(struct idxi_passing *passing, const uint64_t *f
     if (tables->distinct == 0) return IDX_OK;
     for (size_t at = 0; at < count; at += TAKEN) {
         struct pass pass = begin_pass(passing, error);
+        size_t taken = count - at < TAKEN ? count - at : TAKEN;
+        uint64_t varying = find_varying(fingerprints + at, taken);
         for (size_t i = 0; i < tables->table_count; i++, go_on(&pass))
-            pass_table(&pass, fingerprints + at, count - at < TAKEN ? count - at : TAKEN);
+            pass_table(&pass, fingerprints + at, taken, varying);
         if (pass.meeting.status != IDX_OK) return pass.meeting.status;
     }
     return IDX_OK;
