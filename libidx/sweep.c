@@ -57,7 +57,7 @@ struct sweep {
     struct idxi_progress *progress;
     struct line *lines;
     size_t line_count;
-    atomic_size_t next; /* range of all lines */
+    atomic_size_t next; /* line to be sorted, then range of all lines */
     atomic_bool failed;
 };
 
@@ -471,28 +471,34 @@ static void sort_keys(uint64_t *keys, size_t count, uint64_t *spare) {
 
 /* ---- Lines ---- */
 
-/* Sorts the queries for the table. */
-static enum idx_status set_line(struct sweep *sweep, struct line *line, struct idx_error *error) {
+/* Sorts the queries for the table. The spare holds as many. */
+static enum idx_status set_line(struct sweep *sweep, struct line *line, uint64_t *spare, struct idx_error *error) {
     size_t ranges = (size_t)1 << line->range_bits, next = 0;
-    uint64_t *spare = idxi_array_reserve(sweep->count);
     line->keys = idxi_array_reserve(sweep->count);
     line->starts = malloc((ranges + 1) * sizeof *line->starts);
-    bool enough = spare != NULL && line->keys != NULL && line->starts != NULL;
-    for (size_t i = 0; i < sweep->count && enough; i++)
+    if (line->keys == NULL || line->starts == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < sweep->count; i++)
         line->keys[i] = (idxf_permute(&line->table->permutation, sweep->queries[i]) & ~(uint64_t)UINT32_MAX) | i;
-    if (enough) sort_keys(line->keys, sweep->count, spare);
-    for (size_t i = 0; i < sweep->count && enough; i++) {
+    sort_keys(line->keys, sweep->count, spare);
+    for (size_t i = 0; i < sweep->count; i++) {
         size_t range = get_first(line->keys[i], line->range_bits);
         while (next <= range) line->starts[next++] = i;
     }
-    while (enough && next <= ranges) line->starts[next++] = sweep->count;
-    idxi_array_release(spare, sweep->count);
-    return enough ? idxi_progress_add(sweep->progress, 0, error) : idxi_fail_memory(error);
+    while (next <= ranges) line->starts[next++] = sweep->count;
+    return idxi_progress_add(sweep->progress, 0, error);
 }
 
+/* The next lines that no thread has taken yet; one spare serves all of a thread's, since new memory takes time. */
 static enum idx_status set_lines(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
-    return set_line(sweep, &sweep->lines[number], error);
+    uint64_t *spare = idxi_array_reserve(sweep->count);
+    enum idx_status status = spare == NULL ? idxi_fail_memory(error) : IDX_OK;
+    size_t line;
+    (void)number;
+    while (status == IDX_OK && (line = atomic_fetch_add(&sweep->next, 1)) < sweep->line_count)
+        status = set_line(sweep, &sweep->lines[line], spare, error);
+    idxi_array_release(spare, sweep->count);
+    return status;
 }
 
 static void free_lines(struct sweep *sweep) {
@@ -569,7 +575,8 @@ static enum idx_status sweep_all(struct sweep *sweep, struct idx_error *error) {
         before += (size_t)1 << sweep->lines[i].range_bits;
     }
     sweep->next = 0;
-    enum idx_status status = idxi_parallel(sweep->line_count, sweep->threads, set_lines, sweep, sweep->progress, error);
+    enum idx_status status = idxi_parallel(sweep->threads, sweep->threads, set_lines, sweep, sweep->progress, error);
+    sweep->next = 0;
     if (status == IDX_OK) status = idxi_parallel(sweep->threads, sweep->threads, work, sweep, sweep->progress, error);
     free_lines(sweep);
     return status;
