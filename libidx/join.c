@@ -398,17 +398,24 @@ static enum idx_status match_all_parts(struct join *join, unsigned shift, unsign
     return IDX_OK;
 }
 
+/* Makes room to spread any table, once. */
+static enum idx_status reserve_spreads(struct join *join, struct idx_error *error) {
+    uint64_t parts = UINT64_C(1) << count_range_bits(join);
+    size_t capacity = get_spread_capacity(join, parts);
+    unsigned threads = join->options.threads;
+    if (join->spread_a.fingerprints != NULL) return IDX_OK;
+    bool enough = idxi_spread_reserve(&join->spread_a, capacity, parts, threads) &&
+                  (join->within || idxi_spread_reserve(&join->spread_b, capacity, parts, threads));
+    return enough ? IDX_OK : idxi_fail_memory(error);
+}
+
 /* Pairs with an error in the leading bits at least: then one of as many parts of the others as there may be errors has
  * none. */
 static enum idx_status match_apart(struct join *join, struct idx_error *error) {
     unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix), ranges = count_range_bits(join);
     unsigned width = (prefix - join->leading) / radius, shift = 64 - join->leading;
     if (width > ranges) width = ranges;
-    uint64_t parts = UINT64_C(1) << width;
-    size_t capacity = get_spread_capacity(join, parts);
-    if (!idxi_spread_reserve(&join->spread_a, capacity, parts, join->options.threads)) return idxi_fail_memory(error);
-    if (!join->within && !idxi_spread_reserve(&join->spread_b, capacity, parts, join->options.threads))
-        return idxi_fail_memory(error);
+    IDXI_TRY(reserve_spreads(join, error));
     join->pass.before[0] = get_top(join->leading);
     join->pass.narrow &= ~get_top(join->leading);
     for (join->pass.number = 1; join->pass.number <= radius && !join->ended; join->pass.number++) {
@@ -420,12 +427,6 @@ static enum idx_status match_apart(struct join *join, struct idx_error *error) {
         join->pass.before[join->pass.number] = part;
     }
     return IDX_OK;
-}
-
-static void release_spreads(struct join *join) {
-    idxi_spread_release(&join->spread_a);
-    idxi_spread_release(&join->spread_b);
-    join->spread_a = join->spread_b = (struct idxi_spread){0};
 }
 
 /* Each segment must have given as many fingerprints as it says. */
@@ -467,9 +468,7 @@ static enum idx_status match_table(struct join *join, size_t turn, struct idx_er
     IDXI_TRY(work_together(join, match_leaves, error));
     IDXI_TRY(check_counts(join, error));
     if (join->table->radius == 0 || join->leading == 0 || join->ended) return IDX_OK;
-    enum idx_status status = match_apart(join, error);
-    release_spreads(join);
-    return status;
+    return match_apart(join, error);
 }
 
 /* ---- The whole ---- */
@@ -529,6 +528,8 @@ static enum idx_status run(const struct idx_index *a, const struct idx_index *b,
     join.probing = &a->probings[join.options.distance];
     enum idx_status status = match_all(&join, error);
     free_workers(&join);
+    idxi_spread_release(&join.spread_a);
+    idxi_spread_release(&join.spread_b);
     free(join.leaves);
     pthread_mutex_destroy(&join.handing_over);
     return status;
