@@ -82,6 +82,16 @@ uint64_t *idxi_array_reserve(size_t count) {
     return map == MAP_FAILED ? NULL : map;
 }
 
+void idxi_array_expect(uint64_t *array, size_t count) {
+#ifdef MADV_POPULATE_WRITE
+    size_t beyond = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE);
+    madvise((uint8_t *)array - beyond, count * sizeof *array + beyond, MADV_POPULATE_WRITE);
+#else
+    (void)array;
+    (void)count;
+#endif
+}
+
 void idxi_array_clear(uint64_t *array, size_t count) {
     if (array != NULL) madvise(array, (count + 1) * sizeof(uint64_t), MADV_DONTNEED);
 }

@@ -22,6 +22,10 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
  * no room for it. */
 uint64_t *idxi_array_reserve(size_t count);
 
+/* Hints that `count` numbers from here on, which may be in the midst of an array, are all written next: their memory is
+ * taken at once, where the system can, rather than page by page. */
+void idxi_array_expect(uint64_t *array, size_t count);
+
 /* Gives back the memory that was taken, and keeps the array, whose numbers are 0 again. NULL is accepted. */
 void idxi_array_clear(uint64_t *array, size_t count);
 

@@ -82,6 +82,8 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
     const struct idxi_sorter_options *options = &sorter->options;
     size_t begin = slice_begin(sorter, number), count = slice_begin(sorter, number + 1) - begin;
     uint64_t *fingerprints = sorter->fingerprints + begin, *spare = sorter->spare + begin;
+    idxi_array_expect(spare, count);
+    if (options->with_values) idxi_array_expect(sorter->spare_values + begin, count);
     if (options->prefix > 0) {
         idxi_sort_prefixes(fingerprints, count, options->prefix, spare);
         return idxi_progress_add(options->progress, 0, error);
