@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
 static int ends[2] = {-1, -1};
-static volatile sig_atomic_t noted;
+static atomic_int noted; /* lock-free, so that the handler may set it, and any thread read it */
 
 static void note(int signal_number) {
     int error = errno;
@@ -35,7 +36,7 @@ bool interrupt_noted(void) { return noted != 0; }
 int interrupt_descriptor(void) { return ends[0]; }
 
 void interrupt_obey(void) {
-    if (noted == 0) return;
-    signal((int)noted, SIG_DFL);
-    raise((int)noted);
+    if (!interrupt_noted()) return;
+    signal(noted, SIG_DFL);
+    raise(noted);
 }
