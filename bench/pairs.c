@@ -89,9 +89,15 @@ static void take_near(struct answers *answers, const uint64_t *group, size_t cou
     }
 NEAR_AMONG(near_plain, )
 #ifdef __x86_64__
-NEAR_AMONG(near_avx2, __attribute__((target("avx2,bmi2,popcnt"), optimize("O3"))))
-NEAR_AMONG(near_vpopcntdq,
-           __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq,prefer-vector-width=512"), optimize("O3"))))
+#ifdef __clang__ /* which vectorises at -O2, and knows neither of these */
+#define VECTORISED(targets) __attribute__((target(targets)))
+#define WIDEST
+#else
+#define VECTORISED(targets) __attribute__((target(targets), optimize("O3")))
+#define WIDEST ",prefer-vector-width=512"
+#endif
+NEAR_AMONG(near_avx2, VECTORISED("avx2,bmi2,popcnt"))
+NEAR_AMONG(near_vpopcntdq, VECTORISED("avx512f,avx512bw,avx512vl,avx512vpopcntdq" WIDEST))
 #endif
 
 typedef bool (*near_among)(uint64_t x, const uint64_t *others, size_t count);
