@@ -127,38 +127,50 @@ static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
-/* Compares the fingerprints at `i` with those at `j`. False where no two of them share a run. */
-IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
-                                               size_t i, size_t j, __m512i here, __m512i shared, __m512i most) {
-    if (j >= count) return false;
-    __mmask8 lanes = get_lanes(count - j);
-    __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(lanes, a + j));
-    lanes = _mm512_mask_testn_epi64_mask(lanes, errors, shared);
-    __mmask8 found = _mm512_mask_cmple_epu64_mask(lanes, _mm512_popcnt_epi64(errors), most);
-    for (unsigned left = found; left != 0; left &= left - 1) {
-        size_t lane = (size_t)__builtin_ctz(left);
-        comparison->take(comparison, a[i + lane], a[j + lane]);
-    }
-    return lanes != 0;
+/* Takes those of `a` and `b` that the bits of `near` stand for; no part of the loops, so that these keep their vectors
+ * in registers. */
+__attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
+                                                const uint64_t *b, unsigned near) {
+    for (; near != 0; near &= near - 1) comparison->take(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
+}
+
+/* What is compared with two times the lanes at hand. */
+struct shifted {
+    __m512i here, there, shared, most;
+};
+
+/* Those of the lanes that share a run with fingerprints at `b`, and are near to them. */
+IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *at,
+                                               const uint64_t *a, const uint64_t *b, __mmask8 first, __mmask8 second) {
+    __m512i errors = _mm512_xor_si512(at->here, _mm512_maskz_loadu_epi64(first, b));
+    __m512i others = _mm512_xor_si512(at->there, _mm512_maskz_loadu_epi64(second, b + LANES));
+    first = _mm512_mask_testn_epi64_mask(first, errors, at->shared);
+    second = _mm512_mask_testn_epi64_mask(second, others, at->shared);
+    unsigned near = _mm512_mask_cmple_epu64_mask(first, _mm512_popcnt_epi64(errors), at->most);
+    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second, _mm512_popcnt_epi64(others), at->most) << LANES;
+    if (__builtin_expect(near != 0, 0)) take_near(comparison, a, b, near);
+    return (first | second) != 0;
 }
 
 /* Those at hand with those one behind, then with those two behind, as long as any two share a run: twice as many as
  * there are lanes, so that how far that is is guessed wrong less often. */
 IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                     uint64_t mask) {
-    __m512i shared = _mm512_set1_epi64((long long)mask), most = _mm512_set1_epi64((long long)comparison->distance);
+    struct shifted at = {.shared = _mm512_set1_epi64((long long)mask),
+                         .most = _mm512_set1_epi64((long long)comparison->distance)};
     for (size_t i = 0; i < count; i += 2 * LANES) {
-        size_t next = i + LANES < count ? i + LANES : count;
-        __m512i here = _mm512_maskz_loadu_epi64(get_lanes(count - i), a + i);
-        __m512i there = _mm512_maskz_loadu_epi64(get_lanes(count - next), a + next);
-        for (size_t j = 1; i + j < count; j++) {
-            bool any = compare_shifted(comparison, a, count, i, i + j, here, shared, most);
-            any |= compare_shifted(comparison, a, count, next, next + j, there, shared, most);
-            if (!any) break;
+        const uint64_t *here = a + i;
+        size_t left = count - i, j = 1;
+        bool any = true;
+        at.here = _mm512_maskz_loadu_epi64(get_lanes(left), here);
+        at.there = _mm512_maskz_loadu_epi64(get_lanes(left > LANES ? left - LANES : 0), here + LANES);
+        for (; any && j + 2 * LANES <= left; j++) any = compare_shifted(comparison, &at, here, here + j, 0xff, 0xff);
+        for (; any && j < left; j++) {
+            __mmask8 second = get_lanes(left - j > LANES ? left - j - LANES : 0);
+            any = compare_shifted(comparison, &at, here, here + j, get_lanes(left - j), second);
         }
     }
 }
-
 static const struct idxi_compare_way avx512 = {"AVX-512", within_avx512, between_avx512, runs_avx512, sort_bmi2};
 #endif
 
