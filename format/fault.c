@@ -16,6 +16,7 @@ static const struct {
     [IDXF_FAULT_BITS] = {"bits", "has a number of bits a fingerprint outside 1 to 64, or another than its index"},
     [IDXF_FAULT_K] = {"k", "has a largest distance k that is out of range"},
     [IDXF_FAULT_ID_TYPE] = {"id-type", "has an unknown ID type"},
+    [IDXF_FAULT_BY_ID] = {"by-id", "says neither yes nor no of a map from IDs, or yes where there are no IDs"},
     [IDXF_FAULT_RECIPE] = {"recipe", "has a recipe that is too long or holds control characters"},
     [IDXF_FAULT_MASK] = {"mask", "has a mask that is empty, too wide, or not that of its index"},
     [IDXF_FAULT_RADIUS] = {"radius", "has a radius that is out of range, or not that of its index"},

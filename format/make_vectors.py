@@ -333,10 +333,11 @@ def patched(data, offset, new):
 
 # Chapter 4: the manifest
 
-def manifest_lines(uuids, bits=16, k=3, id_type="text", recipe="simhash, words", title="2:1:1",
+def manifest_lines(uuids, bits=16, k=3, id_type="text", by_id="no", recipe="simhash, words", title="2:1:1",
                    tables=((0xff00, 1), (0x00ff, 1)), segments=(("000001", 10, 12),)):
     """The lines of a manifest, without the checksum's."""
     return ["idx-index 0", f"uuid {uuid_text(uuids.uuid())}", f"bits {bits}", f"k {k}", f"id-type {id_type}",
+            f"by-id {by_id}",
             "recipe" if recipe is None else f"recipe {recipe}", f"scheme {title}",
             *(f"table {as_text(mask, bits)} {radius}" for mask, radius in tables),
             *(f"segment {number} {uuid_text(uuids.uuid())} {fingerprints} {documents}"
@@ -1102,6 +1103,8 @@ def manifests():
     added("text")
     added("u64", id_type="u64")
     added("none", id_type="none", segments=[("000001", 10, 0)])
+    added("by-id", by_id="yes")
+    added("by-id-u64", id_type="u64", by_id="yes")
     added("no-recipe", recipe=None)
     added("recipe-not-ascii", recipe="Simhash: Wörter, Länge ≥ 3, 東京 😀")
     add("manifest", "manifest-recipe-not-utf-8", with_checksum(
@@ -1176,7 +1179,7 @@ def manifests():
     add_lines("line-more", good + ["comment x"], "syntax")
 
     # invalid: each line missing, twice, exchanged with the next; the lines of short: one table, one segment
-    names = ("idx-index", "uuid", "bits", "k", "id-type", "recipe", "scheme", "table", "segment")
+    names = ("idx-index", "uuid", "bits", "k", "id-type", "by-id", "recipe", "scheme", "table", "segment")
     for i, name in enumerate(names):
         fault = {"idx-index": "magic", "table": "mask", "segment": "segment"}.get(name, "syntax")
         add_lines(f"{name}-line-missing", short[:i] + short[i + 1:], fault)
@@ -1190,7 +1193,7 @@ def manifests():
     add_data("checksum-line-twice", "syntax", with_checksum(manifest_data(short)))
     add_data("checksum-line-before-segment", "checksum", with_checksum(
         "".join(line + "\n" for line in short[:-1]).encode()) + short[-1].encode() + b"\n")
-    add_lines("table-line-after-segment", good[:-1] + [good[7], good[-1]], "syntax")
+    add_lines("table-line-after-segment", good[:-1] + [good[8], good[-1]], "syntax")
 
     # invalid: fields
     changed("uuid-upper-case", "uuid", "uuid", lambda line: line[:5] + line[5:].upper())
@@ -1225,6 +1228,12 @@ def manifests():
     changed("id-type-capital", "id-type", "id-type", "id-type Text")
     changed("id-type-longer", "id-type", "id-type", "id-type textual")
     changed("id-type-no-field", "syntax", "id-type", "id-type")
+    changed("by-id-unknown", "by-id", "by-id", "by-id maybe")
+    changed("by-id-capital", "by-id", "by-id", "by-id Yes")
+    changed("by-id-longer", "by-id", "by-id", "by-id not")
+    changed("by-id-no-field", "syntax", "by-id", "by-id")
+    changed("by-id-two-fields", "syntax", "by-id", "by-id no no")
+    added("by-id-with-none", "by-id", id_type="none", by_id="yes", segments=[("000001", 10, 0)])
     changed("recipe-256-bytes", "recipe", "recipe", "recipe " + "r" * 256)
     changed("recipe-of-0-bytes", "recipe", "recipe", "recipe ")
     changed("recipe-tab", "recipe", "recipe", "recipe a\tb")
@@ -1332,7 +1341,7 @@ def two_segments():
     first = numbers.distinct(60, f)
     second = sorted(set(first[::10]) | set(numbers.distinct(40, f)))
     segments = [(1, numbers.uuid(), first), (2, numbers.uuid(), second)]
-    lines = manifest_lines(numbers, f, 3, "text", None, "2:1:1", tables, [])
+    lines = manifest_lines(numbers, f, 3, "text", "no", None, "2:1:1", tables, [])
     listed = []
     for number, uuid, fingerprints in segments:
         lines.append(f"segment {number:06} {uuid_text(uuid)} {len(fingerprints)} {len(fingerprints) + 5}")

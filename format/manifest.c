@@ -2,7 +2,6 @@
 #include "format/manifest.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,8 +32,8 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
     idxf_uuid_write(manifest->uuid, uuid);
     at += sprintf(at, "%s%u\nuuid %s\nbits %u\nk %u\n", first_word, (unsigned)IDXF_VERSION, uuid, manifest->bits,
                   manifest->k);
-    at += sprintf(at, "id-type %s\nrecipe%s%s\nscheme %s\n", id_types[manifest->id_type],
-                  manifest->recipe[0] ? " " : "", manifest->recipe, manifest->scheme);
+    at += sprintf(at, "id-type %s\nby-id %s\nrecipe%s%s\nscheme %s\n", id_types[manifest->id_type],
+                  manifest->by_id ? "yes" : "no", manifest->recipe[0] ? " " : "", manifest->recipe, manifest->scheme);
     for (uint32_t i = 0; i < manifest->table_count; i++)
         at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)hex_digits(manifest->bits), manifest->tables[i].mask,
                       manifest->tables[i].radius);
@@ -154,6 +153,10 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
     while (type < IDXF_ID_TYPE_COUNT && !skip(reader, id_types[type])) type++;
     if (type == IDXF_ID_TYPE_COUNT || !field_ends(reader)) return IDXF_FAULT_ID_TYPE;
     manifest->id_type = (enum idxf_id_type)type;
+    if (!end_line(reader) || !skip(reader, "by-id ")) return IDXF_FAULT_SYNTAX;
+    manifest->by_id = skip(reader, "yes");
+    if ((!manifest->by_id && !skip(reader, "no")) || !field_ends(reader)) return IDXF_FAULT_BY_ID;
+    if (manifest->by_id && manifest->id_type == IDXF_ID_NONE) return IDXF_FAULT_BY_ID;
     if (!end_line(reader) || !skip(reader, "recipe")) return IDXF_FAULT_SYNTAX;
     manifest->recipe[0] = '\0';
     if (skip(reader, " ") &&

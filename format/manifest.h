@@ -2,6 +2,7 @@
 #ifndef IDX_FORMAT_MANIFEST_H
 #define IDX_FORMAT_MANIFEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct idxf_manifest {
     uint8_t bits;
     uint8_t k;
     enum idxf_id_type id_type;
+    bool by_id;                             /* there is a map from IDs, which IDXF_ID_NONE can't have */
     char recipe[IDXF_MAX_RECIPE_BYTES + 1]; /* empty: not known */
     char scheme[IDXF_MAX_SCHEME_NAME_BYTES + 1];
     uint32_t table_count;

@@ -143,6 +143,8 @@ def read_manifest(data):
     require(k <= 16 and k < f, "k")
     id_type, = fields_of(next(lines, b""), b"id-type", 1)
     require(id_type in (b"text", b"u64", b"none"), "id-type")
+    by_id, = fields_of(next(lines, b""), b"by-id", 1)
+    require(by_id in (b"yes", b"no") and (by_id, id_type) != (b"yes", b"none"), "by-id")
     keyword, space, recipe = next(lines, b"").partition(b" ")
     require(keyword == b"recipe", "syntax")
     require(not space or printable(recipe, 255), "recipe")

@@ -51,6 +51,7 @@ static void check_round_trip(void) {
     assert_int_equal(again.bits, manifest.bits);
     assert_int_equal(again.k, manifest.k);
     assert_int_equal(again.id_type, manifest.id_type);
+    assert_int_equal(again.by_id, manifest.by_id);
     assert_string_equal(again.recipe, manifest.recipe);
     assert_string_equal(again.scheme, manifest.scheme);
     assert_int_equal(again.table_count, manifest.table_count);
@@ -78,6 +79,7 @@ static void test_every_line_has_its_place(void **state) {
                                    "bits 12\n"
                                    "k 3\n"
                                    "id-type text\n"
+                                   "by-id no\n"
                                    "recipe words 1\n"
                                    "scheme 4:1\n"
                                    "table e00 0\n"
@@ -102,6 +104,18 @@ static void test_id_types(void **state) {
         if (type == IDXF_ID_NONE) manifest.segments[0].documents = 0;
         check_round_trip();
         assert_non_null(strstr(text, lines[type]));
+    }
+}
+
+static void test_by_id(void **state) {
+    (void)state;
+    for (unsigned type = 0; type < IDXF_ID_NONE; type++) {
+        make_small();
+        manifest.id_type = (enum idxf_id_type)type;
+        manifest.by_id = true;
+        check_round_trip();
+        assert_non_null(strstr(text, type == IDXF_ID_TEXT ? "\nid-type text\nby-id yes\nrecipe"
+                                                          : "\nid-type u64\nby-id yes\nrecipe"));
     }
 }
 
@@ -194,6 +208,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_line_has_its_place),
         cmocka_unit_test(test_id_types),
+        cmocka_unit_test(test_by_id),
         cmocka_unit_test(test_bits_and_k),
         cmocka_unit_test(test_recipes),
         cmocka_unit_test(test_names_of_schemes),

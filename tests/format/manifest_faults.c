@@ -18,6 +18,7 @@ static const char *const valid[] = {
     "bits 12\n",
     "k 3\n",
     "id-type text\n",
+    "by-id no\n",
     "recipe words-1\n",
     "scheme 4:1\n",
     "table e00 0\n",
@@ -25,7 +26,7 @@ static const char *const valid[] = {
     "segment 000001 " UUID_A " 5 7\n",
     "segment 000007 " UUID_B " 0 0\n",
 };
-enum { LINES = 11, CHECKSUM_BYTES = 26 };
+enum { LINES = 12, CHECKSUM_BYTES = 26 };
 
 struct result {
     enum idxf_fault fault;
@@ -205,22 +206,22 @@ static void test_line_of_the_checksum(void **state) {
 
 static void test_lines_missing_doubled_or_swapped(void **state) {
     (void)state;
-    for (unsigned line = 2; line <= 7; line++) {
+    for (unsigned line = 2; line <= 8; line++) {
         char twice[200];
         check_replaced(line, "", IDXF_FAULT_SYNTAX, line);
         check_replaced(line, "\n", IDXF_FAULT_SYNTAX, line);
         check_replaced(line, "what is this\n", IDXF_FAULT_SYNTAX, line);
         snprintf(twice, sizeof twice, "%s%s", valid[line - 1], valid[line - 1]);
-        check_replaced(line, twice, line == 7 ? IDXF_FAULT_MASK : IDXF_FAULT_SYNTAX, line + 1);
+        check_replaced(line, twice, line == 8 ? IDXF_FAULT_MASK : IDXF_FAULT_SYNTAX, line + 1);
         snprintf(twice, sizeof twice, "%.*s \n", (int)strlen(valid[line - 1]) - 1, valid[line - 1]);
-        if (line != 6 && line != 7) check_replaced(line, twice, IDXF_FAULT_SYNTAX, line);
+        if (line != 7 && line != 8) check_replaced(line, twice, IDXF_FAULT_SYNTAX, line);
         snprintf(twice, sizeof twice, "%.*s\r\n", (int)strlen(valid[line - 1]) - 1, valid[line - 1]);
-        if (line == 2 || line == 6 || line == 7) continue;
+        if (line == 2 || line == 7 || line == 8) continue;
     }
-    check_replaced(11, "segment 000007 " UUID_B " 0 0\nmore\n", IDXF_FAULT_SYNTAX, 12);
-    check_replaced(11, "segment 000007 " UUID_B " 0 0\n\n", IDXF_FAULT_SYNTAX, 12);
-    check_replaced(11, "segment 000007 " UUID_B " 0 0\ntable 001 0\n", IDXF_FAULT_SYNTAX, 12);
-    check_replaced(11, "segment 000007 " UUID_B " 0 0\nchecksum 0123456789abcdef\n", IDXF_FAULT_SYNTAX, 12);
+    check_replaced(12, "segment 000007 " UUID_B " 0 0\nmore\n", IDXF_FAULT_SYNTAX, 13);
+    check_replaced(12, "segment 000007 " UUID_B " 0 0\n\n", IDXF_FAULT_SYNTAX, 13);
+    check_replaced(12, "segment 000007 " UUID_B " 0 0\ntable 001 0\n", IDXF_FAULT_SYNTAX, 13);
+    check_replaced(12, "segment 000007 " UUID_B " 0 0\nchecksum 0123456789abcdef\n", IDXF_FAULT_SYNTAX, 13);
 }
 
 static void test_uuid(void **state) {
@@ -236,9 +237,9 @@ static void test_uuid(void **state) {
         {2, "uuid 00112233-4455-6677-8899_aabbccddeeff\n", IDXF_FAULT_UUID, 2},
         {2, "uuid\n", IDXF_FAULT_SYNTAX, 2},
         {2, "uuid " UUID " \n", IDXF_FAULT_SYNTAX, 2},
-        {10, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefF 5 7\n", IDXF_FAULT_UUID, 10},
-        {10, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefff 5 7\n", IDXF_FAULT_UUID, 10},
-        {11, "segment 000007 aaaaaaaa-4455-6677-8899 0 0\n", IDXF_FAULT_UUID, 11},
+        {11, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefF 5 7\n", IDXF_FAULT_UUID, 11},
+        {11, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefff 5 7\n", IDXF_FAULT_UUID, 11},
+        {12, "segment 000007 aaaaaaaa-4455-6677-8899 0 0\n", IDXF_FAULT_UUID, 12},
     };
     check_all(cases, COUNT_OF(cases));
 }
@@ -259,9 +260,9 @@ static void test_bits_and_k(void **state) {
         {3, "bits  12\n", IDXF_FAULT_SYNTAX, 3},
         {3, "bits\n", IDXF_FAULT_SYNTAX, 3},
         {3, "bits 12 12\n", IDXF_FAULT_SYNTAX, 3},
-        {3, "bits 4\n", IDXF_FAULT_MASK, 8}, /* k is still below, the masks are too long */
+        {3, "bits 4\n", IDXF_FAULT_MASK, 9}, /* k is still below, the masks are too long */
         {3, "bits 3\n", IDXF_FAULT_K, 4},
-        {3, "bits 64\n", IDXF_FAULT_MASK, 8},
+        {3, "bits 64\n", IDXF_FAULT_MASK, 9},
         {4, "k 12\n", IDXF_FAULT_K, 4},
         {4, "k 11\n", IDXF_OK, 0},
         {4, "k 0\n", IDXF_OK, 0},
@@ -278,7 +279,8 @@ static void test_bits_and_k(void **state) {
 /* k up to 16 where f leaves room, and no more. */
 static void test_largest_k(void **state) {
     (void)state;
-    static const char *const rest = "id-type text\nrecipe\nscheme x\ntable 00000001 0\nsegment 000001 " UUID_A " 0 0\n";
+    static const char *const rest =
+        "id-type text\nby-id no\nrecipe\nscheme x\ntable 00000001 0\nsegment 000001 " UUID_A " 0 0\n";
     for (unsigned k = 15; k <= 18; k++) {
         char text[1000];
         int size = sprintf(text, "%s%sbits 32\nk %u\n%s", valid[0], valid[1], k, rest);
@@ -299,29 +301,63 @@ static void test_id_type(void **state) {
     check_all(cases, COUNT_OF(cases));
 }
 
+static void test_by_id(void **state) {
+    (void)state;
+    static const struct replaced cases[] = {
+        {6, "by-id yes\n", IDXF_OK, 0},
+        {6, "by-id Yes\n", IDXF_FAULT_BY_ID, 6},
+        {6, "by-id \n", IDXF_FAULT_BY_ID, 6},
+        {6, "by-id not\n", IDXF_FAULT_BY_ID, 6},
+        {6, "by-id yesno\n", IDXF_FAULT_BY_ID, 6},
+        {6, "by-id 1\n", IDXF_FAULT_BY_ID, 6},
+        {6, "by-id\n", IDXF_FAULT_SYNTAX, 6},
+        {6, "by-id no no\n", IDXF_FAULT_SYNTAX, 6},
+        {5, "id-type none\n", IDXF_FAULT_COUNT, 11}, /* without a map from IDs it may be */
+    };
+    check_all(cases, COUNT_OF(cases));
+}
+
+/* Where there are no IDs there is no map from them. */
+static void test_by_id_of_none(void **state) {
+    (void)state;
+    static const struct {
+        const char *id_type, *by_id;
+        enum idxf_fault fault;
+    } cases[] = {{"none", "no", IDXF_OK}, {"none", "yes", IDXF_FAULT_BY_ID}, {"u64", "yes", IDXF_OK}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[1000];
+        int size =
+            sprintf(text, "%s%s%s%sid-type %s\nby-id %s\n%s%s%ssegment 000001 " UUID_A " 0 0\n", valid[0], valid[1],
+                    valid[2], valid[3], cases[i].id_type, cases[i].by_id, valid[6], valid[7], valid[8]);
+        struct result result = read_summed(text, (size_t)size);
+        assert_fault(result.fault, cases[i].fault);
+        if (cases[i].fault != IDXF_OK) assert_int_equal(result.line, 6);
+    }
+}
+
 static void test_recipe_and_scheme(void **state) {
     (void)state;
     static const struct replaced cases[] = {
-        {6, "recipe\n", IDXF_OK, 0},
-        {6, "recipe  \n", IDXF_OK, 0}, /* a space */
-        {6, "recipe \n", IDXF_FAULT_RECIPE, 6},
-        {6, "recipe a\tb\n", IDXF_FAULT_RECIPE, 6},
-        {6, "recipe a\r\n", IDXF_FAULT_RECIPE, 6},
-        {6, "recipe \x1f\n", IDXF_FAULT_RECIPE, 6},
-        {6, "recipe \x7f\n", IDXF_FAULT_RECIPE, 6},
-        {6, "recipe \x80\xff\n", IDXF_OK, 0},
-        {6, "recipes\n", IDXF_FAULT_SYNTAX, 6},
-        {7, "scheme \n", IDXF_FAULT_SYNTAX, 7},
-        {7, "scheme\n", IDXF_FAULT_SYNTAX, 7},
-        {7, "scheme a\tb\n", IDXF_FAULT_SYNTAX, 7},
-        {7, "scheme a\x7f\n", IDXF_FAULT_SYNTAX, 7},
-        {7, "scheme a\x80\n", IDXF_FAULT_SYNTAX, 7}, /* not ASCII */
-        {7, "scheme a b~\n", IDXF_OK, 0},
+        {7, "recipe\n", IDXF_OK, 0},
+        {7, "recipe  \n", IDXF_OK, 0}, /* a space */
+        {7, "recipe \n", IDXF_FAULT_RECIPE, 7},
+        {7, "recipe a\tb\n", IDXF_FAULT_RECIPE, 7},
+        {7, "recipe a\r\n", IDXF_FAULT_RECIPE, 7},
+        {7, "recipe \x1f\n", IDXF_FAULT_RECIPE, 7},
+        {7, "recipe \x7f\n", IDXF_FAULT_RECIPE, 7},
+        {7, "recipe \x80\xff\n", IDXF_OK, 0},
+        {7, "recipes\n", IDXF_FAULT_SYNTAX, 7},
+        {8, "scheme \n", IDXF_FAULT_SYNTAX, 8},
+        {8, "scheme\n", IDXF_FAULT_SYNTAX, 8},
+        {8, "scheme a\tb\n", IDXF_FAULT_SYNTAX, 8},
+        {8, "scheme a\x7f\n", IDXF_FAULT_SYNTAX, 8},
+        {8, "scheme a\x80\n", IDXF_FAULT_SYNTAX, 8}, /* not ASCII */
+        {8, "scheme a b~\n", IDXF_OK, 0},
     };
     check_all(cases, COUNT_OF(cases));
-    assert_fault(read_replaced(6, "recipe a\0b\n", 11).fault, IDXF_FAULT_RECIPE);
-    assert_fault(read_replaced(6, "recipe \0\n", 9).fault, IDXF_FAULT_RECIPE);
-    assert_fault(read_replaced(7, "scheme a\0b\n", 11).fault, IDXF_FAULT_SYNTAX);
+    assert_fault(read_replaced(7, "recipe a\0b\n", 11).fault, IDXF_FAULT_RECIPE);
+    assert_fault(read_replaced(7, "recipe \0\n", 9).fault, IDXF_FAULT_RECIPE);
+    assert_fault(read_replaced(8, "scheme a\0b\n", 11).fault, IDXF_FAULT_SYNTAX);
 }
 
 static void test_longest_recipe_and_scheme(void **state) {
@@ -331,7 +367,7 @@ static void test_longest_recipe_and_scheme(void **state) {
         const char *word;
         size_t most;
         enum idxf_fault fault;
-    } cases[] = {{6, "recipe ", 255, IDXF_FAULT_RECIPE}, {7, "scheme ", 63, IDXF_FAULT_SYNTAX}};
+    } cases[] = {{7, "recipe ", 255, IDXF_FAULT_RECIPE}, {8, "scheme ", 63, IDXF_FAULT_SYNTAX}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         for (size_t length = cases[i].most - 1; length <= cases[i].most + 2; length++) {
             char line[300] = "";
@@ -346,25 +382,25 @@ static void test_longest_recipe_and_scheme(void **state) {
 static void test_table(void **state) {
     (void)state;
     static const struct replaced cases[] = {
-        {8, "table 000 0\n", IDXF_FAULT_MASK, 8},
-        {8, "table fff 0\n", IDXF_OK, 0},
-        {8, "table E00 0\n", IDXF_FAULT_MASK, 8},
-        {8, "table e0 0\n", IDXF_FAULT_MASK, 8},
-        {8, "table 0e00 0\n", IDXF_FAULT_MASK, 8},
-        {8, "table 0xe 0\n", IDXF_FAULT_MASK, 8},
-        {8, "table  0\n", IDXF_FAULT_MASK, 8},
-        {8, "table e00 4\n", IDXF_FAULT_RADIUS, 8},
-        {8, "table e00 3\n", IDXF_OK, 0},
-        {8, "table e00 00\n", IDXF_FAULT_SYNTAX, 8},
-        {8, "table e00 \n", IDXF_FAULT_SYNTAX, 8},
-        {8, "table e00 1x\n", IDXF_FAULT_SYNTAX, 8},
-        {8, "table e00\n", IDXF_FAULT_SYNTAX, 8},
-        {8, "table e00  0\n", IDXF_FAULT_SYNTAX, 8},
-        {8, "table e00 0 0\n", IDXF_FAULT_SYNTAX, 8},
-        {8, "table\n", IDXF_FAULT_MASK, 8}, /* no line `table MASK RADIUS` at all */
-        {8, "", IDXF_OK, 0},                /* one less */
-        {9, "table e00 0\n", IDXF_OK, 0},   /* the same again: allowed */
-        {9, "table 1c0 4\n", IDXF_FAULT_RADIUS, 9},
+        {9, "table 000 0\n", IDXF_FAULT_MASK, 9},
+        {9, "table fff 0\n", IDXF_OK, 0},
+        {9, "table E00 0\n", IDXF_FAULT_MASK, 9},
+        {9, "table e0 0\n", IDXF_FAULT_MASK, 9},
+        {9, "table 0e00 0\n", IDXF_FAULT_MASK, 9},
+        {9, "table 0xe 0\n", IDXF_FAULT_MASK, 9},
+        {9, "table  0\n", IDXF_FAULT_MASK, 9},
+        {9, "table e00 4\n", IDXF_FAULT_RADIUS, 9},
+        {9, "table e00 3\n", IDXF_OK, 0},
+        {9, "table e00 00\n", IDXF_FAULT_SYNTAX, 9},
+        {9, "table e00 \n", IDXF_FAULT_SYNTAX, 9},
+        {9, "table e00 1x\n", IDXF_FAULT_SYNTAX, 9},
+        {9, "table e00\n", IDXF_FAULT_SYNTAX, 9},
+        {9, "table e00  0\n", IDXF_FAULT_SYNTAX, 9},
+        {9, "table e00 0 0\n", IDXF_FAULT_SYNTAX, 9},
+        {9, "table\n", IDXF_FAULT_MASK, 9}, /* no line `table MASK RADIUS` at all */
+        {9, "", IDXF_OK, 0},                /* one less */
+        {10, "table e00 0\n", IDXF_OK, 0},  /* the same again: allowed */
+        {10, "table 1c0 4\n", IDXF_FAULT_RADIUS, 10},
     };
     check_all(cases, COUNT_OF(cases));
 }
@@ -375,11 +411,11 @@ static void test_mask_too_wide(void **state) {
     for (unsigned bits = 61; bits <= 64; bits++) {
         for (unsigned bit = 60; bit < 64; bit++) {
             char text[1000];
-            int size = sprintf(text, "%s%sbits %u\n%s%s%s%stable %016" PRIx64 " 0\n%s", valid[0], valid[1], bits,
-                               valid[3], valid[4], valid[5], valid[6], UINT64_C(1) << bit, valid[9]);
+            int size = sprintf(text, "%s%sbits %u\n%s%s%s%s%stable %016" PRIx64 " 0\n%s", valid[0], valid[1], bits,
+                               valid[3], valid[4], valid[5], valid[6], valid[7], UINT64_C(1) << bit, valid[10]);
             struct result result = read_summed(text, (size_t)size);
             assert_fault(result.fault, bit < bits ? IDXF_OK : IDXF_FAULT_MASK);
-            if (bit >= bits) assert_int_equal(result.line, 8);
+            if (bit >= bits) assert_int_equal(result.line, 9);
         }
     }
 }
@@ -387,32 +423,32 @@ static void test_mask_too_wide(void **state) {
 static void test_segment(void **state) {
     (void)state;
     static const struct replaced cases[] = {
-        {10, "segment 000000 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 10},
-        {10, "segment 000007 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 11}, /* the same number twice */
-        {10, "segment 000008 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 11}, /* out of order */
-        {10, "segment 000006 " UUID_A " 5 7\n", IDXF_OK, 0},
-        {11, "segment 999999 " UUID_B " 0 0\n", IDXF_OK, 0},
-        {11, "segment 000007 " UUID_A " 0 0\n", IDXF_FAULT_SEGMENT, 11}, /* the same uuid twice */
-        {11, "segment 000007 " UUID " 0 0\n", IDXF_OK, 0},               /* as the index: not forbidden */
-        {11, "segment 00007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 0000007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 00000x " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment  00007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B " 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B "\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B " 0 0 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B " 0 0 \n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B "  0 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B " 00 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B " 0 00\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B " -0 0\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551615\n", IDXF_OK, 0},
-        {11, "segment 000007 " UUID_B " 0 18446744073709551616\n", IDXF_FAULT_COUNT, 11},
-        {11, "segment 000007 " UUID_B " 18446744073709551616 18446744073709551616\n", IDXF_FAULT_COUNT, 11},
-        {11, "segment 000007 " UUID_B " 1 0\n", IDXF_FAULT_COUNT, 11},
-        {11, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551614\n", IDXF_FAULT_COUNT, 11},
-        {11, "segment\n", IDXF_FAULT_SYNTAX, 11},
-        {11, "", IDXF_OK, 0},
+        {11, "segment 000000 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 11},
+        {11, "segment 000007 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 12}, /* the same number twice */
+        {11, "segment 000008 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 12}, /* out of order */
+        {11, "segment 000006 " UUID_A " 5 7\n", IDXF_OK, 0},
+        {12, "segment 999999 " UUID_B " 0 0\n", IDXF_OK, 0},
+        {12, "segment 000007 " UUID_A " 0 0\n", IDXF_FAULT_SEGMENT, 12}, /* the same uuid twice */
+        {12, "segment 000007 " UUID " 0 0\n", IDXF_OK, 0},               /* as the index: not forbidden */
+        {12, "segment 00007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 0000007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 00000x " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment  00007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B " 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B "\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B " 0 0 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B " 0 0 \n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B "  0 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B " 00 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B " 0 00\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B " -0 0\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551615\n", IDXF_OK, 0},
+        {12, "segment 000007 " UUID_B " 0 18446744073709551616\n", IDXF_FAULT_COUNT, 12},
+        {12, "segment 000007 " UUID_B " 18446744073709551616 18446744073709551616\n", IDXF_FAULT_COUNT, 12},
+        {12, "segment 000007 " UUID_B " 1 0\n", IDXF_FAULT_COUNT, 12},
+        {12, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551614\n", IDXF_FAULT_COUNT, 12},
+        {12, "segment\n", IDXF_FAULT_SYNTAX, 12},
+        {12, "", IDXF_OK, 0},
     };
     check_all(cases, COUNT_OF(cases));
 }
@@ -422,11 +458,11 @@ static void test_documents_of_none(void **state) {
     (void)state;
     for (unsigned documents = 0; documents < 9; documents++) {
         char text[1000];
-        int size = sprintf(text, "%s%s%s%sid-type none\n%s%s%ssegment 000001 " UUID_A " 5 %u\n", valid[0], valid[1],
-                           valid[2], valid[3], valid[5], valid[6], valid[7], documents);
+        int size = sprintf(text, "%s%s%s%sid-type none\n%s%s%s%ssegment 000001 " UUID_A " 5 %u\n", valid[0], valid[1],
+                           valid[2], valid[3], valid[5], valid[6], valid[7], valid[8], documents);
         struct result result = read_summed(text, (size_t)size);
         assert_fault(result.fault, documents == 0 ? IDXF_OK : IDXF_FAULT_COUNT);
-        if (documents > 0) assert_int_equal(result.line, 9);
+        if (documents > 0) assert_int_equal(result.line, 10);
     }
 }
 
@@ -435,7 +471,7 @@ static void test_documents_of_none(void **state) {
 static struct result read_with(unsigned tables, unsigned segments) {
     static char text[400000];
     size_t size = 0;
-    for (unsigned i = 0; i < 7; i++) size += (size_t)sprintf(text + size, "%s", valid[i]);
+    for (unsigned i = 0; i < 8; i++) size += (size_t)sprintf(text + size, "%s", valid[i]);
     for (unsigned i = 0; i < tables; i++) size += (size_t)sprintf(text + size, "table %03x 0\n", i + 1);
     for (unsigned i = 0; i < segments; i++)
         size += (size_t)sprintf(text + size, "segment %06u %08x-4455-6677-8899-aabbccddeeff 0 0\n", i + 1, i);
@@ -444,14 +480,14 @@ static struct result read_with(unsigned tables, unsigned segments) {
 
 static void test_number_of_tables_and_segments(void **state) {
     (void)state;
-    check(read_with(0, 1), IDXF_FAULT_MASK, 8);
-    check(read_with(0, 0), IDXF_FAULT_MASK, 8);
-    check(read_with(3, 0), IDXF_FAULT_SEGMENT, 11);
+    check(read_with(0, 1), IDXF_FAULT_MASK, 9);
+    check(read_with(0, 0), IDXF_FAULT_MASK, 9);
+    check(read_with(3, 0), IDXF_FAULT_SEGMENT, 12);
     assert_fault(read_with(1, 1).fault, IDXF_OK);
     assert_fault(read_with(256, 1).fault, IDXF_OK);
-    check(read_with(257, 1), IDXF_FAULT_MASK, 7 + 257);
+    check(read_with(257, 1), IDXF_FAULT_MASK, 8 + 257);
     assert_fault(read_with(1, 1024).fault, IDXF_OK);
-    check(read_with(1, 1025), IDXF_FAULT_SEGMENT, 8 + 1025);
+    check(read_with(1, 1025), IDXF_FAULT_SEGMENT, 9 + 1025);
     assert_fault(read_with(256, 1024).fault, IDXF_OK);
 }
 
@@ -468,6 +504,8 @@ int main(void) {
         cmocka_unit_test(test_bits_and_k),
         cmocka_unit_test(test_largest_k),
         cmocka_unit_test(test_id_type),
+        cmocka_unit_test(test_by_id),
+        cmocka_unit_test(test_by_id_of_none),
         cmocka_unit_test(test_recipe_and_scheme),
         cmocka_unit_test(test_longest_recipe_and_scheme),
         cmocka_unit_test(test_table),
