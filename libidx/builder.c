@@ -4,6 +4,7 @@
 
 #include "format/bytes.h"
 #include "libidx/builder.h"
+#include "libidx/by_id.h"
 #include "libidx/distinct.h"
 #include "libidx/error.h"
 #include "libidx/memory.h"
@@ -20,7 +21,7 @@ struct idx_builder {
     char *scheme_text, *temporary_folder; /* copies of what the options point to */
     struct idxi_progress progress;
     struct idxi_output output;
-    struct idxi_sorter sorter;
+    struct idxi_sorter sorter, by_id; /* the latter: hashes of IDs with fingerprints, where there is a map from IDs */
     struct idxi_distinct distinct;
     struct idxi_sample sample;
     struct idx_scheme scheme;
@@ -52,6 +53,9 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no codec %d", (int)options->codec);
     if ((unsigned)options->id_type >= IDXF_ID_TYPE_COUNT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no ID type %d", (int)options->id_type);
+    if (options->by_id && options->id_type == IDX_ID_NONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "a map from IDs takes documents with IDs: leave by-id out, or choose another ID type");
     if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
                          IDX_MAX_THREADS);
@@ -73,21 +77,28 @@ static enum idx_status copy_options(struct idx_builder *builder, const struct id
     return builder->temporary_folder == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
+/* A map from IDs is sorted beside the documents, in half of the memory. */
+static enum idx_status open_sorters(struct idx_builder *builder, struct idx_error *error) {
+    const struct idx_build_options *options = &builder->options;
+    struct idxi_sorter_options sorting = {
+        .with_values = options->id_type != IDX_ID_NONE,
+        .threads = options->threads,
+        .memory = idxi_memory_of_arrays(options->memory_bytes, options->threads) >> options->by_id,
+        .folder = builder->output.temporary_folder,
+        .path = builder->output.temporary_path,
+        .progress = &builder->progress,
+    };
+    IDXI_TRY(idxi_sorter_open(&builder->sorter, &sorting, error));
+    return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
+}
+
 static enum idx_status open_builder(struct idx_builder *builder, const char *path,
                                     const struct idx_build_options *options, struct idx_error *error) {
     IDXI_TRY(copy_options(builder, options, error));
     IDXI_TRY(idxi_memory_settle(&builder->options.memory_bytes, error));
     IDXI_TRY(idxi_output_open(&builder->output, path, builder->options.replace, builder->temporary_folder,
                               builder->options.id_type, error));
-    struct idxi_sorter_options sorting = {
-        .with_values = builder->options.id_type != IDX_ID_NONE,
-        .threads = builder->options.threads,
-        .memory = idxi_memory_of_arrays(builder->options.memory_bytes, builder->options.threads),
-        .folder = builder->output.temporary_folder,
-        .path = builder->output.temporary_path,
-        .progress = &builder->progress,
-    };
-    IDXI_TRY(idxi_sorter_open(&builder->sorter, &sorting, error));
+    IDXI_TRY(open_sorters(builder, error));
     idxi_progress_init(&builder->progress, builder->options.progress, builder->options.context);
     return idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error);
 }
@@ -122,9 +133,9 @@ static enum idx_status check_fingerprint(const struct idx_builder *builder, uint
                      (unsigned long long)fingerprint, builder->options.bits);
 }
 
-static enum idx_status spill(struct idx_builder *builder, struct idx_error *error) {
-    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->sorter.count, error));
-    IDXI_TRY(idxi_sorter_spill(&builder->sorter, error));
+static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
+    IDXI_TRY(idxi_sorter_spill(sorter, error));
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error));
     return idxi_progress_add(&builder->progress, builder->added, error);
 }
@@ -135,12 +146,18 @@ static enum idx_status spill(struct idx_builder *builder, struct idx_error *erro
 /* Makes room for STEP more documents. */
 static enum idx_status make_room(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
-    return idxi_sorter_room(&builder->sorter) < STEP ? spill(builder, error) : IDX_OK;
+    if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, &builder->sorter, error));
+    if (builder->options.by_id && idxi_sorter_room(&builder->by_id) < STEP)
+        IDXI_TRY(spill(builder, &builder->by_id, error));
+    return IDX_OK;
 }
 
-static enum idx_status add(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, struct idx_error *error) {
+/* `hash` is that of the ID. */
+static enum idx_status add(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
+                           struct idx_error *error) {
     if (builder->added % STEP == 0) IDXI_TRY(make_room(builder, error));
     idxi_sorter_add(&builder->sorter, fingerprint, value);
+    if (builder->options.by_id) idxi_sorter_add(&builder->by_id, hash, fingerprint);
     builder->added++;
     return IDX_OK;
 }
@@ -151,7 +168,8 @@ enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprin
     if (builder->options.id_type != IDX_ID_TEXT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder does not take text IDs");
     enum idx_status status = idxi_map_writer_add_id(&builder->output.map, builder->added, id, length, error);
-    if (status == IDX_OK) status = add(builder, fingerprint, builder->added, error);
+    uint64_t hash = builder->options.by_id ? idxi_id_hash(id, length) : 0;
+    if (status == IDX_OK) status = add(builder, fingerprint, builder->added, hash, error);
     builder->failed = status != IDX_OK;
     return status;
 }
@@ -161,7 +179,8 @@ enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t finger
     IDXI_TRY(check_fingerprint(builder, fingerprint, error));
     if (builder->options.id_type == IDX_ID_TEXT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder takes text IDs");
-    enum idx_status status = add(builder, fingerprint, id, error);
+    uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(id) : 0;
+    enum idx_status status = add(builder, fingerprint, id, hash, error);
     builder->failed = status != IDX_OK;
     return status;
 }
@@ -200,6 +219,22 @@ static enum idx_status merge(struct idx_builder *builder, struct idxi_stream *st
     }
 }
 
+/* Before the documents, so that these have all the memory then. */
+static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build_summary *summary,
+                                   struct idx_error *error) {
+    struct idxi_by_id_made made;
+    struct idxi_stream *stream;
+    if (!builder->options.by_id) return IDX_OK;
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->by_id.count, error));
+    IDXI_TRY(idxi_sorter_end(&builder->by_id, &stream, error));
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
+    IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &made, error));
+    summary->by_id_bytes = made.bytes;
+    summary->temporary_bytes += idxi_sorter_written(&builder->by_id);
+    idxi_sorter_close(&builder->by_id);
+    return IDX_OK;
+}
+
 static enum idx_status sort_documents(struct idx_builder *builder, struct idx_build_summary *summary,
                                       struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -211,7 +246,7 @@ static enum idx_status sort_documents(struct idx_builder *builder, struct idx_bu
                                  output->temporary_path, error));
     IDXI_TRY(idxi_sample_begin(&builder->sample, error));
     IDXI_TRY(merge(builder, stream, error));
-    summary->temporary_bytes = idxi_sorter_written(&builder->sorter) + builder->distinct.file.written;
+    summary->temporary_bytes += idxi_sorter_written(&builder->sorter) + builder->distinct.file.written;
     idxi_sorter_close(&builder->sorter);
     output->segment.fingerprints = builder->distinct.count;
     return idxi_output_finish_map(output, &summary->documents_bytes, error);
@@ -260,6 +295,7 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     manifest->bits = (uint8_t)builder->options.bits;
     manifest->k = (uint8_t)builder->options.k;
     manifest->id_type = (enum idxf_id_type)builder->options.id_type;
+    manifest->by_id = builder->options.by_id;
     strcpy(manifest->recipe, builder->recipe);
     enum idx_status status = idxi_progress_begin(&builder->progress, IDX_PHASE_PUBLISHING, 0, error);
     if (status == IDX_OK) status = idxi_output_publish(&builder->output, &builder->scheme, manifest, error);
@@ -269,6 +305,7 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
 
 static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
+    IDXI_TRY(write_by_id(builder, summary, error));
     IDXI_TRY(sort_documents(builder, summary, error));
     IDXI_TRY(settle_scheme(builder, error));
     IDXI_TRY(write_tables(builder, summary, error));
@@ -293,6 +330,7 @@ enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build
 void idx_builder_free(struct idx_builder *builder) {
     if (builder == NULL) return;
     idxi_sorter_close(&builder->sorter);
+    idxi_sorter_close(&builder->by_id);
     idxi_distinct_free(&builder->distinct);
     idxi_sample_free(&builder->sample);
     idxi_output_close(&builder->output);

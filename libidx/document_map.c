@@ -1,4 +1,4 @@
-/* document_map.c: opens docs.mdb and docs.sum, and reads them from end to end. */
+/* document_map.c: opens a map and its checksums, and reads them from end to end. */
 #include "libidx/document_map.h"
 
 #include <errno.h>
@@ -12,6 +12,12 @@
 #include "format/document_sums.h"
 #include "libidx/error.h"
 #include "libidx/file.h"
+
+static const char *const names[][2] = {{"docs.mdb", "docs.sum"}, {"by-id.mdb", "by-id.sum"}};
+
+const char *idxi_map_name(enum idxi_map_kind kind) { return names[kind][0]; }
+
+const char *idxi_sums_name(enum idxi_map_kind kind) { return names[kind][1]; }
 
 static void store_big_endian(uint8_t bytes[8], uint64_t number) {
     for (int i = 7; i >= 0; i--, number >>= 8) bytes[i] = (uint8_t)number;
@@ -62,8 +68,8 @@ static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uin
     if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sums_path);
     if (length != sums.length)
         return idxi_fail(error, IDX_WRONG_SIZE, map->path,
-                         "has %llu bytes where docs.sum says %llu: the file is damaged, or of another index",
-                         (unsigned long long)length, (unsigned long long)sums.length);
+                         "has %llu bytes where %s says %llu: the file is damaged, or of another index",
+                         (unsigned long long)length, idxi_sums_name(map->kind), (unsigned long long)sums.length);
     return IDX_OK;
 }
 
@@ -76,21 +82,24 @@ struct files {
 static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files, bool skip_checks,
                                 struct idx_error *error) {
     uint64_t length, sums_length;
-    IDXI_TRY(open_file(folder, IDXI_DOCUMENTS_NAME, map->path, &files->documents, &length, error));
-    IDXI_TRY(open_file(folder, IDXI_SUMS_NAME, files->sums_path, &files->sums, &sums_length, error));
+    IDXI_TRY(open_file(folder, idxi_map_name(map->kind), map->path, &files->documents, &length, error));
+    IDXI_TRY(open_file(folder, idxi_sums_name(map->kind), files->sums_path, &files->sums, &sums_length, error));
     IDXI_TRY(check_sums(map, files->sums, sums_length, length, files->sums_path, error));
     map->bytes = length + sums_length;
     return idxi_pages_open(&map->pages, files->documents, length, files->sums, sums_length, skip_checks, map->path,
                            error);
 }
 
-enum idx_status idxi_map_open(struct idxi_map *map, int folder, const char *folder_path,
+enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
                               struct idx_error *error) {
-    struct files files = {-1, -1, idxi_path(folder_path, IDXI_SUMS_NAME)};
-    *map = (struct idxi_map){.segment = *segment, .id_type = id_type};
+    struct files files = {-1, -1, idxi_path(folder_path, idxi_sums_name(kind))};
+    *map = (struct idxi_map){.kind = kind,
+                             .segment = *segment,
+                             .id_type = kind == IDXI_MAP_BY_ID ? IDX_ID_U64 : id_type,
+                             .ids_differ = id_type == IDX_ID_U64};
     pthread_mutex_init(&map->mutex, NULL);
-    map->path = idxi_path(folder_path, IDXI_DOCUMENTS_NAME);
+    map->path = idxi_path(folder_path, idxi_map_name(kind));
     enum idx_status status = map->path == NULL || files.sums_path == NULL
                                  ? idxi_fail_memory(error)
                                  : open_map(map, folder, &files, skip_checks, error);
@@ -123,11 +132,35 @@ static enum idx_status check_meta(const struct idxi_map *map, uint64_t meta, con
     return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
 }
 
+static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, const char *name, uint64_t *count,
+                                  struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(find_meta(map, meta, name, &cursor, error));
+    if (cursor.value_size != 8) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    *count = idxf_load64(cursor.value);
+    return IDX_OK;
+}
+
+/* The counts of a map from IDs are its own, in bounds that the segment's set. */
+static enum idx_status read_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
+    struct idxf_manifest_segment *segment = &map->segment;
+    uint64_t hashes, entries;
+    IDXI_TRY(read_count(map, meta, IDXI_META_FINGERPRINTS, &hashes, error));
+    IDXI_TRY(read_count(map, meta, IDXI_META_DOCUMENTS, &entries, error));
+    bool in_bounds = hashes <= entries && (hashes > 0 || entries == 0) && entries >= segment->fingerprints &&
+                     entries <= segment->documents && (!map->ids_differ || entries == segment->documents);
+    if (!in_bounds) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    segment->fingerprints = hashes;
+    segment->documents = entries;
+    return IDX_OK;
+}
+
 static enum idx_status check_all_meta(const struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     uint8_t fingerprints[8], documents[8];
+    IDXI_TRY(check_meta(map, meta, IDXI_META_UUID, map->segment.uuid, IDXF_UUID_BYTES, error));
+    if (map->kind == IDXI_MAP_BY_ID) return IDX_OK;
     idxf_store64(fingerprints, map->segment.fingerprints);
     idxf_store64(documents, map->segment.documents);
-    IDXI_TRY(check_meta(map, meta, IDXI_META_UUID, map->segment.uuid, IDXF_UUID_BYTES, error));
     IDXI_TRY(check_meta(map, meta, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
     return check_meta(map, meta, IDXI_META_DOCUMENTS, documents, sizeof documents, error);
 }
@@ -157,7 +190,8 @@ static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error)
     IDXI_TRY(idxi_pages_find_root(&map->pages, "meta", &meta, error));
     IDXI_TRY(check_all_meta(map, meta, error));
     IDXI_TRY(read_heaviest(map, meta, error));
-    return map->id_type == IDX_ID_TEXT ? find_dictionary(map, meta, error) : IDX_OK;
+    if (map->id_type == IDX_ID_TEXT) IDXI_TRY(find_dictionary(map, meta, error));
+    return map->kind == IDXI_MAP_BY_ID ? read_counts(map, meta, error) : IDX_OK;
 }
 
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error) {
@@ -184,6 +218,30 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
                                 ? idxf_group_open(group, cursor->value, cursor->value_size)
                                 : IDXF_FAULT_SIZE;
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
+}
+
+enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
+                                    bool *found, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    struct idxf_group group;
+    uint64_t fingerprints[IDXF_MAX_GROUP];
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    size_t at = 0;
+    *found = false;
+    idxi_group_key(key, fingerprint, least);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, error));
+    if (!cursor.found) return IDX_OK;
+    IDXI_TRY(idxi_map_open_group(map, &cursor, &group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);
+    if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
+    while (at < group.count && fingerprints[at] < fingerprint) at++;
+    for (; at < group.count && fingerprints[at] == fingerprint && !*found; at++) {
+        idxf_group_values(&group, at, 1, value);
+        *found = *value >= least;
+    }
+    /* The group's key says that it has such an entry, or a later one. */
+    bool as_said = *found || (at < group.count && fingerprints[at] > fingerprint);
+    return as_said ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
 }
 
 /* ---- Reading all ---- */

@@ -1,5 +1,5 @@
-/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents (SPEC.md, chapter 8): opened
- * and read. document_writer.h writes it. */
+/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents, and the map from IDs, which is of
+ * the same form (SPEC.md, chapter 8): opened and read. document_writer.h writes them. */
 #ifndef IDX_LIBIDX_DOCUMENT_MAP_H
 #define IDX_LIBIDX_DOCUMENT_MAP_H
 
@@ -13,8 +13,13 @@
 #include "libidx/document_pages.h"
 #include "libidx/stream.h"
 
-#define IDXI_DOCUMENTS_NAME "docs.mdb"
-#define IDXI_SUMS_NAME "docs.sum"
+/* The two maps that a segment may have. In that from IDs, the hash of an ID is in a fingerprint's place, and the
+ * fingerprint in that of an IDX_ID_U64 document. */
+enum idxi_map_kind { IDXI_MAP_DOCUMENTS, IDXI_MAP_BY_ID };
+
+/* Their files' names. */
+const char *idxi_map_name(enum idxi_map_kind kind);
+const char *idxi_sums_name(enum idxi_map_kind kind);
 
 /* Keys of docs.mdb: of a group of documents, its last entry; of a group of IDs, its last document number. */
 #define IDXI_GROUP_KEY_BYTES 16
@@ -50,15 +55,17 @@ struct idxi_map {
     char *path;
     uint64_t bytes; /* of docs.mdb and docs.sum */
     struct idxi_pages pages;
-    struct idxf_manifest_segment segment;
-    enum idx_id_type id_type;
-    pthread_mutex_t mutex; /* held while getting ready */
+    enum idxi_map_kind kind;
+    struct idxf_manifest_segment segment; /* of IDXI_MAP_BY_ID, once ready, with the map's own counts */
+    enum idx_id_type id_type;             /* the map's form: IDX_ID_U64 for IDXI_MAP_BY_ID */
+    bool ids_differ;                      /* IDXI_MAP_BY_ID: no two IDs have one hash, as the index's are integers */
+    pthread_mutex_t mutex;                /* held while getting ready */
     atomic_bool ready;
 };
 
 /* Opens and checks lengths, headers and LMDB's meta pages. `folder` is the segment's folder and `folder_path` its
- * path. */
-enum idx_status idxi_map_open(struct idxi_map *map, int folder, const char *folder_path,
+ * path; `id_type` is the index's. */
+enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
                               struct idx_error *error);
 
@@ -70,6 +77,10 @@ void idxi_map_close(struct idxi_map *map);
 /* Opens the group of documents at a cursor that found one. */
 enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, struct idx_error *error);
+
+/* Finds the least of the values of a fingerprint, in a map that is ready, that is not below `least`. */
+enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
+                                    bool *found, struct idx_error *error);
 
 /* What a group's bytes have wrong. */
 enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,

@@ -113,11 +113,11 @@ static int open_databases(struct idxi_map_writer *writer) {
     return result;
 }
 
-enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, const char *folder_path, enum idx_id_type id_type,
-                                     struct idx_error *error) {
-    *writer = (struct idxi_map_writer){.id_type = id_type};
-    writer->path = idxi_path(folder_path, IDXI_DOCUMENTS_NAME);
-    writer->sums_path = idxi_path(folder_path, IDXI_SUMS_NAME);
+enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
+                                     enum idx_id_type id_type, struct idx_error *error) {
+    *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type};
+    writer->path = idxi_path(folder_path, idxi_map_name(kind));
+    writer->sums_path = idxi_path(folder_path, idxi_sums_name(kind));
     writer->fingerprints = malloc(2 * IDXI_WAITING * sizeof *writer->fingerprints);
     if (id_type == IDX_ID_TEXT) writer->packer = make_packer();
     if (writer->path == NULL || writer->sums_path == NULL || writer->fingerprints == NULL ||
@@ -329,7 +329,7 @@ static enum idx_status write_sums(int file, const struct idxi_map_writer *map, i
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
     memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
     IDXI_TRY(idxi_file_size(file, &sums.length, map->path, error));
-    IDXI_TRY(idxi_page_writer_open(writer, folder, IDXI_SUMS_NAME, sizeof header, map->sums_path, error));
+    IDXI_TRY(idxi_page_writer_open(writer, folder, idxi_sums_name(map->kind), sizeof header, map->sums_path, error));
     uint8_t *bytes = malloc(STEP_BYTES);
     enum idx_status status =
         bytes == NULL ? idxi_fail_memory(error) : write_checksums(file, map->path, sums.length, bytes, writer, error);
@@ -354,7 +354,7 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
     writer->env = NULL;
 
     struct idxi_page_writer sums = {.fd = -1};
-    int file = openat(folder, IDXI_DOCUMENTS_NAME, O_RDONLY | O_CLOEXEC);
+    int file = openat(folder, idxi_map_name(writer->kind), O_RDONLY | O_CLOEXEC);
     if (file < 0) return idxi_fail_system(error, errno, writer->path, "open");
     enum idx_status status = write_sums(file, writer, folder, &sums, segment->uuid, bytes, error);
     idxi_page_writer_close(&sums);

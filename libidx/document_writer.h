@@ -1,5 +1,5 @@
-/* document_writer.h: writes a segment's docs.mdb and docs.sum (SPEC.md, chapter 8). All that libidx does with LMDB is
- * here. */
+/* document_writer.h: writes a segment's docs.mdb and docs.sum, or its map from IDs (SPEC.md, chapter 8). All that
+ * libidx does with LMDB is here. */
 #ifndef IDX_LIBIDX_DOCUMENT_WRITER_H
 #define IDX_LIBIDX_DOCUMENT_WRITER_H
 
@@ -24,8 +24,9 @@ struct idxi_map_writer {
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi docs, ids, meta;
+    enum idxi_map_kind kind;
     enum idx_id_type id_type;
-    char *path, *sums_path; /* of docs.mdb and docs.sum */
+    char *path, *sums_path; /* of the map and its checksums */
     size_t batch_bytes;     /* put since the last commit, at most */
     struct idxi_heaviest heaviest;
     uint64_t *fingerprints, *values; /* documents that wait for their group */
@@ -33,9 +34,9 @@ struct idxi_map_writer {
     struct idxi_id_packer *packer; /* IDX_ID_TEXT only */
 };
 
-/* Creates docs.mdb in the folder at `folder_path`. */
-enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, const char *folder_path, enum idx_id_type id_type,
-                                     struct idx_error *error);
+/* Creates the map in the folder at `folder_path`; that from IDs is of IDX_ID_U64. */
+enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
+                                     enum idx_id_type id_type, struct idx_error *error);
 
 /* Keeps the ID of a document number, of `length` bytes; numbers must come as 0, 1, 2 and so on. IDX_ID_TEXT only.
  * IDX_LIMIT: it is longer than IDXF_MAX_ID_BYTES. */
@@ -47,8 +48,8 @@ enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t 
 enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                     const uint64_t *values, size_t count, struct idx_error *error);
 
-/* Writes the meta data, syncs, closes, and writes docs.sum into `folder`, the same folder. Sets *bytes to the size of
- * both. */
+/* Writes the meta data, with the uuid and the counts of `segment`, syncs, closes, and writes the checksums into
+ * `folder`, the same folder. Sets *bytes to the size of both. */
 enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
                                        const struct idxf_manifest_segment *segment, uint64_t *bytes,
                                        struct idx_error *error);

@@ -30,6 +30,11 @@ static double document_bytes(const struct idx_build_options *options, double cou
     }
 }
 
+/* Bytes of an entry of the map from IDs among `count`: values of one group have nothing in common. */
+static double by_id_bytes(const struct idx_build_options *options, double count) {
+    return fingerprint_bytes(64, count) + options->bits / 8.0;
+}
+
 /* How much of what is sorted, in runs of `run` entries, the largest merge of runs into one writes again before these
  * are dropped. */
 static double merged_share(double count, double run, uint64_t memory) {
@@ -51,9 +56,12 @@ static void fill(const struct idx_build_options *options, const struct idx_schem
                  uint64_t documents, struct idx_build_estimate *estimate) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, threads);
-    double count = (double)documents, sorted = (double)memory / (options->id_type == IDX_ID_NONE ? 16 : 32);
-    double runs = 0, orders = 0, run = sorted / threads, chunk = (double)(memory / writers) / 16;
-    if (count > sorted) runs = count * document_bytes(options, run, count) * (1 + merged_share(count, run, memory));
+    uint64_t share = memory >> options->by_id; /* of the sorter of documents, and of that of their IDs */
+    double count = (double)documents, sorted = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32);
+    double runs = 0, id_runs = 0, orders = 0, run = sorted / threads, chunk = (double)(memory / writers) / 16;
+    if (count > sorted) runs = count * document_bytes(options, run, count) * (1 + merged_share(count, run, share));
+    if (count > sorted && options->by_id)
+        id_runs = count * by_id_bytes(options, run) * (1 + merged_share(count, run, share));
     bool in_memory = idxi_memory_holds_tables(options->memory_bytes, documents, threads);
     double distinct = in_memory ? 0 : count * fingerprint_bytes(options->bits, count);
     if (count > chunk) /* left-aligned */
@@ -63,10 +71,12 @@ static void fill(const struct idx_build_options *options, const struct idx_schem
     if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
     double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * 1.05;
     if (options->id_type == IDX_ID_TEXT) map += count * 2.5;
-    double temporary = distinct + fmax(runs, orders + keys);
+    double by_id = options->by_id ? count * by_id_bytes(options, count) * 1.05 : 0;
+    double temporary = fmax(runs + id_runs, distinct + fmax(runs, orders + keys));
     double peak = distinct + fmax(runs + map, orders + keys + plan->table_bytes + map);
+    peak = by_id + fmax(runs + id_runs, peak);
     estimate->memory_bytes = options->memory_bytes;
-    estimate->index_bytes = to_bytes(plan->table_bytes + map);
+    estimate->index_bytes = to_bytes(plan->table_bytes + map + by_id);
     estimate->temporary_bytes = to_bytes(temporary * MARGIN);
     estimate->peak_bytes = to_bytes(peak * MARGIN);
 }

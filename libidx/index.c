@@ -142,12 +142,13 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_
     return check_table(index, segment, table, error);
 }
 
-enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_number, int folder,
-                                      struct idx_error *error) {
+enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_number, enum idxi_map_kind kind,
+                                      int folder, struct idx_error *error) {
     struct idxi_segment *segment = &index->segments[segment_number];
-    segment->map_open = true;
-    return idxi_map_open(&segment->map, folder, segment->path, segment->entry,
-                         (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks, error);
+    *(kind == IDXI_MAP_BY_ID ? &segment->by_id_open : &segment->map_open) = true;
+    return idxi_map_open(kind == IDXI_MAP_BY_ID ? &segment->by_id : &segment->map, kind, folder, segment->path,
+                         segment->entry, (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks,
+                         error);
 }
 
 /* Sections of this size and more are worth huge pages. */
@@ -191,7 +192,9 @@ static enum idx_status open_segment(struct idx_index *index, size_t segment, str
         status = idxi_segment_open_table(index, segment, table, folder, error);
     if (status == IDX_OK) index->segments[segment].decodes_alike = decode_alike(&index->segments[segment]);
     if (status == IDX_OK) status = load_tables(index, &index->segments[segment], error);
-    if (status == IDX_OK) status = idxi_segment_open_map(index, segment, folder, error);
+    if (status == IDX_OK) status = idxi_segment_open_map(index, segment, IDXI_MAP_DOCUMENTS, folder, error);
+    if (status == IDX_OK && index->manifest->by_id)
+        status = idxi_segment_open_map(index, segment, IDXI_MAP_BY_ID, folder, error);
     close(folder);
     return status;
 }
@@ -247,6 +250,7 @@ void idx_close(struct idx_index *index) {
         struct idxi_segment *segment = &index->segments[i];
         for (size_t table = 0; table < segment->open_tables; table++) idxi_table_close(&segment->tables[table]);
         if (segment->map_open) idxi_map_close(&segment->map);
+        if (segment->by_id_open) idxi_map_close(&segment->by_id);
         free(segment->tables);
         free(segment->loaded);
         free(segment->path);
@@ -317,6 +321,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->id_type = (enum idx_id_type)manifest->id_type;
     properties->recipe = manifest->recipe;
     properties->scheme = &index->scheme;
+    properties->by_id = manifest->by_id;
     properties->segments = manifest->segment_count;
     properties->resident_bytes = sizeof *index + sizeof *manifest;
     for (size_t i = 0; i < manifest->segment_count; i++) {
@@ -324,7 +329,9 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
         properties->fingerprints += segment->entry->fingerprints;
         properties->documents += segment->entry->documents;
         properties->documents_bytes += segment->map.bytes;
-        properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes;
+        properties->by_id_bytes += segment->by_id.bytes;
+        properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
+                                      segment->by_id.pages.allocated_bytes;
         for (size_t table = 0; table < index->scheme.table_count; table++) {
             properties->table_bytes += segment->tables[table].layout.file_size;
             properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];

@@ -23,8 +23,8 @@ struct idxi_segment {
     bool decodes_alike; /* all tables, by a way that sifts */
     uint8_t *loaded;    /* what is loaded of all tables, together in huge pages; or NULL */
     size_t loaded_bytes;
-    struct idxi_map map;
-    bool map_open;
+    struct idxi_map map, by_id; /* the latter where the index has a map from IDs */
+    bool map_open, by_id_open;
 };
 
 struct idx_index {
@@ -54,8 +54,9 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
 enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
                                         struct idx_error *error);
 
-/* Opens the document map of a segment. */
-enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
+/* Opens the document map of a segment, or its map from IDs. */
+enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
+                                      struct idx_error *error);
 
 /* Whether the segment holds a fingerprint. */
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,

@@ -14,8 +14,8 @@
 struct input {
     struct idx_index *index;
     const struct idxi_segment *segment;
-    struct idxi_map *map;
-    uint64_t offset; /* added to its document numbers */
+    struct idxi_map *map, *by_id; /* the latter: NULL where there is no map from IDs */
+    uint64_t offset;              /* added to its document numbers */
 };
 
 struct merge {
@@ -29,6 +29,7 @@ struct merge {
     struct idxi_table_form form;
     uint64_t documents_bytes;
     uint64_t document_fingerprints; /* of the document map */
+    struct idxi_by_id_made by_id;
     struct idxi_table_made *tables;
 };
 
@@ -39,6 +40,7 @@ static const char *find_difference(const struct idxf_manifest *a, const struct i
     if (a->bits != b->bits) return "bits";
     if (a->k != b->k) return "k";
     if (a->id_type != b->id_type) return "ID type";
+    if (a->by_id != b->by_id) return "maps from IDs (by-id)";
     if (!idx_recipe_matches(a->recipe, b->recipe, NULL)) return "recipe";
     if (a->table_count != b->table_count) return "scheme";
     for (size_t i = 0; i < a->table_count; i++) {
@@ -89,8 +91,10 @@ static enum idx_status list_inputs(struct merge *merge, struct idx_error *error)
         struct idx_index *index = merge->indexes[i];
         for (size_t j = 0; j < index->open_segments; j++) {
             struct idxi_segment *segment = &index->segments[j];
-            merge->inputs[made++] = (struct input){index, segment, &segment->map, numbered ? documents : 0};
+            struct idxi_map *by_id = index->manifest->by_id ? &segment->by_id : NULL;
+            merge->inputs[made++] = (struct input){index, segment, &segment->map, by_id, numbered ? documents : 0};
             IDXI_TRY(idxi_map_prepare(&segment->map, error));
+            if (by_id != NULL) IDXI_TRY(idxi_map_prepare(by_id, error));
             documents += segment->entry->documents;
         }
     }
@@ -143,18 +147,25 @@ static enum idx_status write_documents(struct merge *merge, struct idxi_stream *
     }
 }
 
-static enum idx_status merge_documents(struct merge *merge, struct idx_error *error) {
+static enum idx_status write_by_id(struct merge *merge, struct idxi_stream *stream, struct idx_error *error) {
+    return idxi_output_write_by_id(&merge->output, stream, &merge->progress, &merge->by_id, error);
+}
+
+/* Merges the maps of all inputs of one kind. */
+static enum idx_status merge_maps(struct merge *merge, enum idxi_map_kind kind, struct idx_error *error) {
+    bool by_id = kind == IDXI_MAP_BY_ID;
     size_t count = merge->input_count;
     struct idxi_map_stream *streams = calloc(count, sizeof *streams);
     struct idxi_stream **inputs = calloc(count, sizeof *inputs);
     struct idxi_merging *merging = NULL;
     enum idx_status status = streams == NULL || inputs == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        idxi_map_stream_init(&streams[i], merge->inputs[i].map, merge->inputs[i].offset);
+        const struct input *input = &merge->inputs[i];
+        idxi_map_stream_init(&streams[i], by_id ? input->by_id : input->map, by_id ? 0 : input->offset);
         inputs[i] = &streams[i].stream;
     }
     if (status == IDX_OK) status = idxi_merging_open(&merging, inputs, count, true, error);
-    if (status == IDX_OK) status = write_documents(merge, idxi_merging_stream(merging), error);
+    if (status == IDX_OK) status = (by_id ? write_by_id : write_documents)(merge, idxi_merging_stream(merging), error);
     idxi_merging_close(merging);
     free(inputs);
     free(streams);
@@ -185,13 +196,17 @@ static enum idx_status merge_table(struct merge *merge, size_t number, struct id
 
 /* ---- The whole ---- */
 
-/* Task 0 is the documents', the others are the tables'. */
+static bool has_by_id(const struct merge *merge) { return merge->indexes[0]->manifest->by_id; }
+
+/* Task 0 is the documents', the next one the map from IDs, where there is any, the others are the tables'. */
 static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
     struct merge *merge = context;
     enum idxf_id_type id_type = merge->indexes[0]->manifest->id_type;
-    if (number > 0) return merge_table(merge, number - 1, error);
+    size_t maps = has_by_id(merge) ? 2 : 1;
+    if (number >= maps) return merge_table(merge, number - maps, error);
+    if (number > 0) return merge_maps(merge, IDXI_MAP_BY_ID, error);
     if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_ids(merge, error));
-    return id_type == IDXF_ID_NONE ? IDX_OK : merge_documents(merge, error);
+    return id_type == IDXF_ID_NONE ? IDX_OK : merge_maps(merge, IDXI_MAP_DOCUMENTS, error);
 }
 
 static uint64_t count_work(const struct merge *merge) {
@@ -199,8 +214,20 @@ static uint64_t count_work(const struct merge *merge) {
     for (size_t i = 0; i < merge->input_count; i++) {
         const struct idxf_manifest_segment *entry = merge->inputs[i].segment->entry;
         total += entry->documents + entry->fingerprints * merge->form.scheme->table_count;
+        if (has_by_id(merge)) total += merge->inputs[i].by_id->segment.documents;
     }
     return total;
+}
+
+/* Merging may show that what is in bounds for each input is wrong. */
+static enum idx_status check_by_id(const struct merge *merge, struct idx_error *error) {
+    uint64_t entries = merge->by_id.entries, documents = merge->output.segment.documents;
+    bool all_differ = merge->indexes[0]->manifest->id_type == IDXF_ID_U64;
+    if (entries >= merge->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
+        return IDX_OK;
+    return idxi_fail(error, IDX_BAD_CONTENT, NULL,
+                     "the document maps and the maps from IDs of an index to be merged don't hold the same documents: "
+                     "find it by idx verify");
 }
 
 static enum idx_status check_counts(const struct merge *merge, struct idx_error *error) {
@@ -208,10 +235,11 @@ static enum idx_status check_counts(const struct merge *merge, struct idx_error 
     bool agree = merge->indexes[0]->manifest->id_type == IDXF_ID_NONE || merge->document_fingerprints == fingerprints;
     for (size_t i = 1; i < merge->form.scheme->table_count; i++)
         agree = agree && merge->tables[i].fingerprints == fingerprints;
-    return agree ? IDX_OK
-                 : idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                             "the tables and the document maps of an index to be merged don't hold the same "
-                             "fingerprints: find it by idx verify");
+    if (!agree)
+        return idxi_fail(error, IDX_BAD_CONTENT, NULL,
+                         "the tables and the document maps of an index to be merged don't hold the same "
+                         "fingerprints: find it by idx verify");
+    return has_by_id(merge) ? check_by_id(merge, error) : IDX_OK;
 }
 
 static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
@@ -225,7 +253,8 @@ static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
     if (merge->tables == NULL) return idxi_fail_memory(error);
     idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
     IDXI_TRY(idxi_progress_begin(&merge->progress, IDX_PHASE_MERGING, count_work(merge), error));
-    IDXI_TRY(idxi_parallel(scheme->table_count + 1, threads, run_task, merge, &merge->progress, error));
+    IDXI_TRY(idxi_parallel(scheme->table_count + (has_by_id(merge) ? 2 : 1), threads, run_task, merge, &merge->progress,
+                           error));
     IDXI_TRY(check_counts(merge, error));
     merge->output.segment.fingerprints = merge->tables[0].fingerprints;
     return idxi_output_finish_map(&merge->output, &merge->documents_bytes, error);
@@ -259,6 +288,7 @@ static void summarise(const struct merge *merge, struct idx_build_summary *summa
     *summary = (struct idx_build_summary){.documents = merge->output.segment.documents,
                                           .fingerprints = merge->output.segment.fingerprints,
                                           .documents_bytes = merge->documents_bytes,
+                                          .by_id_bytes = merge->by_id.bytes,
                                           .tables = merge->form.scheme->table_count,
                                           .leftovers = merge->output.publication.leftovers,
                                           .mixed_icu = mixes_icu(merge)};

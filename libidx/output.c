@@ -40,7 +40,7 @@ static enum idx_status open_segment(struct idxi_output *output, enum idx_id_type
     if (output->segment_path == NULL) return idxi_fail_memory(error);
     if (mkdir(output->segment_path, 0777) != 0) return idxi_fail_system(error, errno, output->segment_path, "create");
     IDXI_TRY(open_folder(output->segment_path, &output->segment_folder, error));
-    return idxi_map_writer_open(&output->map, output->segment_path, id_type, error);
+    return idxi_map_writer_open(&output->map, IDXI_MAP_DOCUMENTS, output->segment_path, id_type, error);
 }
 
 enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
@@ -56,6 +56,40 @@ enum idx_status idxi_output_open(struct idxi_output *output, const char *path, b
 
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error) {
     return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
+}
+
+static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
+                                     struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                     struct idx_error *error) {
+    uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES], last = 0;
+    size_t count;
+    for (;;) {
+        IDXI_TRY(stream->read(stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0) return IDX_OK;
+        IDXI_TRY(idxi_map_writer_add(writer, hashes, fingerprints, count, error));
+        for (size_t i = 0; i < count; i++) {
+            made->hashes += hashes[i] != last || made->hashes == 0;
+            last = hashes[i];
+        }
+        made->entries += count;
+        IDXI_TRY(idxi_progress_add(progress, count, error));
+    }
+}
+
+enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
+                                        struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                        struct idx_error *error) {
+    struct idxf_manifest_segment counts = output->segment;
+    struct idxi_map_writer writer;
+    *made = (struct idxi_by_id_made){0};
+    enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
+    if (status == IDX_OK) status = write_entries(&writer, entries, progress, made, error);
+    counts.fingerprints = made->hashes;
+    counts.documents = made->entries;
+    if (status == IDX_OK)
+        status = idxi_map_writer_finish(&writer, output->segment_folder, &counts, &made->bytes, error);
+    idxi_map_writer_close(&writer);
+    return status;
 }
 
 static bool note_progress(void *context, uint64_t fingerprints) {

@@ -29,6 +29,17 @@ enum idx_status idxi_output_open(struct idxi_output *output, const char *path, b
 /* Once the document map has all: completes it, and sets *bytes to its size. */
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
+/* What a map from IDs became. */
+struct idxi_by_id_made {
+    uint64_t hashes, entries;
+    uint64_t bytes; /* of both files */
+};
+
+/* Writes the map from IDs: the stream gives hashes of IDs, with fingerprints for values. From any thread. */
+enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
+                                        struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                        struct idx_error *error);
+
 /* How tables are to be written. */
 struct idxi_table_form {
     const struct idx_scheme *scheme;
@@ -49,8 +60,8 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
                                         struct idxi_stream *fingerprints, struct idxi_table_made *made,
                                         struct idx_error *error);
 
-/* Once all tables are written: syncs, writes the manifest, publishes. `manifest` comes with bits, k, ID type and
- * recipe; the rest is filled in. */
+/* Once all tables are written: syncs, writes the manifest, publishes. `manifest` comes with bits, k, ID type, by_id
+ * and recipe; the rest is filled in. */
 enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
                                     struct idxf_manifest *manifest, struct idx_error *error);
 

@@ -8,6 +8,7 @@
 #include "libidx/file.h"
 #include "libidx/index.h"
 #include "libidx/shard.h"
+#include "libidx/verify_by_id.h"
 
 /* A set of fingerprints, whatever their order: two that differ have other sums, but for an accident of 2^-64. */
 struct set {
@@ -318,15 +319,28 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
     return status;
 }
 
-static void verify_map(struct verification *verification, size_t segment, int folder, const char *folder_name,
-                       const struct set *expected) {
+static enum idx_status check_map(struct idxi_map *map, const struct set *expected, struct idx_error *error) {
+    IDXI_TRY(idxi_pages_check_all(&map->pages, error));
+    IDXI_TRY(idxi_map_prepare(map, error));
+    return check_documents(map, expected, error);
+}
+
+/* The document map, then the map from IDs, which is compared with a document map that is sound. */
+static void verify_maps(struct verification *verification, size_t segment_number, int folder, const char *folder_name,
+                        const struct set *expected) {
+    static const struct set unknown = {0};
     struct idx_error error;
-    struct idxi_map *map = &verification->index->segments[segment].map;
-    enum idx_status status = idxi_segment_open_map(verification->index, segment, folder, &error);
-    if (status == IDX_OK) status = idxi_pages_check_all(&map->pages, &error);
-    if (status == IDX_OK) status = idxi_map_prepare(map, &error);
-    if (status == IDX_OK) status = check_documents(map, expected, &error);
-    report(verification, folder_name, IDXI_DOCUMENTS_NAME, status, &error);
+    struct idx_index *index = verification->index;
+    struct idxi_segment *segment = &index->segments[segment_number];
+    enum idx_status status = idxi_segment_open_map(index, segment_number, IDXI_MAP_DOCUMENTS, folder, &error);
+    if (status == IDX_OK) status = check_map(&segment->map, expected, &error);
+    report(verification, folder_name, idxi_map_name(IDXI_MAP_DOCUMENTS), status, &error);
+    if (!index->manifest->by_id) return;
+    bool sound = status == IDX_OK;
+    status = idxi_segment_open_map(index, segment_number, IDXI_MAP_BY_ID, folder, &error);
+    if (status == IDX_OK) status = check_map(&segment->by_id, &unknown, &error);
+    if (status == IDX_OK && sound) status = idxi_verify_by_id(&segment->map, &segment->by_id, &error);
+    report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
 /* ---- The whole ---- */
@@ -346,7 +360,7 @@ static void verify_segment(struct verification *verification, size_t segment) {
     }
     for (size_t table = 0; table < index->scheme.table_count; table++)
         verify_table(verification, segment, table, folder, name, &expected);
-    verify_map(verification, segment, folder, name, &expected);
+    verify_maps(verification, segment, folder, name, &expected);
     close(folder);
 }
 

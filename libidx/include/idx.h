@@ -249,8 +249,8 @@ enum idx_id_type {
 enum idx_phase {
     IDX_PHASE_ADDING = 0,     /* taking documents; done: documents, total: 0, not known */
     IDX_PHASE_SORTING = 1,    /* sorting what fills the memory, and writing it as sorted runs; documents */
-    IDX_PHASE_MERGING = 2,    /* merging sorted runs, or indexes, and writing the document map; documents, and
-                                 where indexes are merged, fingerprints, each once a table */
+    IDX_PHASE_MERGING = 2,    /* merging sorted runs, or indexes, and writing the document map or the map from IDs;
+                                 documents, and where indexes are merged, fingerprints, each once a table */
     IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each twice a table */
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
     IDX_PHASE_COMPARING = 5,  /* pairs and joins: fingerprints, of the first index, each once a table; batches:
@@ -291,12 +291,14 @@ struct idx_build_options {
     const char *temporary_folder; /* for these files, which no other process sees; NULL: the folder that holds `path` */
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
+    bool by_id; /* keep a map from IDs to fingerprints too, for idx_find_id; not with IDX_ID_NONE. What the builder
+                   sorts is twice as much then, and its buffers take 16 MiB more */
 };
 
 #define IDX_BUILD_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(struct idx_build_options), 64, 3, "auto", IDX_CODEC_DELTA, IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL,   \
-            1, false, 0, 0, NULL, NULL, NULL                                                                           \
+            1, false, 0, 0, NULL, NULL, NULL, false                                                                    \
     }
 
 struct idx_builder;
@@ -332,6 +334,7 @@ struct idx_build_summary {
     uint64_t temporary_bytes; /* written to temporary files, in all */
     size_t leftovers;         /* folders that killed builds had left beside the path, and that were removed */
     bool mixed_icu;           /* idx_merge: recipes of two inputs differ in their version of ICU (idx_recipe_matches) */
+    uint64_t by_id_bytes;     /* by-id.mdb and by-id.sum; 0 without them */
 };
 
 /* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. An error of the very
@@ -382,8 +385,8 @@ struct idx_merge_options {
     { sizeof(struct idx_merge_options), 1, false, 0, NULL, NULL }
 
 /* Merges `count` indexes, 1 or more, all segments of each, into one of one segment at `path`, without sorting again:
- * table by table they are decoded, merged and encoded. They must have the same bits, k, ID type, recipe and tables
- * (a part `;icu=` that differs is left out of the result's recipe);
+ * table by table they are decoded, merged and encoded. They must have the same bits, k, ID type, recipe and tables, and
+ * all or none a map from IDs (a part `;icu=` that differs is left out of the result's recipe);
  * codec and block size are those of the first one's first segment. Text IDs are numbered anew: index after index,
  * segment after segment; with integer IDs, the same one on one fingerprint becomes one document. The inputs are
  * not changed; each page of their blocks and document maps is checked as it is read, their directories are not read.
@@ -448,6 +451,8 @@ struct idx_properties {
     uint64_t table_bytes;     /* all table files */
     uint64_t documents_bytes; /* docs.mdb and docs.sum */
     uint64_t resident_bytes;  /* what opening allocated: directories, decoders, page bitmaps */
+    bool by_id;               /* it has a map from IDs to fingerprints, for idx_find_id */
+    uint64_t by_id_bytes;     /* by-id.mdb and by-id.sum; 0 without them */
 };
 
 IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
@@ -754,6 +759,19 @@ struct idx_cluster_summary {
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
+/* ---- Documents by their IDs -------------------------------------------------------------------------------------- */
+
+/* Finds the fingerprints that have a document of this ID, of `length` bytes: IDX_ID_TEXT, in an index built with by_id.
+ * Stores the smallest `capacity` of them in `fingerprints`, ascending, and sets *count to how many there are, which may
+ * exceed capacity; `fingerprints` may be NULL when that is 0. Every one is confirmed by its documents, which are read
+ * for that up to the one looked for. Errors: IDX_INVALID_ARGUMENT (no map from IDs, or another ID type),
+ * IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length,
+                                    uint64_t *fingerprints, size_t capacity, size_t *count, struct idx_error *error);
+
+/* The same for IDX_ID_U64. */
+IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
+                                        size_t capacity, size_t *count, struct idx_error *error);
 
 /* ---- Verifying --------------------------------------------------------------------------------------------------- */
 
@@ -762,10 +780,10 @@ IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct
 typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_status status, const char *sentence);
 
 /* Checks every checksum, every order, every count and every rule of SPEC.md in the index at `path`, and that all tables
- * and the document map of a segment hold the same fingerprints. Goes on after damage, so that all of it is reported.
- * `visit` may be NULL. Returns IDX_OK, or the first damage's status; errors of opening that are no damage
- * (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS) are returned as
- * idx_open does. */
+ * and the document map of a segment hold the same fingerprints, and its map from IDs the same documents. Goes on after
+ * damage, so that all of it is reported. `visit` may be NULL. Returns IDX_OK, or the first damage's status; errors of
+ * opening that are no damage (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
+ * IDX_NO_ACCESS) are returned as idx_open does. */
 IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
 
 #ifdef __cplusplus
