@@ -28,6 +28,7 @@ static const char help[] =
     "  --format FORMAT        tsv (default), u64 or npy\n"
     "  --fingerprints HOW     TSV fingerprints are hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --id-type TYPE         text (default of tsv), u64 (default of u64 and npy) or none\n"
+    "  --by-id                keep a map from IDs to fingerprints too, for idx lookup --id\n"
     "  --recipe RECIPE        how the fingerprints were made, instead of what the inputs say\n"
     "  --skip-bad-lines       count bad TSV lines and go on\n"
     "  --shard I/N            take only the documents of part I, from 1, of N parts of about the same size\n"
@@ -45,7 +46,8 @@ static const char help[] =
     "  npy  NumPy's file of a one-dimensional array of uint64; IDs as with u64.\n"
     "\n"
     "What doesn't fit into memory goes through temporary files: up to about 20 bytes a document, or 5 and 5 a thread\n"
-    "where that is more, gone when the build ends. Nothing is published unless all went well: a bad line is an error "
+    "where that is more, gone when the build ends; --by-id adds up to 20. Nothing is published unless all went well: a "
+    "bad line is an error "
     "that names FILE:LINE.\n"
     "\n"
     "Examples:\n"
@@ -84,6 +86,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
         {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &build->notation, .names = notation_names},
         {.name = "id-type", .kind = OPTION_CHOICE, .value = &build->id_type, .names = id_type_names},
+        {.name = "by-id", .kind = OPTION_FLAG, .value = &options->by_id},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &build->input.recipe},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &build->input.skip_bad_lines},
         {.name = "shard", .kind = OPTION_TEXT, .value = &build->shard_text},
@@ -112,6 +115,12 @@ static bool check_format(const struct build *build) {
     return vain == NULL && build->id_type != IDX_ID_TEXT;
 }
 
+static bool check_by_id(const struct build *build) {
+    bool vain = build->options.by_id && build->id_type == IDX_ID_NONE;
+    if (vain) complain_of_usage("--by-id takes IDs, and --id-type none keeps none; leave one of them out");
+    return !vain;
+}
+
 static bool read_shard(struct build *build) {
     const char *text = build->shard_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t number;
@@ -129,7 +138,7 @@ static bool settle(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
     struct input *input = &build->input;
     input->format = build->format < 0 ? INPUT_TSV : (enum input_format)build->format;
-    if (!check_format(build) || !read_shard(build)) return false;
+    if (!check_format(build) || !check_by_id(build) || !read_shard(build)) return false;
     if (build->codec >= 0) build->options.codec = (enum idx_codec)build->codec;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;

@@ -104,6 +104,14 @@ static void put_heaviest(const struct whole *whole, unsigned bits, struct output
     output_format(output, ", documents: %" PRIu64 "\n", whole->documents);
 }
 
+static void put_by_id(const struct idx_properties *properties, struct output *output) {
+    if (!properties->by_id)
+        output_format(output, "map from IDs    no\n");
+    else
+        output_format(output, "map from IDs    bytes: %" PRIu64 ", %.2f a document\n", properties->by_id_bytes,
+                      quotient((double)properties->by_id_bytes, (double)properties->documents));
+}
+
 static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);
@@ -123,6 +131,7 @@ static void put_properties(const struct idx_properties *properties, const struct
                   quotient((double)properties->table_bytes, fingerprints));
     output_format(output, "document bytes  %" PRIu64 ", %.2f a fingerprint\n", properties->documents_bytes,
                   quotient((double)properties->documents_bytes, fingerprints));
+    put_by_id(properties, output);
     output_format(output, "resident bytes  %" PRIu64 ", %.2f a fingerprint\n\n", properties->resident_bytes,
                   quotient((double)properties->resident_bytes, fingerprints));
 }
@@ -187,16 +196,17 @@ static json_t *index_object(const struct idx_properties *properties, const struc
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
     size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
-    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o}", "format_version",
-                     integer(properties->format_version), "uuid", properties->uuid, "bits", integer(properties->bits),
-                     "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
-                     *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
-                     id_type_names[properties->id_type], "segments", integer(properties->segments), "fingerprints",
-                     integer(properties->fingerprints), "documents", integer(properties->documents), "dead_bits",
-                     dead_bits, length, "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
-                     integer(whole->documents), "table_bytes", integer(properties->table_bytes), "document_bytes",
-                     integer(properties->documents_bytes), "resident_bytes", integer(properties->resident_bytes),
-                     "tables", tables);
+    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
+                     "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
+                     integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name,
+                     "recipe", *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
+                     id_type_names[properties->id_type], "by_id", (int)properties->by_id, "segments",
+                     integer(properties->segments), "fingerprints", integer(properties->fingerprints), "documents",
+                     integer(properties->documents), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
+                     heaviest_length, "heaviest_documents", integer(whole->documents), "table_bytes",
+                     integer(properties->table_bytes), "document_bytes", integer(properties->documents_bytes),
+                     "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
+                     integer(properties->resident_bytes), "tables", tables);
 }
 
 static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {

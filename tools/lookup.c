@@ -16,6 +16,9 @@ static const char help[] =
     "  -k N                   largest distance, up to what the index was built for (default: that)\n"
     "  --text FILE            look up the text in FILE (- is standard input), by the recipe of the index; may be "
     "repeated\n"
+    "  --id ID                look up the fingerprints of the document ID of INDEX, which was built with --by-id; may "
+    "be\n"
+    "                         repeated\n"
     "  --table FILE           of document frequencies, where the recipe of the index names one, for --text\n"
     "  --main-text            of HTML in --text: leave out what idx fingerprint --main-text does\n"
     "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
@@ -32,7 +35,8 @@ static const char help[] =
     "\n"
     "Output, a line a match and document, by distance, then fingerprint, then document:\n"
     "  query, tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is its ID, its file, or its fingerprint. In an index with --id-type none the document ID is empty.\n"
+    "The query is its ID, its file, or its fingerprint; of --id it is among its own matches. In an index with "
+    "--id-type none the document ID is empty.\n"
     "JSON: {\"query\":…,\"fingerprint\":…,\"distance\":…,\"documents\":[…]}; see the man page.\n"
     "With --agree, a line a document, the greatest number first: query, tab, number, tab, document ID\n"
     "JSON: {\"query\":…,\"agree\":…,\"document\":…}.\n"
@@ -61,6 +65,8 @@ static bool check_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     if (lookup->queries.texts.count > 0 && lookup->queries.fingerprints.count > 0)
         complain_of_usage("give fingerprints or --text, not both");
+    else if (lookup->queries.ids.count > 0 && lookup->queries.texts.count + lookup->queries.fingerprints.count > 0)
+        complain_of_usage("give --id, or fingerprints, or --text, not both");
     else if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
         complain_of_usage("--table does nothing without --text; leave it out");
     else if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
@@ -87,6 +93,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &lookup->distance, .most = IDX_MAX_BITS},
         {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
+        {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids},
         {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &lookup->notation, .names = notation_names},
@@ -113,7 +120,7 @@ static bool open_index(struct lookup *lookup, struct idx_index **index) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
-    bool few = lookup->queries.fingerprints.count + lookup->queries.texts.count > 0;
+    bool few = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
     options.residence = few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
     if (lookup->disk) options.residence = IDX_RESIDENCE_DISK;
     if (idx_open(index, lookup->path, &options, &error) != IDX_OK) {
@@ -136,6 +143,8 @@ static bool open_index(struct lookup *lookup, struct idx_index **index) {
     lookup->queries.rules.bits = question->properties.bits;
     lookup->queries.rules.notation = question->notation;
     lookup->queries.recipe = question->properties.recipe;
+    lookup->queries.index = *index;
+    lookup->queries.id_type = question->properties.id_type;
     return true;
 }
 
@@ -215,5 +224,6 @@ int command_lookup(int argc, char **argv) {
     int status;
     if (read_arguments(argc, argv, &lookup, &status)) status = run(&lookup);
     texts_free(&lookup.queries.texts);
+    texts_free(&lookup.queries.ids);
     return status;
 }

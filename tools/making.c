@@ -30,6 +30,7 @@ static void say_summary(const struct idx_build_summary *summary, unsigned bits) 
              " bytes in all; documents %" PRIu64 " bytes",
              summary->documents, summary->fingerprints, summary->scheme, summary->tables, summary->table_bytes,
              summary->documents_bytes);
+    if (summary->by_id_bytes > 0) complain("map from IDs %" PRIu64 " bytes", summary->by_id_bytes);
     complain(DENSITY_MEAN_FORMAT, density.bits, density.ratio);
     complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);
 }

@@ -1,4 +1,5 @@
-/* queries.h: what `idx lookup` is asked: fingerprints as arguments, text files, or lines on standard input. */
+/* queries.h: what `idx lookup` is asked: fingerprints as arguments, text files, documents of the index by their IDs, or
+ * lines on standard input. */
 #ifndef IDX_TOOLS_QUERIES_H
 #define IDX_TOOLS_QUERIES_H
 
@@ -6,6 +7,8 @@
 #include "tools/reader.h"
 #include "tools/text.h"
 #include "tools/tsv.h"
+
+#include <idx.h>
 
 struct query {
     uint64_t fingerprint;
@@ -22,9 +25,12 @@ enum queries_status {
 };
 
 struct queries {
-    struct texts fingerprints; /* the arguments; none, and no texts: standard input */
+    struct texts fingerprints; /* the arguments; none, and no texts or IDs: standard input */
     struct texts texts;        /* files to be fingerprinted by the index's recipe */
+    struct texts ids;          /* of documents of the index */
     struct tsv_rules rules;
+    const struct idx_index *index;
+    enum idx_id_type id_type;
     const char *recipe;           /* of the index; "" when not known */
     struct extract_rules extract; /* of the texts */
     const char *table_path;       /* of document frequencies, for recipes that weigh by one; or NULL */
@@ -35,7 +41,9 @@ struct queries {
     struct text text;
     struct idx_text_table *table;
     struct text_result made; /* of the last text */
-    size_t given;            /* of its fingerprints */
+    uint64_t *found;         /* fingerprints of the last ID */
+    size_t found_count, found_capacity;
+    size_t given; /* of these fingerprints */
     bool warned_of_icu;
     struct problem problem;
 };

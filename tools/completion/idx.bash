@@ -4,14 +4,14 @@ _idx_options() {
     case $1 in
         build)
             echo -k --scheme --max-bytes-per-fingerprint --codec --block-size --bits --format --fingerprints \
-                --id-type --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
+                --id-type --by-id --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
             ;;
         batch)
             echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
                 --disk --progress --stream --bits --part --help
             ;;
         merge) echo --memory --threads --force --progress --help ;;
-        lookup) echo -k --text --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
+        lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
         dedup)
             echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
