@@ -35,10 +35,10 @@ static double by_id_bytes(const struct idx_build_options *options, double count)
     return fingerprint_bytes(64, count) + options->bits / 8.0;
 }
 
-/* How much of what is sorted, in runs of `run` entries, the largest merge of runs into one writes again before these
- * are dropped. */
-static double merged_share(double count, double run, uint64_t memory) {
-    double runs = ceil(count / run), fan = (double)idxi_sorter_fan(memory), merged = 1;
+/* How much of what is sorted, `sorted` entries at a time in as many runs as threads, the largest merge of runs into one
+ * writes again before these are dropped. */
+static double merged_share(double count, double sorted, unsigned threads, uint64_t memory) {
+    double runs = ceil(count / sorted) * threads, fan = (double)idxi_sorter_fan(memory), merged = 1;
     while (merged * fan <= runs) merged *= fan;
     return merged > 1 ? merged / runs : 0;
 }
@@ -59,14 +59,14 @@ static void fill(const struct idx_build_options *options, const struct idx_schem
     uint64_t share = memory >> options->by_id; /* of the sorter of documents, and of that of their IDs */
     double count = (double)documents, sorted = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32);
     double runs = 0, id_runs = 0, orders = 0, run = sorted / threads, chunk = (double)(memory / writers) / 16;
-    if (count > sorted) runs = count * document_bytes(options, run, count) * (1 + merged_share(count, run, share));
-    if (count > sorted && options->by_id)
-        id_runs = count * by_id_bytes(options, run) * (1 + merged_share(count, run, share));
+    double again = 1 + merged_share(count, sorted, threads, share);
+    if (count > sorted) runs = count * document_bytes(options, run, count) * again;
+    if (count > sorted && options->by_id) id_runs = count * by_id_bytes(options, run) * again;
     bool in_memory = idxi_memory_holds_tables(options->memory_bytes, documents, threads);
     double distinct = in_memory ? 0 : count * fingerprint_bytes(options->bits, count);
     if (count > chunk) /* left-aligned */
         orders = count_sorted(scheme, threads) * count * fingerprint_bytes(64, chunk) *
-                 (1 + merged_share(count, chunk, memory / writers));
+                 (1 + merged_share(count, chunk, 1, memory / writers));
     double keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
     if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
     double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * 1.05;

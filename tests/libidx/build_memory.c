@@ -23,12 +23,14 @@ struct make {
     const char *scheme;
     enum idx_id_type id_type;
     enum idx_codec codec;
+    bool by_id;
 };
 
 static struct idx_build_options options_of(const struct make *make, uint64_t memory, unsigned threads) {
     struct idx_build_options options = options_for(make->bits, make->k, make->scheme);
     options.id_type = make->id_type;
     options.codec = make->codec;
+    options.by_id = make->by_id;
     options.recipe = "test";
     options.memory_bytes = memory;
     options.threads = threads;
@@ -75,6 +77,7 @@ static void compare_summaries(const struct idx_build_summary *a, const struct id
     assert_int_equal(a->documents, b->documents);
     assert_int_equal(a->fingerprints, b->fingerprints);
     assert_int_equal(a->table_bytes, b->table_bytes);
+    assert_int_equal(a->by_id_bytes, b->by_id_bytes);
     assert_int_equal(a->tables, b->tables);
     assert_string_equal(a->scheme, b->scheme);
 }
@@ -108,14 +111,19 @@ static void compare_builds(const char *folder, const struct make *make, size_t c
 
 static void compare_all(const char *folder, enum idx_id_type id_type) {
     static const struct make makes[] = {
-        {64, 3, "auto", IDX_ID_TEXT, IDX_CODEC_DELTA},  {64, 3, "5:2", IDX_ID_TEXT, IDX_CODEC_XOR},
-        {33, 2, "3:1", IDX_ID_TEXT, IDX_CODEC_DELTA},   {33, 3, "2:1:1", IDX_ID_TEXT, IDX_CODEC_XOR},
-        {16, 3, "2:1:1", IDX_ID_TEXT, IDX_CODEC_DELTA}, {16, 1, "@aaaa,@5555", IDX_ID_TEXT, IDX_CODEC_XOR},
-        {1, 0, "auto", IDX_ID_TEXT, IDX_CODEC_DELTA},   {64, 1, "@5555555555555555,@aaaaaaaaaaaaaaaa", IDX_ID_TEXT, 1},
+        {64, 3, "auto", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
+        {64, 3, "5:2", IDX_ID_TEXT, IDX_CODEC_XOR, false},
+        {33, 2, "3:1", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
+        {33, 3, "2:1:1", IDX_ID_TEXT, IDX_CODEC_XOR, false},
+        {16, 3, "2:1:1", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
+        {16, 1, "@aaaa,@5555", IDX_ID_TEXT, IDX_CODEC_XOR, false},
+        {1, 0, "auto", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
+        {64, 1, "@5555555555555555,@aaaaaaaaaaaaaaaa", IDX_ID_TEXT, 1, false},
     };
     for (size_t i = 0; i < LENGTH(makes); i += is_sanitized() ? 3 : 1) {
         struct make make = makes[i];
         make.id_type = id_type;
+        make.by_id = id_type != IDX_ID_NONE && i % 2 == 0;
         compare_builds(folder, &make, i == 0 && !is_sanitized() ? MANY : SOME);
     }
 }
@@ -126,7 +134,7 @@ static void test_none(void **state) { compare_all(*state, IDX_ID_NONE); }
 
 /* The fewest documents that are spilled: the first spill comes before the one that would not fit. */
 static void test_about_the_first_spill(void **state) {
-    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA};
+    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA, true};
     struct idx_build_options plenty = options_of(&make, PLENTY, 1), least = options_of(&make, IDX_MIN_MEMORY_BYTES, 1);
     for (size_t count = 0; count <= 16384; count = count < 8192 ? count * 2 + 1 : count + 2048) {
         for (size_t more = 0; more < 2; more++) {
@@ -142,8 +150,8 @@ static void test_about_the_first_spill(void **state) {
 /* Without a folder of their own, temporary files are beside the index, and not to be seen. Their bytes are counted,
  * those of tables too: of one table that needs no sorting, and of four, three of which do. */
 static void test_beside(void **state) {
-    static const struct make makes[] = {{64, 0, "1:1", IDX_ID_TEXT, IDX_CODEC_DELTA},
-                                        {64, 3, "4", IDX_ID_TEXT, IDX_CODEC_DELTA}};
+    static const struct make makes[] = {{64, 0, "1:1", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
+                                        {64, 3, "4", IDX_ID_TEXT, IDX_CODEC_DELTA, false}};
     uint64_t bytes[2];
     for (size_t i = 0; i < 2; i++) {
         struct idx_build_options options = options_of(&makes[i], IDX_MIN_MEMORY_BYTES, 2);
@@ -186,7 +194,7 @@ static void test_no_temporary_folder(void **state) {
 
 /* In a folder that can't be written to, what needs no temporary file is built, and what does fails when it does. */
 static int play_read_only(const char *folder) {
-    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA};
+    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA, false};
     const char *temporary = path_in(folder, "tmp");
     struct idx_build_options options = options_of(&make, PLENTY, 1);
     struct idx_builder *builder;
@@ -212,7 +220,7 @@ static void test_read_only_temporary_folder(void **state) { play_apart(play_read
 
 /* A temporary folder that fills up. */
 static int play_full(const char *folder) {
-    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA};
+    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA, false};
     const char *temporary = path_in(folder, "tmp");
     struct idx_build_options options = options_of(&make, IDX_MIN_MEMORY_BYTES, 2);
     struct idx_builder *builder;

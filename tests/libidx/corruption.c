@@ -15,7 +15,8 @@
 #define QUERIES 40
 
 static const char *const files[] = {
-    "manifest", "000001/table-00.tbl", "000001/table-01.tbl", "000001/docs.sum", "000001/docs.mdb",
+    "manifest",        "000001/table-00.tbl", "000001/table-01.tbl", "000001/docs.sum",
+    "000001/docs.mdb", "000001/by-id.sum",    "000001/by-id.mdb",
 };
 
 static struct set set;
@@ -33,6 +34,7 @@ static void build(void) {
     struct idx_builder *builder;
     char id[6000];
     options.block_size = 128;
+    options.by_id = true;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < COUNT; i++) {
         size_t length = i % 100 == 50 ? 5000 : 12;
@@ -77,6 +79,19 @@ static enum idx_status look_up(const struct idx_index *index, struct idx_documen
     return status;
 }
 
+static enum idx_status find_id(const struct idx_index *index, size_t i, uint64_t *digest) {
+    uint64_t fingerprints[4] = {0};
+    char id[6000];
+    size_t count, length = i % 100 == 50 ? 5000 : 12;
+    snprintf(id, sizeof id, "%012zu%05000d", i, 0);
+    enum idx_status status =
+        idx_find_id(index, i % 11 == 0 ? "x" : id, i % 11 == 0 ? 1 : length, fingerprints, 4, &count, &failure);
+    if (status != IDX_OK) return status;
+    mix(digest, &count, sizeof count);
+    mix(digest, fingerprints, sizeof fingerprints);
+    return IDX_OK;
+}
+
 static enum idx_status look_up_some(const struct idx_index *index, uint64_t *digest) {
     struct idx_documents *cursor;
     enum idx_status status = idx_documents_open(index, &cursor, &failure);
@@ -84,6 +99,7 @@ static enum idx_status look_up_some(const struct idx_index *index, uint64_t *dig
     for (size_t i = 0; i < QUERIES && status == IDX_OK; i++)
         status = look_up(index, cursor, set.items[i * 7 % COUNT] ^ (i % 4), digest);
     idx_documents_close(cursor);
+    for (size_t i = 0; i < COUNT && status == IDX_OK; i += 25) status = find_id(index, i, digest);
     return status;
 }
 
@@ -140,9 +156,10 @@ static bool ends_with(const char *text, const char *end) {
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* docs.mdb and docs.sum speak for each other: where they differ, either may be the damaged one. */
+/* A map and its checksums speak for each other: where they differ, either may be the damaged one. */
 static bool names_file(const char *named, const char *file) {
-    return ends_with(named, file) || (strstr(file, "docs.") != NULL && strstr(named, "docs.") != NULL);
+    return ends_with(named, file) || (strstr(file, "docs.") != NULL && strstr(named, "docs.") != NULL) ||
+           (strstr(file, "by-id.") != NULL && strstr(named, "by-id.") != NULL);
 }
 
 /* idx_verify finds the damage, with that status, in that file alone. */
@@ -177,7 +194,7 @@ static enum idx_status status_of_manifest(size_t offset, uint8_t byte) {
 /* What must come of a byte changed to `byte`. Magic, then version, then checksums. */
 static enum idx_status status_of_byte(const char *file, size_t offset, uint8_t byte) {
     if (strcmp(file, "manifest") == 0) return status_of_manifest(offset, byte);
-    if (ends_with(file, "docs.mdb")) return IDX_BAD_CHECKSUM;
+    if (ends_with(file, ".mdb")) return IDX_BAD_CHECKSUM;
     return offset < 8 ? IDX_BAD_CONTENT : offset < 12 ? IDX_NEW_VERSION : IDX_BAD_CHECKSUM;
 }
 
@@ -228,12 +245,18 @@ static void test_bytes_of_documents(void **state) {
     flip_every_byte(files[4]);
 }
 
+static void test_bytes_of_maps_from_ids(void **state) {
+    (void)state;
+    flip_every_byte(files[5]);
+    flip_every_byte(files[6]);
+}
+
 /* ---- Lengths ---- */
 
 /* A file that ends before its magic does is another file, and a manifest cut anywhere lacks its checksum. */
 static enum idx_status status_of_length(const char *file, size_t length) {
     if (strcmp(file, "manifest") == 0) return length < 11 ? IDX_NOT_AN_INDEX : IDX_BAD_CHECKSUM;
-    return length < 8 && !ends_with(file, "docs.mdb") ? IDX_BAD_CONTENT : IDX_WRONG_SIZE;
+    return length < 8 && !ends_with(file, ".mdb") ? IDX_BAD_CONTENT : IDX_WRONG_SIZE;
 }
 
 /* Every length down to 0; of large files, most lengths near those of pages and some of the others. */
@@ -389,15 +412,11 @@ static void test_verify_looks_behind_checksums(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        on_index(test_bytes_of_the_manifest),
-        on_index(test_bytes_of_tables),
-        on_index(test_bytes_of_document_sums),
-        on_index(test_bytes_of_documents),
-        on_index(test_truncations),
-        on_index(test_lengthened_files),
-        on_index(test_tables_are_decoded_safely),
-        on_index(test_noise_is_decoded_safely),
-        on_index(test_verify_looks_behind_checksums),
+        on_index(test_bytes_of_the_manifest),   on_index(test_bytes_of_tables),
+        on_index(test_bytes_of_document_sums),  on_index(test_bytes_of_documents),
+        on_index(test_bytes_of_maps_from_ids),  on_index(test_truncations),
+        on_index(test_lengthened_files),        on_index(test_tables_are_decoded_safely),
+        on_index(test_noise_is_decoded_safely), on_index(test_verify_looks_behind_checksums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,8 @@ static void compare(const char *folder, const struct idx_build_options *given, s
     assert_ok(idx_estimate_build(&options, count, &estimate, &failure));
     struct idx_build_summary made = build(path, &options, count);
     uint64_t ids = options.id_type == IDX_ID_TEXT ? count * ID_BYTES : 0;
-    uint64_t index = made.table_bytes + (options.id_type == IDX_ID_NONE ? 0 : made.documents_bytes - ids);
+    uint64_t index =
+        made.table_bytes + made.by_id_bytes + (options.id_type == IDX_ID_NONE ? 0 : made.documents_bytes - ids);
     assert_int_equal(estimate.memory_bytes, options.memory_bytes);
     assert_near("index", (double)index, (double)estimate.index_bytes, 0.9, 1.1);
     if (made.temporary_bytes == 0)
@@ -124,9 +125,11 @@ static void test_estimates(void **state) {
         unsigned bits, k;
         const char *scheme;
         enum idx_id_type id_type;
+        bool by_id;
     } makes[] = {
-        {64, 3, "auto", IDX_ID_TEXT},  {64, 3, "4", IDX_ID_U64},   {64, 3, "5:2", IDX_ID_NONE},
-        {64, 3, "2:1:1", IDX_ID_TEXT}, {48, 2, "3:1", IDX_ID_U64},
+        {64, 3, "auto", IDX_ID_TEXT, false},  {64, 3, "4", IDX_ID_U64, false},   {64, 3, "5:2", IDX_ID_NONE, false},
+        {64, 3, "2:1:1", IDX_ID_TEXT, false}, {48, 2, "3:1", IDX_ID_U64, false}, {64, 1, "2:1", IDX_ID_U64, true},
+        {48, 3, "4", IDX_ID_TEXT, true},
     };
     static const uint64_t memories[] = {(uint64_t)4 << 20, (uint64_t)16 << 20, (uint64_t)1 << 30};
     size_t trials = LENGTH(makes) * LENGTH(memories);
@@ -134,6 +137,7 @@ static void test_estimates(void **state) {
         size_t make = i % LENGTH(makes), count = i < trials ? 100000 : 1000000;
         struct idx_build_options options = options_for(makes[make].bits, makes[make].k, makes[make].scheme);
         options.id_type = makes[make].id_type;
+        options.by_id = makes[make].by_id;
         options.memory_bytes = memories[i / LENGTH(makes) % LENGTH(memories)];
         options.threads = 1 + (unsigned)(i / LENGTH(makes) + make + 1) % 2;
         if (count == 100000 || options.memory_bytes < memories[2]) compare(*state, &options, count);

@@ -119,6 +119,7 @@ static struct idx_build_options choose_options(size_t trial, enum idx_id_type id
     options.block_size = trial % 4 == 3 ? 256 : 64;
     options.recipe = trial % 3 == 0 ? "words" : NULL;
     options.id_type = id_type;
+    options.by_id = id_type != IDX_ID_NONE && trial / 5 % 2 == 0;
     return options;
 }
 
@@ -127,6 +128,7 @@ static void compare_summaries(const struct idx_build_summary *built, const struc
     assert_int_equal(merged->fingerprints, built->fingerprints);
     assert_int_equal(merged->table_bytes, built->table_bytes);
     assert_int_equal(merged->documents_bytes, built->documents_bytes);
+    assert_int_equal(merged->by_id_bytes, built->by_id_bytes);
     assert_string_equal(merged->scheme, built->scheme);
     assert_int_equal(merged->tables, built->tables);
     assert_int_equal(merged->leftovers, 0);
@@ -277,6 +279,9 @@ static void test_mismatches(void **state) {
     b = a;
     b.id_type = IDX_ID_NONE;
     assert_mismatch(*state, &a, &b, "ID type");
+    b = a;
+    b.by_id = true;
+    assert_mismatch(*state, &a, &b, "maps from IDs (by-id)");
     b = a;
     b.recipe = "letters";
     assert_mismatch(*state, &a, &b, "recipe");

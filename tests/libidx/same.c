@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/libidx/forge.h"
 #include "tests/libidx/support.h"
 
 #define PAGE 4096
@@ -30,6 +31,8 @@ static void compare_properties(const struct both *both) {
     assert_int_equal(a->fingerprints, b->fingerprints);
     assert_int_equal(a->documents, b->documents);
     assert_int_equal(a->table_bytes, b->table_bytes);
+    assert_int_equal(a->by_id, b->by_id);
+    assert_int_equal(a->by_id_bytes, b->by_id_bytes);
 }
 
 static void compare_heaviest(const struct both *both) {
@@ -59,6 +62,33 @@ static void compare_table_bytes(const struct both *both, size_t table) {
     assert_int_equal(sizes[0], sizes[1]);
     assert_true(sizes[0] >= PAGE);
     assert_memory_equal(bytes[0] + PAGE, bytes[1] + PAGE, sizes[0] - PAGE);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+/* ---- Maps from IDs ---- */
+
+/* The map from IDs, its one copy of the segment's uuid made 0. */
+static uint8_t *read_by_id(const char *path, size_t *size) {
+    uint8_t uuid[16], *bytes = read_file(path_in(path, "000001/by-id.mdb"), size);
+    size_t found = 0;
+    read_segment_uuid(path_in(path, "000001/table-00.tbl"), uuid);
+    for (size_t i = 0; i + sizeof uuid <= *size; i++) {
+        if (memcmp(bytes + i, uuid, sizeof uuid) != 0) continue;
+        memset(bytes + i, 0, sizeof uuid);
+        found++;
+    }
+    assert_true(found > 0);
+    return bytes;
+}
+
+static void compare_by_id(const struct both *both) {
+    size_t sizes[2];
+    uint8_t *bytes[2];
+    if (!both->properties[0].by_id) return;
+    for (size_t i = 0; i < 2; i++) bytes[i] = read_by_id(both->paths[i], &sizes[i]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(bytes[0], bytes[1], sizes[0]);
     free(bytes[0]);
     free(bytes[1]);
 }
@@ -131,6 +161,7 @@ void assert_same_index(const char *path, const char *other) {
         compare_table_properties(&both, i);
         compare_table_bytes(&both, i);
     }
+    compare_by_id(&both);
     compare_all_documents(&both);
     for (size_t i = 0; i < 2; i++) idx_close(both.indexes[i]);
 }

@@ -32,6 +32,7 @@ static enum idx_status build_with(bool replace, unsigned threads) {
     options.block_size = 128;
     options.replace = replace;
     options.threads = threads;
+    options.by_id = true;
     enum idx_status status = idx_builder_open(&builder, path, &options, &failure);
     if (status != IDX_OK) return status;
     status = add_all(builder, replace ? 2 : 1);
@@ -59,7 +60,9 @@ static enum idx_status read_index(const struct idx_index *index) {
     status = idx_documents_find(cursor, fingerprint, NULL, &failure);
     if (status == IDX_OK) status = idx_documents_next(cursor, &document, &found, &failure);
     idx_documents_close(cursor);
-    return status == IDX_OK && !(found && count == 1) ? IDX_BAD_CONTENT : status;
+    if (status == IDX_OK && !(found && count == 1)) return IDX_BAD_CONTENT;
+    if (status == IDX_OK) status = idx_find_id(index, "id", 2, &fingerprint, 1, &count, &failure);
+    return status == IDX_OK && count != COUNT ? IDX_BAD_CONTENT : status;
 }
 
 static enum idx_status try_reading(enum idx_residence residence) {
