@@ -339,7 +339,8 @@ static void verify_maps(struct verification *verification, size_t segment_number
     bool sound = status == IDX_OK;
     status = idxi_segment_open_map(index, segment_number, IDXI_MAP_BY_ID, folder, &error);
     if (status == IDX_OK) status = check_map(&segment->by_id, &unknown, &error);
-    if (status == IDX_OK && sound) status = idxi_verify_by_id(&segment->map, &segment->by_id, &error);
+    if (status == IDX_OK && sound)
+        status = idxi_verify_by_id(&segment->map, &segment->by_id, IDXI_VERIFY_CHUNK, &error);
     report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 

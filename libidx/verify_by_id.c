@@ -9,9 +9,6 @@
 #include "libidx/memory.h"
 #include "libidx/sort.h"
 
-/* Documents of a chunk. */
-#define CHUNK ((uint64_t)1 << 23)
-
 struct comparison {
     const struct idxi_map *documents, *by_id;
     uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* of the chunk */
@@ -123,9 +120,9 @@ static enum idx_status compare(struct comparison *comparison, struct idx_error *
     return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_content(comparison, error);
 }
 
-enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id,
+enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,
                                   struct idx_error *error) {
-    size_t capacity = (size_t)(documents->segment.documents < CHUNK ? documents->segment.documents + 1 : CHUNK);
+    size_t capacity = (size_t)(documents->segment.documents < chunk ? documents->segment.documents + 1 : chunk);
     struct comparison comparison = {
         .documents = documents,
         .by_id = by_id,
