@@ -33,14 +33,18 @@ static struct documents *make_documents(void) {
     uint64_t seed = 5, few[64];
     assert_non_null(documents);
     for (size_t i = 0; i < LENGTH(few); i++) few[i] = next_random(&seed);
-    few[0] = 0;
-    few[1] = UINT64_MAX;
     for (; documents->count < SEGMENTS * COUNT; documents->count++) {
         uint64_t random = next_random(&seed);
         documents->all[documents->count].fingerprint =
             random % 3 == 0 ? few[random / 3 % LENGTH(few)] : next_random(&seed);
         /* The ID of number 0 is everywhere. */
         documents->all[documents->count].id = random % 50 == 1 ? 0 : (size_t)(next_random(&seed) % IDS);
+    }
+    /* The least and the greatest, and neighbours. */
+    static const uint64_t ends[] = {0, 1, UINT64_MAX};
+    for (size_t i = 0; i < LENGTH(ends); i++) {
+        documents->all[i].fingerprint = ends[i];
+        documents->all[i].id = 0;
     }
     return documents;
 }
@@ -161,11 +165,11 @@ static void test_u64(void **state) { compare_all(*state, IDX_ID_U64); }
 
 /* Any chunk shows the same, one of a document too. */
 static void test_chunks_of_verifying(void **state) {
-    static const uint64_t chunks[] = {1, 2, 7, 100, COUNT / 10 - 1, COUNT / 10, COUNT / 10 + 1};
+    static const uint64_t chunks[] = {1, 7, 100, COUNT - 1, COUNT, COUNT + 1};
     struct documents *documents = make_documents();
     for (enum idx_id_type id_type = IDX_ID_TEXT; id_type <= IDX_ID_U64; id_type++) {
         const char *path = path_in(*state, "%d", (int)id_type);
-        build_part(path, id_type, documents, 0, COUNT / 10);
+        build_part(path, id_type, documents, 0, COUNT);
         struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
         struct idxi_segment *segment = &index->segments[0];
         assert_ok(idxi_map_prepare(&segment->map, &failure));
@@ -475,18 +479,22 @@ static void test_the_other_map(void **state) {
 
 /* ---- Merging ---- */
 
-/* What is in bounds in each input shows when these are merged. */
+/* What is in bounds in each input shows when these are merged: entries too many, or too few. */
 static void test_merging_a_wrong_map(void **state) {
+    static const uint64_t others[][2] = {{50, 40}, {50, 41}};
     struct idx_build_options options = options_of(IDX_ID_U64);
-    const char *path = build_small(*state, IDX_ID_U64), *other = path_in(*state, "other");
-    struct entries entries = entries_of(IDX_ID_U64);
-    build_index(other, &options, small, 2);
-    entries.values[1] = 41;
-    forge_map(path, &entries, 0, 0);
-    assert_status(IDX_BAD_CONTENT,
-                  idx_merge(path_in(*state, "out"), (const char *const[]){path, other}, 2, NULL, NULL, &failure));
-    assert_non_null(strstr(failure.sentence, "don't hold the same documents"));
-    assert_int_equal(count_entries(*state), 2);
+    const char *other = path_in(*state, "other"), *output = path_in(*state, "out");
+    for (size_t i = 0; i < LENGTH(others); i++) {
+        const char *path = build_small(*state, IDX_ID_U64), *inputs[] = {path, other};
+        struct entries entries = entries_of(IDX_ID_U64);
+        build_index(other, &options, others[i], 2);
+        entries.values[1] = 41;
+        forge_map(path, &entries, 0, 0);
+        assert_status(IDX_BAD_CONTENT, idx_merge(output, inputs, 2, NULL, NULL, &failure));
+        assert_non_null(strstr(failure.sentence, "don't hold the same documents"));
+        assert_int_equal(count_entries(*state), 2);
+        remove_all(other);
+    }
 }
 
 int main(void) {
