@@ -22,7 +22,8 @@
  * - Checksums (XXH3) find accidents, not forgery. Forged files may give wrong answers, but are decoded safely, whatever
  *   their bytes are.
  * - A builder that meets a file size limit raises SIGXFSZ, unless the process ignores it; then it is IDX_DISK_FULL.
- * - docs.mdb has the byte order and the page size of the machine that built it; tables and manifest are portable.
+ * - docs.mdb and by-id.mdb have the byte order and the page size of the machine that built them; tables and manifest
+ * are portable.
  */
 #ifndef IDX_H
 #define IDX_H

@@ -38,6 +38,7 @@ static void build_part(const char *path, const struct trial *trial, enum idx_id_
     options.codec = trial->codec;
     options.block_size = trial->block_size;
     options.id_type = id_type;
+    options.by_id = id_type != IDX_ID_NONE;
     build_index(path, &options, items, count);
     free(items);
 }
