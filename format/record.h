@@ -1,0 +1,55 @@
+/* record.h: records, what is added to an index and removed from it since its newest segment (SPEC.md, chapter 12). */
+#ifndef IDX_FORMAT_RECORD_H
+#define IDX_FORMAT_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/fault.h"
+#include "format/limits.h"
+#include "format/manifest.h"
+
+enum idxf_operation {
+    IDXF_ADD = 0,                /* a document */
+    IDXF_REMOVE_DOCUMENT = 1,    /* of a fingerprint that keeps others */
+    IDXF_REMOVE_FINGERPRINT = 2, /* with all its documents */
+    IDXF_OPERATION_COUNT
+};
+
+struct idxf_record {
+    enum idxf_operation operation;
+    uint64_t fingerprint;
+    const uint8_t *id; /* IDXF_ID_TEXT: its bytes; IDXF_ID_U64: 8, little-endian; none where a record has no ID */
+    size_t id_size;    /* 0 to IDXF_MAX_RECORD_ID_BYTES */
+};
+
+/* What all records of an index have in common. */
+struct idxf_record_rules {
+    uint8_t uuid[IDXF_UUID_BYTES]; /* of the index */
+    uint8_t bits;                  /* of a fingerprint */
+    enum idxf_id_type id_type;
+};
+
+/* The bytes that a record takes. */
+static inline size_t idxf_record_size(const struct idxf_record *record) {
+    return IDXF_RECORD_HEADER_BYTES + record->id_size;
+}
+
+/* Whether a record keeps the rules: what idxf_record_read would say of it. */
+enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
+
+/* Writes a record that keeps the rules: idxf_record_size bytes. */
+void idxf_record_write(const struct idxf_record_rules *rules, uint64_t sequence, const struct idxf_record *record,
+                       uint8_t *bytes);
+
+/* Reads and checks a record of `size` bytes; its ID stays within them. */
+enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, uint64_t sequence, struct idxf_record *record,
+                                 const uint8_t *bytes, size_t size);
+
+/* ---- Keys of records: sequence numbers, in an order that is that of bytes ---- */
+
+#define IDXF_RECORD_KEY_BYTES 8
+void idxf_record_key(uint8_t key[IDXF_RECORD_KEY_BYTES], uint64_t sequence);
+uint64_t idxf_record_sequence(const uint8_t key[IDXF_RECORD_KEY_BYTES]);
+
+#endif

@@ -1,0 +1,53 @@
+/* removed.h: a segment's file `removed`: which documents of older segments are there no more (SPEC.md, chapter 12). */
+#ifndef IDX_FORMAT_REMOVED_H
+#define IDX_FORMAT_REMOVED_H
+
+#include "format/record.h"
+
+#define IDXF_REMOVED_HEADER_BYTES 64
+
+struct idxf_removed {
+    uint8_t uuid[IDXF_UUID_BYTES]; /* of the segment */
+    uint64_t count;                /* of removals, at least 1 */
+    uint64_t length;               /* of the removals, bytes */
+    uint64_t checksum;             /* of the removals */
+};
+
+/* Writes the header, IDXF_REMOVED_HEADER_BYTES; the removals follow it. */
+void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header);
+
+/* Reads and checks the header of a file of `size` bytes, of which min(size, 64) are at `bytes`. On IDXF_FAULT_VERSION,
+ * *version is set to the version found. The checksum of the removals is for the caller to compare. */
+enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size,
+                                  uint32_t *version);
+
+/* ---- Removals: records without a sequence number, in ascending order ---- */
+
+/* The bytes that a removal takes, at most IDXF_MAX_REMOVAL_HEADER_BYTES and its ID. */
+#define IDXF_MAX_REMOVAL_HEADER_BYTES 13
+size_t idxf_removal_size(enum idxf_id_type id_type, const struct idxf_record *removal);
+
+/* Writes one of IDXF_REMOVE_DOCUMENT or IDXF_REMOVE_FINGERPRINT. */
+void idxf_removal_write(enum idxf_id_type id_type, const struct idxf_record *removal, uint8_t *bytes);
+
+/* How a removal stands to another in their order: below 0, 0, or above 0. One of a whole fingerprint stands before
+ * those of its documents, which it makes idle: so a file may not have both. */
+int idxf_removal_compare(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b);
+
+/* The removals of a file, one after the other. */
+struct idxf_removals {
+    const struct idxf_record_rules *rules;
+    const uint8_t *at, *end;
+    uint64_t left;           /* removals that are still to come */
+    struct idxf_record last; /* the one that was read last, where there was one */
+    int any;
+};
+
+void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record_rules *rules,
+                        const struct idxf_removed *removed, const uint8_t *bytes);
+
+/* Reads and checks the next removal, while `left` is not 0. Its ID stays within the bytes. Behind the last one, the
+ * bytes must be at their end. */
+enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_record *removal);
+
+#endif
