@@ -21,7 +21,7 @@ static const struct {
     [IDXF_FAULT_MASK] = {"mask", "has a mask that is empty, too wide, or not that of its index"},
     [IDXF_FAULT_RADIUS] = {"radius", "has a radius that is out of range, or not that of its index"},
     [IDXF_FAULT_COVER] = {"cover", "has tables that don't cover its k"},
-    [IDXF_FAULT_SEGMENT] = {"segment", "has a segment named twice or out of order, or too many"},
+    [IDXF_FAULT_SEGMENT] = {"segment", "has a segment named twice, or none, or too many"},
     [IDXF_FAULT_CODEC] = {"codec", "has an unknown codec"},
     [IDXF_FAULT_BLOCK_SIZE] = {"block-size", "has a block size that is no power of two from 64 to 4096"},
     [IDXF_FAULT_COUNT] = {"count", "has counts that don't agree"},
@@ -29,6 +29,7 @@ static const struct {
     [IDXF_FAULT_CODE] = {"code", "has code lengths that make no complete code, or a code that is not assigned"},
     [IDXF_FAULT_OVERRUN] = {"overrun", "has a block whose differences don't fit into it"},
     [IDXF_FAULT_ORDER] = {"order", "has fingerprints that don't ascend"},
+    [IDXF_FAULT_OPERATION] = {"operation", "has an unknown operation, or one that its ID type does not have"},
     [IDXF_FAULT_STATISTICS] = {"statistics", "is wrong about its fingerprints"},
     [IDXF_FAULT_PADDING] = {"padding", "has unused bits or bytes that are not 0"},
 };

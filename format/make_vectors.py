@@ -334,14 +334,15 @@ def patched(data, offset, new):
 # Chapter 4: the manifest
 
 def manifest_lines(uuids, bits=16, k=3, id_type="text", by_id="no", recipe="simhash, words", title="2:1:1",
-                   tables=((0xff00, 1), (0x00ff, 1)), segments=(("000001", 10, 12),)):
+                   tables=((0xff00, 1), (0x00ff, 1)), segments=(("000001", 10, 12),), sequence=0):
     """The lines of a manifest, without the checksum's."""
     return ["idx-index 0", f"uuid {uuid_text(uuids.uuid())}", f"bits {bits}", f"k {k}", f"id-type {id_type}",
             f"by-id {by_id}",
             "recipe" if recipe is None else f"recipe {recipe}", f"scheme {title}",
             *(f"table {as_text(mask, bits)} {radius}" for mask, radius in tables),
-            *(f"segment {number} {uuid_text(uuids.uuid())} {fingerprints} {documents}"
-              for number, fingerprints, documents in segments)]
+            f"sequence {sequence}",
+            *(f"segment {number} {uuid_text(uuids.uuid())} {fingerprints} {documents} {removed[0] if removed else 0}"
+              for number, fingerprints, documents, *removed in segments)]
 
 
 def with_checksum(data):
@@ -406,6 +407,37 @@ def sums_header(data):
     return data[:56] + struct.pack("<Q", checksum(data[:56])) + data[64:]
 
 
+# Chapter 12: records, and removals of segments
+
+ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT = 0, 1, 2
+
+
+def record_bytes(uuid, sequence, operation, fingerprint, own):
+    rest = struct.pack("<BQ", operation, fingerprint) + own
+    place = checksum(uuid + struct.pack("<Q", sequence))
+    return struct.pack("<Q", xxhash.xxh3_64_intdigest(rest, seed=place)) + rest
+
+
+def removed_data(uuid, id_type, removed):
+    """The file of these removals, each a fingerprint, an operation and an ID, whatever their order."""
+    data = b""
+    for fingerprint, operation, own in removed:
+        data += struct.pack("<QB", fingerprint, operation)
+        data += struct.pack("<I", len(own)) if id_type == "text" and operation == REMOVE_DOCUMENT else b""
+        data += own
+    return removed_whole(uuid, len(removed), data)
+
+
+def removed_whole(uuid, count, data):
+    header = b"idxremov" + struct.pack("<II16sQQQ8x", 0, 0, uuid, count, len(data), checksum(data))
+    return removed_header(header + data)
+
+
+def removed_header(data):
+    """The file with the checksum of its header made right."""
+    return data[:56] + struct.pack("<Q", checksum(data[:56])) + data[64:]
+
+
 # Chapter 11: the vectors
 
 ROWS = []
@@ -420,7 +452,7 @@ def write(path, data):
 
 def add(kind, name, data, fault="ok", fingerprints=None):
     folder = "valid" if fault == "ok" else "invalid"
-    file = f"{folder}/{name}.{dict(table='tbl', manifest='manifest', sums='sum', block='block', group='group', ids='ids')[kind]}"
+    file = f"{folder}/{name}.{dict(table='tbl', sums='sum').get(kind, kind)}"
     listed = f"{folder}/{name}.txt" if fingerprints is not None else ""
     if any(row[0] == file for row in ROWS):
         sys.exit(f"{file}: made twice")
@@ -1114,6 +1146,7 @@ def manifests():
     added("scheme-name-63-bytes", title="n" * 63)
     added("two-segments", segments=[("000001", 10, 12), ("000002", 7, 7)])
     added("segments-with-gaps", segments=[("000003", 10, 12), ("000008", 0, 0), ("999999", 2**64 - 1, 2**64 - 1)])
+    added("removed", segments=[("000004", 10, 12), ("000002", 7, 7, 1), ("000003", 0, 0, 2**64 - 1)], sequence=2**64 - 2)
     added("no-fingerprints", segments=[("000001", 0, 0)])
     added("documents-as-many-as-fingerprints", segments=[("000001", 10, 10)])
     for f, k in ((1, 0), (2, 1), (4, 3), (5, 3), (31, 3), (32, 3), (33, 3), (60, 3), (61, 3), (63, 3), (64, 3)):
@@ -1179,12 +1212,12 @@ def manifests():
     add_lines("line-more", good + ["comment x"], "syntax")
 
     # invalid: each line missing, twice, exchanged with the next; the lines of short: one table, one segment
-    names = ("idx-index", "uuid", "bits", "k", "id-type", "by-id", "recipe", "scheme", "table", "segment")
+    names = ("idx-index", "uuid", "bits", "k", "id-type", "by-id", "recipe", "scheme", "table", "sequence", "segment")
     for i, name in enumerate(names):
         fault = {"idx-index": "magic", "table": "mask", "segment": "segment"}.get(name, "syntax")
         add_lines(f"{name}-line-missing", short[:i] + short[i + 1:], fault)
         if name != "table":
-            fault = {"scheme": "mask", "segment": "segment"}.get(name, "syntax")
+            fault = {"scheme": "mask", "sequence": "segment", "segment": "segment"}.get(name, "syntax")
             add_lines(f"{name}-line-twice", short[:i + 1] + short[i:], fault)
         if name != "segment":
             fault = {"idx-index": "magic", "table": "mask"}.get(name, "syntax")
@@ -1263,7 +1296,7 @@ def manifests():
     changed("table-two-spaces", "syntax", "table", "table ff00  1")
     changed("table-field-more", "syntax", "table", "table ff00 1 1")
     added("segment-0", "segment", segments=[("000000", 10, 12)])
-    added("segments-descend", "segment", segments=[("000002", 10, 12), ("000001", 7, 7)])
+    added("segments-descend", segments=[("000002", 10, 12), ("000001", 7, 7)])
     added("segment-number-twice", "segment", segments=[("000002", 10, 12), ("000002", 7, 7)])
     lines = manifest_lines(numbers, segments=[("000001", 10, 12), ("000002", 7, 7)])
     lines[-1] = lines[-2].replace("000001", "000002")
@@ -1274,15 +1307,24 @@ def manifests():
     added("segment-number-7-digits", "syntax", segments=[("0000001", 10, 12)])
     added("segment-number-signed", "syntax", segments=[("+00001", 10, 12)])
     changed("segment-uuid-upper-case", "uuid", "segment", lambda line: line[:15] + line[15:].upper())
-    changed("segment-two-spaces", "syntax", "segment", lambda line: line[:-3] + " " + line[-3:])
+    changed("segment-two-spaces", "syntax", "segment", lambda line: line[:-2] + " " + line[-2:])
     changed("segment-space-after", "syntax", "segment", lambda line: line + " ")
-    changed("segment-field-less", "syntax", "segment", lambda line: line[:-3])
+    changed("segment-field-less", "syntax", "segment", lambda line: line[:-2])
     changed("segment-field-more", "syntax", "segment", lambda line: line + " 12")
     added("segment-fingerprints-leading-zero", "syntax", segments=[("000001", "010", 12)])
     added("segment-documents-leading-zero", "syntax", segments=[("000001", 10, "012")])
     added("segment-documents-not-a-number", "syntax", segments=[("000001", 10, "x")])
     added("segment-documents-fewer", "count", segments=[("000001", 10, 9)])
     added("segment-documents-with-none", "count", id_type="none", segments=[("000001", 10, 1)])
+    added("segment-removed-by-the-oldest", "count", segments=[("000001", 10, 12, 1), ("000002", 7, 7)])
+    added("segment-removed-2-64", "count", segments=[("000001", 10, 12), ("000002", 7, 7, 2**64)])
+    added("segment-removed-leading-zero", "syntax", segments=[("000001", 10, 12), ("000002", 7, 7, "01")])
+    changed("sequence-2-64-less-one", "count", "sequence", "sequence 18446744073709551615")
+    changed("sequence-2-64", "count", "sequence", "sequence 18446744073709551616")
+    changed("sequence-leading-zero", "syntax", "sequence", "sequence 00")
+    changed("sequence-negative", "syntax", "sequence", "sequence -1")
+    changed("sequence-no-field", "syntax", "sequence", "sequence")
+    changed("sequence-two-fields", "syntax", "sequence", "sequence 0 0")
     added("cover-4-k-4", "cover", bits=64, k=4, title="4", tables=scheme(64, 4, 1))
     added("cover-2-1-1-k-4", "cover", k=4)
     added("cover-4-1-1-k-8", "cover", bits=64, k=8, title="4:1:1", tables=scheme(64, 4, 1, 1))
@@ -1334,6 +1376,133 @@ def sums():
     add_broken("size-length-2-64-less-one", "size", sums_header(patched(good[:64], 32, b"\xff" * 8)))
 
 
+NAME = dict(enumerate(("add", "remove-document", "remove-fingerprint")))
+
+
+def records():
+    """Records of pending.mdb."""
+    numbers = Numbers(8)
+    uuid = numbers.uuid()
+
+    def add_record(name, fault="ok", id_type="text", bits=64, sequence=1, operation=ADD, fingerprint=None, own=b"",
+                   data=None):
+        fingerprint = numbers.bits(bits) if fingerprint is None else fingerprint
+        data = record_bytes(uuid, sequence, operation, fingerprint, own) if data is None else data
+        text = (f"uuid {uuid_text(uuid)}\nbits {bits}\nid-type {id_type}\nsequence {sequence}\n"
+                f"record {runs_of(data)}\n")
+        listed = [f"{NAME[operation]} {fingerprint:x} {own.hex()}"] if fault == "ok" else None
+        add("record", f"record-{name}", text.encode(), fault, listed)
+
+    number = struct.pack("<Q", 10**18)
+    add_record("text", own=b"http://example.org/")
+    add_record("text-of-no-bytes")
+    add_record("text-of-65536-bytes", own=b"x" * 65536)
+    add_record("text-of-any-bytes", own=bytes(range(256)))
+    add_record("u64", id_type="u64", own=number)
+    add_record("u64-0", id_type="u64", own=bytes(8), fingerprint=0)
+    add_record("none", id_type="none", fingerprint=ALL_BITS)
+    add_record("remove-document", own=b"an ID", operation=REMOVE_DOCUMENT)
+    add_record("remove-document-u64", id_type="u64", own=number, operation=REMOVE_DOCUMENT)
+    for id_type in ("text", "u64", "none"):
+        add_record(f"remove-fingerprint-{id_type}", id_type=id_type, operation=REMOVE_FINGERPRINT)
+    add_record("sequence-2-64-less-one", sequence=2**64 - 1, own=b"last")
+    for bits in (1, 12, 63):
+        add_record(f"bits-{bits}", bits=bits, fingerprint=2**bits - 1, own=b"id")
+        add_record(f"bits-{bits}-and-one", "bits", bits=bits, fingerprint=2**bits, own=b"id")
+    good = record_bytes(uuid, 7, ADD, 99, b"12345678")
+    add_record("empty", "size", data=b"")
+    add_record("16-bytes", "size", data=good[:16])
+    add_record("text-of-16777216-bytes", "size", own=b"x" * 16777216)
+    add_record("u64-of-7-bytes", "size", id_type="u64", own=number[:7])
+    add_record("u64-of-9-bytes", "size", id_type="u64", own=number + b"\0")
+    add_record("u64-of-no-bytes", "size", id_type="u64")
+    add_record("none-with-id", "size", id_type="none", own=b"i")
+    add_record("remove-fingerprint-with-id", "size", operation=REMOVE_FINGERPRINT, own=b"i")
+    add_record("operation-3", "operation", operation=3)
+    add_record("operation-255", "operation", operation=255)
+    add_record("remove-document-of-none", "operation", id_type="none", operation=REMOVE_DOCUMENT)
+    add_record("operation-before-bits", "operation", bits=12, fingerprint=2**12, operation=3)
+    add_record("bits-before-size", "bits", id_type="u64", bits=12, fingerprint=2**12)
+    add_record("of-another-number", "checksum", sequence=8, data=good)
+    add_record("of-another-index", "checksum", sequence=7, data=record_bytes(numbers.uuid(), 7, ADD, 99, b"12345678"))
+    for at in (0, 7, 8, 9, 16, 17, len(good) - 1):
+        add_record(f"checksum-{at}", "checksum", sequence=7, data=patched(good, at, 1))
+    add_record("cut-off", "checksum", sequence=7, data=good[:-1])
+    add_record("byte-more", "checksum", sequence=7, data=good + b"\0")
+    add_record("checksum-before-operation", "checksum", sequence=7, data=patched(good, 8, b"\x09"))
+
+
+def removals():
+    """The file `removed` of a segment."""
+    numbers = Numbers(9)
+    uuid = numbers.uuid()
+
+    def add_removed(name, removed, fault="ok", id_type="text", bits=64, data=None):
+        data = removed_data(uuid, id_type, removed) if data is None else data
+        text = f"uuid {uuid_text(uuid)}\nbits {bits}\nid-type {id_type}\nfile {runs_of(data)}\n"
+        listed = [f"{NAME[operation]} {fingerprint:x} {own.hex()}" for fingerprint, operation, own in removed or ()]
+        add("removed", f"removed-{name}", text.encode(), fault, listed if fault == "ok" else None)
+
+    def number(value):
+        return struct.pack("<Q", value)
+
+    texts = [(5, REMOVE_DOCUMENT, b""), (5, REMOVE_DOCUMENT, b"a"), (5, REMOVE_DOCUMENT, b"ab"),
+             (5, REMOVE_DOCUMENT, b"b"), (5, REMOVE_DOCUMENT, b"\xff"), (7, REMOVE_FINGERPRINT, b""),
+             (ALL_BITS, REMOVE_DOCUMENT, b"x" * 300)]
+    u64s = [(0, REMOVE_DOCUMENT, number(255)), (0, REMOVE_DOCUMENT, number(256)), (1, REMOVE_FINGERPRINT, b""),
+            (2, REMOVE_DOCUMENT, number(ALL_BITS))]
+    nones = [(fingerprint, REMOVE_FINGERPRINT, b"") for fingerprint in numbers.distinct(20, 33)]
+    add_removed("text", texts)
+    add_removed("u64", u64s, id_type="u64")
+    add_removed("none", nones, id_type="none", bits=33)
+    add_removed("one", texts[:1])
+    good, three = removed_data(uuid, "text", texts), removed_data(uuid, "u64", u64s[:3])
+
+    def broken(name, fault, data, id_type="text", bits=64):
+        add_removed(name, None, fault, id_type, bits, data)
+
+    def unordered(name, fault, *removed, id_type="text", bits=64):
+        broken(name, fault, removed_data(uuid, id_type, removed), id_type, bits)
+
+    broken("empty-file", "magic", b"")
+    broken("magic", "magic", removed_header(patched(good, 0, 1)))
+    broken("version-1", "version", removed_header(patched(good, 8, 1)))
+    broken("version-1-all-else-broken", "version", b"idxremov\1\0\0\0\xff")
+    broken("size-12-bytes", "size", good[:12])
+    broken("size-63-bytes", "size", good[:63])
+    broken("reserved", "reserved", removed_header(patched(good, 15, 0x80)))
+    for at, name in ((16, "uuid"), (32, "count"), (40, "length"), (48, "removals"), (56, "itself")):
+        broken(f"checksum-{name}", "checksum", patched(good, at, 1))
+    broken("checksum-of-removals", "checksum", patched(good, 64, 1))
+    broken("checksum-of-removals-last-byte", "checksum", patched(good, -1, 1))
+    broken("count-0", "count", removed_header(good[:32] + bytes(16) + good[48:64]))
+    broken("size-one-byte-less", "size", good[:-1])
+    broken("size-one-byte-more", "size", good + b"\0")
+    broken("size-length-2-64-less-one", "size", removed_header(patched(good, 40, number(ALL_BITS))))
+    broken("one-removal-less", "size", removed_header(patched(good, 32, number(6))))
+    broken("one-removal-more", "overrun", removed_header(patched(good, 32, number(8))))
+    broken("count-2-64-less-one", "overrun", removed_header(patched(good, 32, number(ALL_BITS))))
+    broken("u64-cut-off", "overrun", removed_whole(uuid, 1, three[64:80]), "u64")
+    broken("u64-cut-off-before-id", "overrun", removed_whole(uuid, 1, three[64:73]), "u64")
+    broken("cut-off-before-operation", "overrun", removed_whole(uuid, 1, three[64:72]), "u64")
+    broken("text-cut-off-in-length", "overrun", removed_whole(uuid, 1, good[64:76]))
+    broken("text-of-2-32-less-one", "overrun", removed_whole(uuid, 1, good[64:73] + b"\xff" * 4 + b"x"))
+    unordered("text-of-16777216-bytes", "size", (1, REMOVE_DOCUMENT, b"x" * 16777216))
+    unordered("operation-0", "operation", (1, ADD, b""))
+    unordered("operation-3", "operation", (1, 3, b""))
+    unordered("document-of-none", "operation", (1, REMOVE_DOCUMENT, b""), id_type="none")
+    unordered("bits", "bits", (2**12, REMOVE_FINGERPRINT, b""), bits=12)
+    unordered("order-of-fingerprints", "order", texts[5], texts[4])
+    unordered("order-equal-fingerprints", "order", texts[5], texts[5])
+    unordered("order-of-texts", "order", texts[3], texts[2])
+    unordered("order-of-texts-by-length", "order", texts[2], texts[1])
+    unordered("order-equal-texts", "order", texts[3], texts[3])
+    unordered("order-of-numbers", "order", u64s[1], u64s[0], id_type="u64")
+    unordered("order-equal-numbers", "order", u64s[1], u64s[1], id_type="u64")
+    unordered("order-document-behind-fingerprint", "order", (5, REMOVE_FINGERPRINT, b""), texts[0])
+    unordered("order-fingerprint-behind-document", "order", texts[0], (5, REMOVE_FINGERPRINT, b""))
+
+
 def two_segments():
     """A whole index, but for its document maps; listed as reader.py prints it."""
     numbers, f = Numbers(6), 16
@@ -1344,7 +1513,7 @@ def two_segments():
     lines = manifest_lines(numbers, f, 3, "text", "no", None, "2:1:1", tables, [])
     listed = []
     for number, uuid, fingerprints in segments:
-        lines.append(f"segment {number:06} {uuid_text(uuid)} {len(fingerprints)} {len(fingerprints) + 5}")
+        lines.append(f"segment {number:06} {uuid_text(uuid)} {len(fingerprints)} {len(fingerprints) + 5} 0")
         for i, (mask, radius) in enumerate(tables):
             values = sorted(permute(fingerprint, mask, f) for fingerprint in fingerprints)
             table = Table(f, DELTA if number == 1 else XOR, values, mask, radius, i, uuid)
@@ -1366,6 +1535,8 @@ def main():
     id_groups()
     manifests()
     sums()
+    records()
+    removals()
     two_segments()
     invalid_tables()
     rows = sorted(ROWS, key=lambda row: row[2] != "ok")

@@ -37,11 +37,12 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
     for (uint32_t i = 0; i < manifest->table_count; i++)
         at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)hex_digits(manifest->bits), manifest->tables[i].mask,
                       manifest->tables[i].radius);
+    at += sprintf(at, "sequence %" PRIu64 "\n", manifest->sequence);
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const struct idxf_manifest_segment *segment = &manifest->segments[i];
         idxf_uuid_write(segment->uuid, uuid);
-        at += sprintf(at, "segment %06" PRIu32 " %s %" PRIu64 " %" PRIu64 "\n", segment->number, uuid,
-                      segment->fingerprints, segment->documents);
+        at += sprintf(at, "segment %06" PRIu32 " %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", segment->number, uuid,
+                      segment->fingerprints, segment->documents, segment->removed);
     }
     manifest->checksum = idxf_checksum(text, (size_t)(at - text));
     at += sprintf(at, "%s%016" PRIx64 "\n", checksum_word, manifest->checksum);
@@ -187,20 +188,35 @@ static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *
 
 static bool is_new_segment(const struct idxf_manifest *manifest, const struct idxf_manifest_segment *segment) {
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
-        if (manifest->segments[i].number >= segment->number ||
+        if (manifest->segments[i].number == segment->number ||
             memcmp(manifest->segments[i].uuid, segment->uuid, IDXF_UUID_BYTES) == 0)
             return false;
     }
     return segment->number > 0;
 }
 
-/* The number of fingerprints and that of documents. */
+/* The numbers of fingerprints, documents and removals. */
 static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
-    if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
-    enum idxf_fault fault = read_number(reader, UINT64_MAX, IDXF_FAULT_COUNT, &segment->fingerprints);
+    uint64_t *const counts[] = {&segment->fingerprints, &segment->documents, &segment->removed};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+        enum idxf_fault fault = read_number(reader, UINT64_MAX, IDXF_FAULT_COUNT, counts[i]);
+        if (fault != IDXF_OK) return fault;
+    }
+    return IDXF_OK;
+}
+
+/* Whether a segment may have as many documents and removals. The oldest has nothing to remove from. */
+static bool counts_agree(const struct idxf_manifest *manifest, const struct idxf_manifest_segment *segment) {
+    if (manifest->segment_count == 0 && segment->removed != 0) return false;
+    return manifest->id_type == IDXF_ID_NONE ? segment->documents == 0 : segment->documents >= segment->fingerprints;
+}
+
+static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest *manifest) {
+    if (!skip(reader, "sequence ")) return IDXF_FAULT_SYNTAX;
+    enum idxf_fault fault = read_number(reader, UINT64_MAX - 1, IDXF_FAULT_COUNT, &manifest->sequence);
     if (fault != IDXF_OK) return fault;
-    if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
-    return read_number(reader, UINT64_MAX, IDXF_FAULT_COUNT, &segment->documents);
+    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
@@ -219,9 +235,7 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
             return IDXF_FAULT_SEGMENT;
         enum idxf_fault fault = read_counts(reader, &segment);
         if (fault != IDXF_OK) return fault;
-        bool counted =
-            manifest->id_type == IDXF_ID_NONE ? segment.documents == 0 : segment.documents >= segment.fingerprints;
-        if (!counted) return IDXF_FAULT_COUNT;
+        if (!counts_agree(manifest, &segment)) return IDXF_FAULT_COUNT;
         if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
         manifest->segments[manifest->segment_count++] = segment;
     }
@@ -232,6 +246,7 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
 static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *manifest) {
     enum idxf_fault fault = read_properties(reader, manifest);
     if (fault == IDXF_OK) fault = read_tables(reader, manifest);
+    if (fault == IDXF_OK) fault = read_sequence(reader, manifest);
     if (fault == IDXF_OK) fault = read_segments(reader, manifest);
     if (fault == IDXF_OK && reader->at != reader->end) fault = IDXF_FAULT_SYNTAX;
     return fault;

@@ -24,6 +24,7 @@ struct idxf_manifest_segment {
     uint8_t uuid[IDXF_UUID_BYTES];
     uint64_t fingerprints;
     uint64_t documents;
+    uint64_t removed; /* documents of older segments, and fingerprints with all theirs */
 };
 
 struct idxf_manifest {
@@ -36,8 +37,9 @@ struct idxf_manifest {
     char scheme[IDXF_MAX_SCHEME_NAME_BYTES + 1];
     uint32_t table_count;
     struct idxf_manifest_table tables[IDXF_MAX_TABLES];
+    uint64_t sequence; /* of the last record that is in the segments */
     uint32_t segment_count;
-    struct idxf_manifest_segment segments[IDXF_MAX_SEGMENTS];
+    struct idxf_manifest_segment segments[IDXF_MAX_SEGMENTS]; /* the oldest first */
     uint64_t checksum; /* set by reading and by writing: tells versions of an index apart */
 };
 

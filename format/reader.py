@@ -25,7 +25,7 @@ LINE, LINE_CELLS, LINE_BLOCKS = 64, 448, 56
 CODECS = ("xor", "delta")
 
 Manifest = namedtuple("Manifest", "bits tables segments")
-Segment = namedtuple("Segment", "number uuid fingerprints documents")
+Segment = namedtuple("Segment", "number uuid fingerprints documents removed")
 Header = namedtuple("Header", "number uuid mask bits radius codec block_size fingerprints blocks lengths statistics")
 
 class Fault(Exception):
@@ -118,12 +118,13 @@ def manifest_table(line, f):
     return int(mask, 16), int(radius)
 
 def manifest_segment(line, before, id_type):
-    digits, uuid, fingerprints, documents = fields_of(line, b"segment", 4)
+    digits, uuid, fingerprints, documents, removed = fields_of(line, b"segment", 5)
     require(re.fullmatch(rb"[0-9]{6}", digits), "syntax")
-    segment = Segment(int(digits), uuid_of(uuid), number(fingerprints), number(documents))
-    require(segment.number > max((s.number for s in before), default=0), "segment")
+    segment = Segment(int(digits), uuid_of(uuid), number(fingerprints), number(documents), number(removed))
+    require(segment.number > 0 and segment.number not in [s.number for s in before], "segment")
     require(segment.uuid not in [s.uuid for s in before], "segment")
-    require(max(segment.fingerprints, segment.documents) < 2**64, "count")
+    require(max(segment.fingerprints, segment.documents, segment.removed) < 2**64, "count")
+    require(before or not segment.removed, "count")
     require(segment.documents == 0 if id_type == b"none" else segment.documents >= segment.fingerprints, "count")
     return segment
 
@@ -156,6 +157,8 @@ def read_manifest(data):
         tables.append(manifest_table(line, f))
         line = next(lines, b"")
     require(tables, "mask")
+    require(number(*fields_of(line, b"sequence", 1)) < 2**64 - 1, "count")
+    line = next(lines, b"")
     while line.startswith(b"segment "):
         require(len(segments) < 1024, "segment")
         segments.append(manifest_segment(line, segments, id_type))
@@ -370,6 +373,58 @@ def read_sums(data):
     require(not any(data[12:16] + data[40:56]), "reserved")
     require(len(data) == 64 + 8 * pages(u64(data, 32)), "size")
 
+# Chapter 12: records, and removals of segments
+
+OPERATIONS = ("add", "remove-document", "remove-fingerprint")
+
+def check_record(operation, fingerprint, own, f, id_type):
+    require(operation < 3 and not (id_type == "none" and operation == 1), "operation")
+    require(fingerprint < 2**f, "bits")
+    if operation == 2 or id_type == "none":
+        require(not own, "size")
+    else:
+        require(len(own) == 8 if id_type == "u64" else len(own) <= 16777215, "size")
+
+def read_record(data, uuid, sequence, f, id_type):
+    """The operation, fingerprint and ID of a record."""
+    require(len(data) >= 17, "size")
+    place = checksum(uuid + sequence.to_bytes(8, "little"))
+    require(u64(data, 0) == xxhash.xxh3_64_intdigest(data[8:], seed=place), "checksum")
+    record = data[8], u64(data, 9), data[17:]
+    check_record(*record, f, id_type)
+    return record
+
+def read_removed(data, f, id_type):
+    """The removals of a segment: each an operation, a fingerprint and an ID."""
+    check_start(data, b"idxremov", 64)
+    require(u64(data, 56) == checksum(data[:56]), "checksum")
+    require(not any(data[12:16]), "reserved")
+    count, length, expected = struct.unpack_from("<QQQ", data, 32)
+    require(count, "count")
+    require(len(data) == 64 + length, "size")
+    require(checksum(data[64:]) == expected, "checksum")
+    at, removals, keys = 64, [], []
+
+    def take(size):
+        nonlocal at
+        require(at + size <= len(data), "overrun")
+        at += size
+        return data[at - size:at]
+
+    while len(removals) < count:
+        fingerprint, operation = struct.unpack("<QB", take(9))
+        require(operation, "operation")
+        own = b""
+        if operation == 1 and id_type != "none":
+            own = take(8 if id_type == "u64" else int.from_bytes(take(4), "little"))
+        check_record(operation, fingerprint, own, f, id_type)
+        removals.append((operation, fingerprint, own))
+        keys.append((fingerprint, 2 - operation, own[::-1] if id_type == "u64" else own))
+        both = len(keys) > 1 and keys[-2][:2] == (fingerprint, 0)
+        require(not both and keys[-2:] == sorted(set(keys[-2:])), "order")
+    require(at == len(data), "size")
+    return removals
+
 # Chapter 11: conformance vectors, and the commands
 
 def values_of(text):
@@ -391,7 +446,7 @@ def read_block_text(text):
     return f, fingerprints
 
 def read_vector(kind, data):
-    """The fingerprints of a table or block, the entries or IDs of a group, as lines of text; of other kinds, nothing."""
+    """The fingerprints of a table or block, the entries or IDs of a group, records: lines of text; of others, nothing."""
     if kind == "table":
         h, fingerprints = read_table(data)
         return [as_text(unpermute(x, h.mask, h.bits), h.bits) for x in fingerprints]
@@ -403,6 +458,14 @@ def read_vector(kind, data):
     if kind == "ids":
         values = values_of(data.decode("ascii"))
         return [name.hex() for name in read_ids(bytes_of(values["group"]), bytes_of(values["dictionary"]))]
+    if kind in ("record", "removed"):
+        values = values_of(data.decode("ascii"))
+        f, id_type, uuid = int(values["bits"]), values["id-type"], uuid_of(values["uuid"].encode())
+        if kind == "record":
+            removals = [read_record(bytes_of(values["record"]), uuid, int(values["sequence"]), f, id_type)]
+        else:
+            removals = read_removed(bytes_of(values["file"]), f, id_type)
+        return [f"{OPERATIONS[operation]} {fingerprint:x} {own.hex()}" for operation, fingerprint, own in removals]
     {"manifest": read_manifest, "sums": read_sums}[kind](data)
     return []
 

@@ -18,8 +18,7 @@ void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header);
 
 /* Reads and checks the header of a file of `size` bytes, of which min(size, 64) are at `bytes`. On IDXF_FAULT_VERSION,
  * *version is set to the version found. The checksum of the removals is for the caller to compare. */
-enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size,
-                                  uint32_t *version);
+enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
 /* ---- Removals: records without a sequence number, in ascending order ---- */
 
@@ -40,7 +39,7 @@ struct idxf_removals {
     const uint8_t *at, *end;
     uint64_t left;           /* removals that are still to come */
     struct idxf_record last; /* the one that was read last, where there was one */
-    int any;
+    bool any;
 };
 
 void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record_rules *rules,

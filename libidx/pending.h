@@ -63,7 +63,8 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id,
                                size_t id_size);
 
-/* Pending documents, one after the other, those added first first; of an integer ID given twice to one fingerprint, one.
+/* Pending documents, one after the other, those added first first; of an integer ID given twice to one fingerprint,
+ * one.
  */
 struct idxi_pending_cursor {
     struct idxi_pending_view view;

@@ -1,5 +1,6 @@
-/* pending_log.h: pending.mdb, the log of what is added to an index and removed from it (SPEC.md, chapter 12). LMDB writes
- * it; readers walk its pages themselves, on copies of them, so that they never wait for the writer, nor it for them. */
+/* pending_log.h: pending.mdb, the log of what is added to an index and removed from it (SPEC.md, chapter 12). LMDB
+ * writes it; readers walk its pages themselves, on copies of them, so that they never wait for the writer, nor it for
+ * them. */
 #ifndef IDX_LIBIDX_PENDING_LOG_H
 #define IDX_LIBIDX_PENDING_LOG_H
 
@@ -19,8 +20,7 @@ struct idxi_log_writer;
  * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_NEW_VERSION, IDX_UNSUPPORTED (made
  * on another kind of machine), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 enum idx_status idxi_log_writer_open(struct idxi_log_writer **writer, int folder, const char *folder_path,
-                                     const struct idxf_record_rules *rules, uint64_t sequence,
-                                     struct idx_error *error);
+                                     const struct idxf_record_rules *rules, uint64_t sequence, struct idx_error *error);
 
 /* The sequence number of the newest record, or that of the manifest where it is above it. */
 uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer);

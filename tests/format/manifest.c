@@ -28,7 +28,7 @@ static void make_small(void) {
     manifest.tables[0] = (struct idxf_manifest_table){0xE00, 0};
     manifest.tables[1] = (struct idxf_manifest_table){0x00F, 3};
     manifest.segment_count = 1;
-    manifest.segments[0] = (struct idxf_manifest_segment){1, {0}, 5, 7};
+    manifest.segments[0] = (struct idxf_manifest_segment){1, {0}, 5, 7, 0};
     make_uuid(manifest.segments[0].uuid, 1);
 }
 
@@ -59,12 +59,14 @@ static void check_round_trip(void) {
         assert_true(again.tables[i].mask == manifest.tables[i].mask);
         assert_int_equal(again.tables[i].radius, manifest.tables[i].radius);
     }
+    assert_true(again.sequence == manifest.sequence);
     assert_int_equal(again.segment_count, manifest.segment_count);
     for (uint32_t i = 0; i < again.segment_count; i++) {
         assert_int_equal(again.segments[i].number, manifest.segments[i].number);
         assert_memory_equal(again.segments[i].uuid, manifest.segments[i].uuid, IDXF_UUID_BYTES);
         assert_true(again.segments[i].fingerprints == manifest.segments[i].fingerprints);
         assert_true(again.segments[i].documents == manifest.segments[i].documents);
+        assert_true(again.segments[i].removed == manifest.segments[i].removed);
     }
     assert_true(again.checksum == manifest.checksum);
     assert_true(again.checksum == idxf_checksum(text, size - 26));
@@ -84,7 +86,8 @@ static void test_every_line_has_its_place(void **state) {
                                    "scheme 4:1\n"
                                    "table e00 0\n"
                                    "table 00f 3\n"
-                                   "segment 000001 00112233-0100-0000-8899-aabbccddeeff 5 7\n";
+                                   "sequence 0\n"
+                                   "segment 000001 00112233-0100-0000-8899-aabbccddeeff 5 7 0\n";
     char last[27];
     make_small();
     size_t size = idxf_manifest_write(&manifest, text);
@@ -174,6 +177,21 @@ static void test_counts(void **state) {
     }
 }
 
+/* Of any two segments, the older stands first, whatever their numbers; the newer may remove from it. */
+static void test_sequence_order_and_removals(void **state) {
+    (void)state;
+    static const uint64_t sequences[] = {0, 1, 9, 10, UINT64_MAX / 10, UINT64_MAX - 1};
+    for (size_t i = 0; i < COUNT_OF(sequences); i++) {
+        make_small();
+        manifest.sequence = sequences[i];
+        manifest.segment_count = 3;
+        manifest.segments[0].number = 30;
+        manifest.segments[1] = (struct idxf_manifest_segment){29, {1}, 1, 1, sequences[i]};
+        manifest.segments[2] = (struct idxf_manifest_segment){31, {2}, 0, 0, 1};
+        check_round_trip();
+    }
+}
+
 /* The most tables and segments, all of them as long as they can be: it fits by far. */
 static void test_the_most_of_everything(void **state) {
     (void)state;
@@ -185,10 +203,11 @@ static void test_the_most_of_everything(void **state) {
     manifest.table_count = IDXF_MAX_TABLES;
     for (unsigned i = 0; i < IDXF_MAX_TABLES; i++)
         manifest.tables[i] = (struct idxf_manifest_table){UINT64_MAX - i, (uint8_t)(i % 4)};
+    manifest.sequence = UINT64_MAX - 1;
     manifest.segment_count = IDXF_MAX_SEGMENTS;
     for (unsigned i = 0; i < IDXF_MAX_SEGMENTS; i++) {
         manifest.segments[i] =
-            (struct idxf_manifest_segment){999999 - (IDXF_MAX_SEGMENTS - 1) + i, {0}, UINT64_MAX, UINT64_MAX};
+            (struct idxf_manifest_segment){999999 - i, {0}, UINT64_MAX, UINT64_MAX, i > 0 ? UINT64_MAX : 0};
         make_uuid(manifest.segments[i].uuid, i);
     }
     check_round_trip();
@@ -213,6 +232,7 @@ int main(void) {
         cmocka_unit_test(test_recipes),
         cmocka_unit_test(test_names_of_schemes),
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sequence_order_and_removals),
         cmocka_unit_test(test_the_most_of_everything),
         cmocka_unit_test(test_uuid_as_text),
     };

@@ -23,10 +23,11 @@ static const char *const valid[] = {
     "scheme 4:1\n",
     "table e00 0\n",
     "table 1c0 1\n",
-    "segment 000001 " UUID_A " 5 7\n",
-    "segment 000007 " UUID_B " 0 0\n",
+    "sequence 3\n",
+    "segment 000001 " UUID_A " 5 7 0\n",
+    "segment 000007 " UUID_B " 0 0 0\n",
 };
-enum { LINES = 12, CHECKSUM_BYTES = 26 };
+enum { LINES = 13, CHECKSUM_BYTES = 26 };
 
 struct result {
     enum idxf_fault fault;
@@ -218,10 +219,10 @@ static void test_lines_missing_doubled_or_swapped(void **state) {
         snprintf(twice, sizeof twice, "%.*s\r\n", (int)strlen(valid[line - 1]) - 1, valid[line - 1]);
         if (line == 2 || line == 7 || line == 8) continue;
     }
-    check_replaced(12, "segment 000007 " UUID_B " 0 0\nmore\n", IDXF_FAULT_SYNTAX, 13);
-    check_replaced(12, "segment 000007 " UUID_B " 0 0\n\n", IDXF_FAULT_SYNTAX, 13);
-    check_replaced(12, "segment 000007 " UUID_B " 0 0\ntable 001 0\n", IDXF_FAULT_SYNTAX, 13);
-    check_replaced(12, "segment 000007 " UUID_B " 0 0\nchecksum 0123456789abcdef\n", IDXF_FAULT_SYNTAX, 13);
+    check_replaced(13, "segment 000007 " UUID_B " 0 0 0\nmore\n", IDXF_FAULT_SYNTAX, 14);
+    check_replaced(13, "segment 000007 " UUID_B " 0 0 0\n\n", IDXF_FAULT_SYNTAX, 14);
+    check_replaced(13, "segment 000007 " UUID_B " 0 0 0\ntable 001 0\n", IDXF_FAULT_SYNTAX, 14);
+    check_replaced(13, "segment 000007 " UUID_B " 0 0 0\nchecksum 0123456789abcdef\n", IDXF_FAULT_SYNTAX, 14);
 }
 
 static void test_uuid(void **state) {
@@ -237,9 +238,9 @@ static void test_uuid(void **state) {
         {2, "uuid 00112233-4455-6677-8899_aabbccddeeff\n", IDXF_FAULT_UUID, 2},
         {2, "uuid\n", IDXF_FAULT_SYNTAX, 2},
         {2, "uuid " UUID " \n", IDXF_FAULT_SYNTAX, 2},
-        {11, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefF 5 7\n", IDXF_FAULT_UUID, 11},
-        {11, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefff 5 7\n", IDXF_FAULT_UUID, 11},
-        {12, "segment 000007 aaaaaaaa-4455-6677-8899 0 0\n", IDXF_FAULT_UUID, 12},
+        {12, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefF 5 7 0\n", IDXF_FAULT_UUID, 12},
+        {12, "segment 000001 aaaaaaaa-4455-6677-8899-aabbccddeefff 5 7 0\n", IDXF_FAULT_UUID, 12},
+        {13, "segment 000007 aaaaaaaa-4455-6677-8899 0 0 0\n", IDXF_FAULT_UUID, 13},
     };
     check_all(cases, COUNT_OF(cases));
 }
@@ -280,7 +281,7 @@ static void test_bits_and_k(void **state) {
 static void test_largest_k(void **state) {
     (void)state;
     static const char *const rest =
-        "id-type text\nby-id no\nrecipe\nscheme x\ntable 00000001 0\nsegment 000001 " UUID_A " 0 0\n";
+        "id-type text\nby-id no\nrecipe\nscheme x\ntable 00000001 0\nsequence 0\nsegment 000001 " UUID_A " 0 0 0\n";
     for (unsigned k = 15; k <= 18; k++) {
         char text[1000];
         int size = sprintf(text, "%s%sbits 32\nk %u\n%s", valid[0], valid[1], k, rest);
@@ -312,7 +313,7 @@ static void test_by_id(void **state) {
         {6, "by-id 1\n", IDXF_FAULT_BY_ID, 6},
         {6, "by-id\n", IDXF_FAULT_SYNTAX, 6},
         {6, "by-id no no\n", IDXF_FAULT_SYNTAX, 6},
-        {5, "id-type none\n", IDXF_FAULT_COUNT, 11}, /* without a map from IDs it may be */
+        {5, "id-type none\n", IDXF_FAULT_COUNT, 12}, /* without a map from IDs it may be */
     };
     check_all(cases, COUNT_OF(cases));
 }
@@ -327,8 +328,8 @@ static void test_by_id_of_none(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[1000];
         int size =
-            sprintf(text, "%s%s%s%sid-type %s\nby-id %s\n%s%s%ssegment 000001 " UUID_A " 0 0\n", valid[0], valid[1],
-                    valid[2], valid[3], cases[i].id_type, cases[i].by_id, valid[6], valid[7], valid[8]);
+            sprintf(text, "%s%s%s%sid-type %s\nby-id %s\n%s%s%s%ssegment 000001 " UUID_A " 0 0 0\n", valid[0], valid[1],
+                    valid[2], valid[3], cases[i].id_type, cases[i].by_id, valid[6], valid[7], valid[8], valid[10]);
         struct result result = read_summed(text, (size_t)size);
         assert_fault(result.fault, cases[i].fault);
         if (cases[i].fault != IDXF_OK) assert_int_equal(result.line, 6);
@@ -411,8 +412,9 @@ static void test_mask_too_wide(void **state) {
     for (unsigned bits = 61; bits <= 64; bits++) {
         for (unsigned bit = 60; bit < 64; bit++) {
             char text[1000];
-            int size = sprintf(text, "%s%sbits %u\n%s%s%s%s%stable %016" PRIx64 " 0\n%s", valid[0], valid[1], bits,
-                               valid[3], valid[4], valid[5], valid[6], valid[7], UINT64_C(1) << bit, valid[10]);
+            int size =
+                sprintf(text, "%s%sbits %u\n%s%s%s%s%stable %016" PRIx64 " 0\n%s%s", valid[0], valid[1], bits, valid[3],
+                        valid[4], valid[5], valid[6], valid[7], UINT64_C(1) << bit, valid[10], valid[11]);
             struct result result = read_summed(text, (size_t)size);
             assert_fault(result.fault, bit < bits ? IDXF_OK : IDXF_FAULT_MASK);
             if (bit >= bits) assert_int_equal(result.line, 9);
@@ -423,32 +425,67 @@ static void test_mask_too_wide(void **state) {
 static void test_segment(void **state) {
     (void)state;
     static const struct replaced cases[] = {
-        {11, "segment 000000 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 11},
-        {11, "segment 000007 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 12}, /* the same number twice */
-        {11, "segment 000008 " UUID_A " 5 7\n", IDXF_FAULT_SEGMENT, 12}, /* out of order */
-        {11, "segment 000006 " UUID_A " 5 7\n", IDXF_OK, 0},
-        {12, "segment 999999 " UUID_B " 0 0\n", IDXF_OK, 0},
-        {12, "segment 000007 " UUID_A " 0 0\n", IDXF_FAULT_SEGMENT, 12}, /* the same uuid twice */
-        {12, "segment 000007 " UUID " 0 0\n", IDXF_OK, 0},               /* as the index: not forbidden */
-        {12, "segment 00007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 0000007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 00000x " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment  00007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B " 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B "\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B " 0 0 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B " 0 0 \n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B "  0 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B " 00 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B " 0 00\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B " -0 0\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551615\n", IDXF_OK, 0},
-        {12, "segment 000007 " UUID_B " 0 18446744073709551616\n", IDXF_FAULT_COUNT, 12},
-        {12, "segment 000007 " UUID_B " 18446744073709551616 18446744073709551616\n", IDXF_FAULT_COUNT, 12},
-        {12, "segment 000007 " UUID_B " 1 0\n", IDXF_FAULT_COUNT, 12},
-        {12, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551614\n", IDXF_FAULT_COUNT, 12},
-        {12, "segment\n", IDXF_FAULT_SYNTAX, 12},
-        {12, "", IDXF_OK, 0},
+        {12, "segment 000000 " UUID_A " 5 7 0\n", IDXF_FAULT_SEGMENT, 12},
+        {12, "segment 000007 " UUID_A " 5 7 0\n", IDXF_FAULT_SEGMENT, 13}, /* the same number twice */
+        {12, "segment 000008 " UUID_A " 5 7 0\n", IDXF_OK, 0},             /* the order is that of age */
+        {12, "segment 000006 " UUID_A " 5 7 0\n", IDXF_OK, 0},
+        {13, "segment 999999 " UUID_B " 0 0 0\n", IDXF_OK, 0},
+        {13, "segment 000007 " UUID_A " 0 0 0\n", IDXF_FAULT_SEGMENT, 13}, /* the same uuid twice */
+        {13, "segment 000007 " UUID " 0 0 0\n", IDXF_OK, 0},               /* as the index: not forbidden */
+        {13, "segment 00007 " UUID_B " 0 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 0000007 " UUID_B " 0 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 00000x " UUID_B " 0 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment  00007 " UUID_B " 0 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B "\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 0 0 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 0 0 0 \n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B "  0 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 00 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 0 00 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " -0 0 0\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551615 0\n", IDXF_OK, 0},
+        {13, "segment 000007 " UUID_B " 0 18446744073709551616 0\n", IDXF_FAULT_COUNT, 13},
+        {13, "segment 000007 " UUID_B " 18446744073709551616 18446744073709551616 0\n", IDXF_FAULT_COUNT, 13},
+        {13, "segment 000007 " UUID_B " 1 0 0\n", IDXF_FAULT_COUNT, 13},
+        {13, "segment 000007 " UUID_B " 18446744073709551615 18446744073709551614 0\n", IDXF_FAULT_COUNT, 13},
+        {13, "segment\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "", IDXF_OK, 0},
+    };
+    check_all(cases, COUNT_OF(cases));
+}
+
+/* Removals, which the oldest segment has none of. */
+static void test_removed(void **state) {
+    (void)state;
+    static const struct replaced cases[] = {
+        {12, "segment 000001 " UUID_A " 5 7 1\n", IDXF_FAULT_COUNT, 12},
+        {12, "segment 000001 " UUID_A " 5 7 18446744073709551616\n", IDXF_FAULT_COUNT, 12},
+        {13, "segment 000007 " UUID_B " 0 0 1\n", IDXF_OK, 0},
+        {13, "segment 000007 " UUID_B " 5 7 18446744073709551615\n", IDXF_OK, 0},
+        {13, "segment 000007 " UUID_B " 5 7 18446744073709551616\n", IDXF_FAULT_COUNT, 13},
+        {13, "segment 000007 " UUID_B " 5 7 01\n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 5 7 \n", IDXF_FAULT_SYNTAX, 13},
+        {13, "segment 000007 " UUID_B " 5 7\n", IDXF_FAULT_SYNTAX, 13},
+    };
+    check_all(cases, COUNT_OF(cases));
+}
+
+static void test_sequence(void **state) {
+    (void)state;
+    static const struct replaced cases[] = {
+        {11, "sequence 0\n", IDXF_OK, 0},
+        {11, "sequence 18446744073709551614\n", IDXF_OK, 0},
+        {11, "sequence 18446744073709551615\n", IDXF_FAULT_COUNT, 11}, /* nothing could follow */
+        {11, "sequence 18446744073709551616\n", IDXF_FAULT_COUNT, 11},
+        {11, "sequence 00\n", IDXF_FAULT_SYNTAX, 11},
+        {11, "sequence -1\n", IDXF_FAULT_SYNTAX, 11},
+        {11, "sequence \n", IDXF_FAULT_SYNTAX, 11},
+        {11, "sequence\n", IDXF_FAULT_SYNTAX, 11},
+        {11, "sequence 1 \n", IDXF_FAULT_SYNTAX, 11},
+        {11, "sequence 1 1\n", IDXF_FAULT_SYNTAX, 11},
+        {11, "", IDXF_FAULT_SYNTAX, 11},
+        {11, "sequence 0\nsequence 0\n", IDXF_FAULT_SEGMENT, 12},
     };
     check_all(cases, COUNT_OF(cases));
 }
@@ -458,11 +495,11 @@ static void test_documents_of_none(void **state) {
     (void)state;
     for (unsigned documents = 0; documents < 9; documents++) {
         char text[1000];
-        int size = sprintf(text, "%s%s%s%sid-type none\n%s%s%s%ssegment 000001 " UUID_A " 5 %u\n", valid[0], valid[1],
-                           valid[2], valid[3], valid[5], valid[6], valid[7], valid[8], documents);
+        int size = sprintf(text, "%s%s%s%sid-type none\n%s%s%s%s%ssegment 000001 " UUID_A " 5 %u 0\n", valid[0],
+                           valid[1], valid[2], valid[3], valid[5], valid[6], valid[7], valid[8], valid[10], documents);
         struct result result = read_summed(text, (size_t)size);
         assert_fault(result.fault, documents == 0 ? IDXF_OK : IDXF_FAULT_COUNT);
-        if (documents > 0) assert_int_equal(result.line, 10);
+        if (documents > 0) assert_int_equal(result.line, 11);
     }
 }
 
@@ -473,8 +510,9 @@ static struct result read_with(unsigned tables, unsigned segments) {
     size_t size = 0;
     for (unsigned i = 0; i < 8; i++) size += (size_t)sprintf(text + size, "%s", valid[i]);
     for (unsigned i = 0; i < tables; i++) size += (size_t)sprintf(text + size, "table %03x 0\n", i + 1);
+    size += (size_t)sprintf(text + size, "sequence 0\n");
     for (unsigned i = 0; i < segments; i++)
-        size += (size_t)sprintf(text + size, "segment %06u %08x-4455-6677-8899-aabbccddeeff 0 0\n", i + 1, i);
+        size += (size_t)sprintf(text + size, "segment %06u %08x-4455-6677-8899-aabbccddeeff 0 0 0\n", i + 1, i);
     return read_summed(text, size);
 }
 
@@ -482,12 +520,12 @@ static void test_number_of_tables_and_segments(void **state) {
     (void)state;
     check(read_with(0, 1), IDXF_FAULT_MASK, 9);
     check(read_with(0, 0), IDXF_FAULT_MASK, 9);
-    check(read_with(3, 0), IDXF_FAULT_SEGMENT, 12);
+    check(read_with(3, 0), IDXF_FAULT_SEGMENT, 13);
     assert_fault(read_with(1, 1).fault, IDXF_OK);
     assert_fault(read_with(256, 1).fault, IDXF_OK);
     check(read_with(257, 1), IDXF_FAULT_MASK, 8 + 257);
     assert_fault(read_with(1, 1024).fault, IDXF_OK);
-    check(read_with(1, 1025), IDXF_FAULT_SEGMENT, 9 + 1025);
+    check(read_with(1, 1025), IDXF_FAULT_SEGMENT, 10 + 1025);
     assert_fault(read_with(256, 1024).fault, IDXF_OK);
 }
 
@@ -511,6 +549,8 @@ int main(void) {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_mask_too_wide),
         cmocka_unit_test(test_segment),
+        cmocka_unit_test(test_removed),
+        cmocka_unit_test(test_sequence),
         cmocka_unit_test(test_documents_of_none),
         cmocka_unit_test(test_number_of_tables_and_segments),
     };

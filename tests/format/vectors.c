@@ -18,6 +18,7 @@
 #include "format/ids.h"
 #include "format/manifest.h"
 #include "format/permute.h"
+#include "format/removed.h"
 #include "format/table.h"
 #include "libidx/table_writer.h"
 #include "tests/format/directory.h"
@@ -286,7 +287,7 @@ static char *find_line(const struct bytes *file, const char *name) {
     return NULL;
 }
 
-#define MAX_BYTES 100000
+#define MAX_BYTES 17000000
 
 /* Bytes in hexadecimal, or `NN*C` for C of them. */
 static struct bytes parse_bytes(char *at) {
@@ -411,6 +412,89 @@ static bool is_written_again(const struct bytes *file, const struct bytes *text)
     return same;
 }
 
+/* ---- Records and removals ---- */
+
+static void append_record(struct bytes *text, const struct idxf_record *record) {
+    static const char *const names[] = {"add", "remove-document", "remove-fingerprint"};
+    char line[64];
+    int length = snprintf(line, sizeof line, "%s %" PRIx64 " ", names[record->operation], record->fingerprint);
+    append_text(text, line, (size_t)length);
+    for (size_t i = 0; i < record->id_size; i++) {
+        snprintf(line, sizeof line, "%02x", record->id[i]);
+        append_text(text, line, 2);
+    }
+    append_text(text, "\n", 1);
+}
+
+static struct idxf_record_rules parse_rules(const struct bytes *file) {
+    struct idxf_record_rules rules = {.bits = (uint8_t)strtoul(find_line(file, "bits"), NULL, 10)};
+    const char *type = find_line(file, "id-type"), *at = find_line(file, "uuid");
+    rules.id_type = *type == 't' ? IDXF_ID_TEXT : *type == 'u' ? IDXF_ID_U64 : IDXF_ID_NONE;
+    for (unsigned i = 0; i < IDXF_UUID_BYTES; i++, at += 2) {
+        char digits[3] = {at[*at == '-'], at[(*at == '-') + 1], '\0'};
+        rules.uuid[i] = (uint8_t)strtoul(digits, NULL, 16);
+        at += *at == '-';
+    }
+    return rules;
+}
+
+static enum idxf_fault read_record_text(const struct bytes *file, struct bytes *text) {
+    struct idxf_record_rules rules = parse_rules(file);
+    struct idxf_record record;
+    struct bytes written = parse_bytes(find_line(file, "record"));
+    uint64_t sequence = strtoull(find_line(file, "sequence"), NULL, 10);
+    uint8_t *bytes = copy_exactly(written.at, written.size), *again = calloc(1, written.size + 1);
+    enum idxf_fault fault = idxf_record_read(&rules, sequence, &record, bytes, written.size);
+    if (fault == IDXF_OK) {
+        append_record(text, &record);
+        assert_int_equal(idxf_record_size(&record), written.size);
+        idxf_record_write(&rules, sequence, &record, again);
+        assert_memory_equal(again, bytes, written.size);
+    }
+    free(again);
+    free(bytes);
+    free(written.at);
+    return fault;
+}
+
+/* Reads a file, compares it with what is written of what was read, and gives that. */
+static enum idxf_fault read_removed(const struct idxf_record_rules *rules, const uint8_t *bytes, size_t size,
+                                    uint8_t *again, struct bytes *text) {
+    struct idxf_removed removed;
+    struct idxf_removals removals;
+    struct idxf_record removal;
+    uint32_t version;
+    enum idxf_fault fault = idxf_removed_read(&removed, bytes, size, &version);
+    if (fault != IDXF_OK) return fault;
+    const uint8_t *first = bytes + IDXF_REMOVED_HEADER_BYTES;
+    if (idxf_checksum(first, (size_t)removed.length) != removed.checksum) return IDXF_FAULT_CHECKSUM;
+    assert_memory_equal(removed.uuid, rules->uuid, IDXF_UUID_BYTES);
+    idxf_removed_write(&removed, again);
+    uint8_t *at = again + IDXF_REMOVED_HEADER_BYTES;
+    idxf_removals_open(&removals, rules, &removed, first);
+    while (removals.left > 0) {
+        fault = idxf_removals_next(&removals, &removal);
+        if (fault != IDXF_OK) return fault;
+        append_record(text, &removal);
+        idxf_removal_write(rules->id_type, &removal, at);
+        at += idxf_removal_size(rules->id_type, &removal);
+    }
+    assert_int_equal(at - again, size);
+    assert_memory_equal(again, bytes, size);
+    return IDXF_OK;
+}
+
+static enum idxf_fault read_removed_text(const struct bytes *file, struct bytes *text) {
+    struct idxf_record_rules rules = parse_rules(file);
+    struct bytes written = parse_bytes(find_line(file, "file"));
+    uint8_t *bytes = copy_exactly(written.at, written.size), *again = calloc(1, written.size + 1);
+    enum idxf_fault fault = read_removed(&rules, bytes, written.size, again, text);
+    free(again);
+    free(bytes);
+    free(written.at);
+    return fault;
+}
+
 /* ---- The list ---- */
 
 struct row {
@@ -461,6 +545,8 @@ static enum idxf_fault read_by_kind(const struct row *row, const struct bytes *f
     if (strcmp(row->kind, "block") == 0) return read_block_text(file, list);
     if (strcmp(row->kind, "group") == 0) return read_group_text(file, text);
     if (strcmp(row->kind, "ids") == 0) return read_ids_text(file, text);
+    if (strcmp(row->kind, "record") == 0) return read_record_text(file, text);
+    if (strcmp(row->kind, "removed") == 0) return read_removed_text(file, text);
     fail_msg("%s is of an unknown kind: %s", row->file, row->kind);
     return IDXF_OK;
 }
@@ -469,8 +555,8 @@ static const char *compare_group(const struct row *row, const struct bytes *file
     struct bytes expected = read_vector(row->fingerprints);
     bool same = expected.size == text->size && memcmp(expected.at, text->at, text->size) == 0;
     free(expected.at);
-    if (!same) return "other entries or IDs";
-    if (strcmp(row->kind, "ids") == 0) return NULL;
+    if (!same) return "other entries, IDs or records";
+    if (strcmp(row->kind, "group") != 0) return NULL;
     bool is_foreign = strstr(row->file, "-foreign-") != NULL;
     if (is_written_again(file, text) == is_foreign) return is_foreign ? "nothing foreign" : "written otherwise";
     return NULL;
@@ -479,7 +565,9 @@ static const char *compare_group(const struct row *row, const struct bytes *file
 /* What is wrong with a valid vector that was read; NULL when nothing is. */
 static const char *compare(const struct row *row, const struct bytes *file, const struct list *list,
                            const struct bytes *text) {
-    if (strcmp(row->kind, "group") == 0 || strcmp(row->kind, "ids") == 0) return compare_group(row, file, text);
+    static const char *const of_text[] = {"group", "ids", "record", "removed"};
+    for (size_t i = 0; i < COUNT_OF(of_text); i++)
+        if (strcmp(row->kind, of_text[i]) == 0) return compare_group(row, file, text);
     bool is_table = strcmp(row->kind, "table") == 0;
     if (!is_table && strcmp(row->kind, "block") != 0) return NULL;
     struct list expected = parse_fingerprints(row->fingerprints);
@@ -524,7 +612,7 @@ static void test_every_vector(void **state) {
 /* Each fault has a vector that shows it; and each kind has valid ones. */
 static void test_every_fault_has_a_vector(void **state) {
     (void)state;
-    static const char *const kinds[] = {"table", "manifest", "sums", "block"};
+    static const char *const kinds[] = {"table", "manifest", "sums", "block", "record", "removed"};
     struct bytes list;
     struct row row;
     char *at;
