@@ -79,15 +79,16 @@ static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi
 enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
                                         struct idxi_progress *progress, struct idxi_by_id_made *made,
                                         struct idx_error *error) {
-    struct idxf_manifest_segment counts = output->segment;
+    struct idxf_manifest_segment segment = {.number = output->segment.number};
     struct idxi_map_writer writer;
     *made = (struct idxi_by_id_made){0};
+    memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid); /* its counts may be counted at this time */
     enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
     if (status == IDX_OK) status = write_entries(&writer, entries, progress, made, error);
-    counts.fingerprints = made->hashes;
-    counts.documents = made->entries;
+    segment.fingerprints = made->hashes;
+    segment.documents = made->entries;
     if (status == IDX_OK)
-        status = idxi_map_writer_finish(&writer, output->segment_folder, &counts, &made->bytes, error);
+        status = idxi_map_writer_finish(&writer, output->segment_folder, &segment, &made->bytes, error);
     idxi_map_writer_close(&writer);
     return status;
 }
