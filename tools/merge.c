@@ -11,9 +11,9 @@
 static const char help[] =
     "Usage: idx merge [OPTION…] OUTPUT INDEX…\n"
     "Merge all INDEXes, all segments of each, into an index of one segment, the folder OUTPUT, without sorting again.\n"
-    "They must have the same bits, k, ID type, recipe and tables. Text IDs come in the order of the INDEXes; of "
-    "integer\n"
-    "IDs the same one twice on one fingerprint is one document.\n"
+    "They must have the same bits, k, ID type, recipe and tables, and all or none a map from IDs. Text IDs come in "
+    "the\n"
+    "order of the INDEXes; of integer IDs the same one twice on one fingerprint is one document.\n"
     "\n"
     "  --memory SIZE          memory to use (default: half of what is free)\n"
     "  --threads N            tables merged at a time (default: the processors, up to 16)\n"
