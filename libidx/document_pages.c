@@ -18,9 +18,10 @@ enum {
     AT_MAGIC = PAGE_HEADER,
     AT_VERSION = PAGE_HEADER + 4,
     AT_PAGE_SIZE = PAGE_HEADER + 24,
+    AT_FREE_ROOT = PAGE_HEADER + 64,
     AT_MAIN_ROOT = PAGE_HEADER + 112,
+    AT_LAST_PAGE = PAGE_HEADER + 120,
     AT_TRANSACTION = PAGE_HEADER + 128,
-    META_BYTES = PAGE_HEADER + 136,
     /* Nodes: data size, or page number, in 32 bits; flags, or its high bits; key size; key; data. */
     NODE_HEADER = 8,
     AT_NODE_FLAGS = 4,
@@ -57,9 +58,15 @@ static uint64_t host64(const uint8_t *bytes) {
     return value;
 }
 
-static enum idx_status fail_structure(const struct idxi_pages *pages, struct idx_error *error) {
-    return idxi_fail(error, IDX_BAD_CONTENT, pages->path,
+_Static_assert(AT_TRANSACTION + 8 == IDXI_META_BYTES, "the transaction's number comes last");
+
+static enum idx_status fail_file(const char *path, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, path,
                      "is no sound LMDB file: restore it from a copy, or rebuild the index");
+}
+
+static enum idx_status fail_structure(const struct idxi_pages *pages, struct idx_error *error) {
+    return fail_file(pages->path, error);
 }
 
 /* ---- Checksums ---- */
@@ -79,8 +86,9 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
 }
 
 /* Checks `count` LMDB pages from `number` on, and gives the first of them. */
-static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
+static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count, unsigned level,
                                    const uint8_t **page, struct idx_error *error) {
+    if (pages->fetch != NULL) return pages->fetch(pages, number, count, level, page, error);
     uint64_t limit = pages->length / pages->page_size;
     if (number >= limit || count > limit - number) return fail_structure(pages, error);
     uint64_t begin = number * pages->page_size, end = begin + count * pages->page_size;
@@ -128,7 +136,7 @@ static enum idx_status get_entry(const struct idxi_pages *pages, const uint8_t *
     if ((flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size) > room) return fail_structure(pages, error);
     if (!(flags & BIG_DATA)) return IDX_OK;
     uint64_t number = host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
-    IDXI_TRY(check_pages(pages, number, count, &cursor->value, error));
+    IDXI_TRY(check_pages(pages, number, count, IDXI_MAX_DEPTH, &cursor->value, error));
     cursor->value += PAGE_HEADER;
     return IDX_OK;
 }
@@ -154,27 +162,42 @@ static enum idx_status allocate(struct idxi_pages *pages, struct idx_error *erro
 }
 
 /* LMDB's magic number has the byte order of the machine that wrote it. */
-static enum idx_status check_magic(const struct idxi_pages *pages, struct idx_error *error) {
-    uint32_t magic = host32(pages->map + AT_MAGIC);
+static enum idx_status check_magic(const uint8_t *page, const char *path, struct idx_error *error) {
+    uint32_t magic = host32(page + AT_MAGIC);
     if (magic == LMDB_MAGIC) return IDX_OK;
     if (magic == __builtin_bswap32(LMDB_MAGIC))
         return idxi_fail(
-            error, IDX_UNSUPPORTED, pages->path,
+            error, IDX_UNSUPPORTED, path,
             "was made on a machine of the other byte order: `idx dump` the index there, and build it here");
-    return fail_structure(pages, error);
+    return fail_file(path, error);
+}
+
+enum idx_status idxi_meta_read(struct idxi_meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
+    IDXI_TRY(check_magic(page, path, error));
+    *meta = (struct idxi_meta){
+        .page_size = host32(page + AT_PAGE_SIZE),
+        .free_root = host64(page + AT_FREE_ROOT),
+        .main_root = host64(page + AT_MAIN_ROOT),
+        .last_page = host64(page + AT_LAST_PAGE),
+        .transaction = host64(page + AT_TRANSACTION),
+    };
+    if (host32(page + AT_VERSION) != LMDB_VERSION || meta->page_size < IDXF_PAGE_SIZE ||
+        meta->page_size > MAX_PAGE_SIZE || (meta->page_size & (meta->page_size - 1)) != 0)
+        return fail_file(path, error);
+    return IDX_OK;
 }
 
 static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_error *error) {
     const uint8_t *page;
+    struct idxi_meta first, second;
     pages->page_size = IDXF_PAGE_SIZE;
-    IDXI_TRY(check_pages(pages, 0, 1, &page, error));
-    IDXI_TRY(check_magic(pages, error));
-    pages->page_size = host32(page + AT_PAGE_SIZE);
-    if (host32(page + AT_VERSION) != LMDB_VERSION) return fail_structure(pages, error);
-    if (pages->page_size < IDXF_PAGE_SIZE || pages->page_size > MAX_PAGE_SIZE ||
-        (pages->page_size & (pages->page_size - 1)) != 0)
-        return fail_structure(pages, error);
-    return check_pages(pages, 0, 2, &page, error);
+    IDXI_TRY(check_pages(pages, 0, 1, 0, &page, error));
+    IDXI_TRY(idxi_meta_read(&first, page, pages->path, error));
+    pages->page_size = first.page_size;
+    IDXI_TRY(check_pages(pages, 0, 2, 0, &page, error));
+    IDXI_TRY(idxi_meta_read(&second, page + pages->page_size, pages->path, error));
+    pages->main_root = first.transaction < second.transaction ? second.main_root : first.main_root;
+    return IDX_OK;
 }
 
 enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
@@ -229,7 +252,7 @@ static bool search_page(const struct idxi_pages *pages, const uint8_t *page, con
 static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
     const uint8_t *page;
     if (cursor->depth == IDXI_MAX_DEPTH) return fail_structure(cursor->pages, error);
-    IDXI_TRY(check_pages(cursor->pages, number, 1, &page, error));
+    IDXI_TRY(check_pages(cursor->pages, number, 1, cursor->depth, &page, error));
     if (!(flags_of(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
         return fail_structure(cursor->pages, error);
     cursor->way[cursor->depth].page = page;
@@ -287,17 +310,25 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
     }
 }
 
-/* The root of the main database, which holds the named ones. */
-static uint64_t main_root(const struct idxi_pages *pages) {
-    const uint8_t *first = pages->map, *second = first + pages->page_size;
-    const uint8_t *newer = host64(first + AT_TRANSACTION) < host64(second + AT_TRANSACTION) ? second : first;
-    return host64(newer + AT_MAIN_ROOT);
+enum idx_status idxi_pages_last(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
+                                struct idx_error *error) {
+    cursor->pages = pages;
+    cursor->depth = 0;
+    cursor->found = false;
+    if (root == NO_PAGE) return IDX_OK;
+    IDXI_TRY(go_down(cursor, root, error));
+    for (;;) {
+        unsigned *node = &cursor->way[cursor->depth - 1].node;
+        *node = count_nodes(pages, cursor->way[cursor->depth - 1].page) - 1;
+        if (!is_in_branch(cursor)) return settle(cursor, error);
+        IDXI_TRY(follow(cursor, error));
+    }
 }
 
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(idxi_pages_seek(pages, main_root(pages), name, strlen(name), &cursor, error));
+    IDXI_TRY(idxi_pages_seek(pages, pages->main_root, name, strlen(name), &cursor, error));
     if (!cursor.found || cursor.key_size != strlen(name) || memcmp(cursor.key, name, cursor.key_size) != 0 ||
         !(host16(current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
         host16(cursor.value + AT_DATABASE_FLAGS) != 0)

@@ -68,7 +68,7 @@ bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fi
  */
 struct idxi_pending_cursor {
     struct idxi_pending_view view;
-    uint32_t next; /* private */
+    uint32_t next, floor; /* private */
 };
 
 /* Those of a fingerprint. idxi_pending_next sets *id, which lives as long as the pending records do, and returns

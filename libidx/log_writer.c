@@ -1,0 +1,292 @@
+/* log_writer.c: has LMDB write the log: transactions, room in the map, and what goes wrong with them. */
+#include "libidx/log_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/bytes.h"
+#include "libidx/error.h"
+#include "libidx/file.h"
+#include "libidx/log_reader.h"
+
+#define NAMED_DATABASES 2
+
+/* Room in the map beyond the file, at first, in bytes. */
+#define MAP_ROOM ((size_t)16 << 20)
+
+/* A new log stands under this name until it is whole. */
+#define NEW_NAME IDXI_LOG_NAME ".new"
+
+/* Records that a transaction deletes at most, so that its pages fit into memory. */
+#define DELETED_AT_ONCE 100000
+
+struct idxi_log_writer {
+    struct idxf_record_rules rules;
+    MDB_env *env;
+    MDB_dbi log;
+    char *path;
+    uint64_t last; /* the newest record, or what is in the segments */
+};
+
+static enum idx_status fail_lmdb(const struct idxi_log_writer *writer, int result, const char *action,
+                                 struct idx_error *error) {
+    if (result > 0) return idxi_fail_system(error, result, writer->path, action);
+    return idxi_fail(error, result == MDB_PANIC ? IDX_IO_ERROR : IDX_BAD_CONTENT, writer->path, "can't %s: %s", action,
+                     mdb_strerror(result));
+}
+
+/* ---- Making ---- */
+
+static int put_meta(MDB_txn *txn, MDB_dbi meta, const char *name, const void *value, size_t size) {
+    MDB_val key = {strlen(name), (void *)(uintptr_t)name}, data = {size, (void *)(uintptr_t)value};
+    return mdb_put(txn, meta, &key, &data, 0);
+}
+
+static int put_first_content(MDB_txn *txn, const struct idxf_record_rules *rules) {
+    MDB_dbi log, meta;
+    uint8_t version[4];
+    idxf_store32(version, IDXF_VERSION);
+    int result = mdb_dbi_open(txn, "log", MDB_CREATE, &log);
+    if (result == 0) result = mdb_dbi_open(txn, "meta", MDB_CREATE, &meta);
+    if (result == 0) result = put_meta(txn, meta, "uuid", rules->uuid, IDXF_UUID_BYTES);
+    return result == 0 ? put_meta(txn, meta, "version", version, sizeof version) : result;
+}
+
+/* Makes an empty log at a path. */
+static int make_log(const char *path, const struct idxf_record_rules *rules) {
+    MDB_env *env;
+    MDB_txn *txn = NULL;
+    int result = mdb_env_create(&env);
+    if (result != 0) return result;
+    result = mdb_env_set_maxdbs(env, NAMED_DATABASES);
+    if (result == 0) result = mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0666);
+    if (result == 0) result = mdb_txn_begin(env, NULL, 0, &txn);
+    if (result == 0) result = put_first_content(txn, rules);
+    if (result == 0)
+        result = mdb_txn_commit(txn);
+    else if (txn != NULL)
+        mdb_txn_abort(txn);
+    mdb_env_close(env);
+    return result;
+}
+
+/* Makes an empty log, which nobody sees before it is whole. */
+static enum idx_status create(struct idxi_log_writer *writer, int folder, const char *folder_path,
+                              struct idx_error *error) {
+    char *path = idxi_path(folder_path, NEW_NAME);
+    if (path == NULL) return idxi_fail_memory(error);
+    unlinkat(folder, NEW_NAME, 0);
+    int result = make_log(path, &writer->rules);
+    free(path);
+    if (result == 0 && renameat(folder, NEW_NAME, folder, IDXI_LOG_NAME) != 0) result = errno;
+    if (result == 0) return idxi_sync_folder(folder, folder_path, error);
+    unlinkat(folder, NEW_NAME, 0);
+    return fail_lmdb(writer, result, "create", error);
+}
+
+/* ---- Opening ---- */
+
+/* LMDB goes by the path, where another index may have come to stand. */
+static enum idx_status check_same(const struct idxi_log_writer *writer, int folder, struct idx_error *error) {
+    struct stat ours, theirs;
+    mdb_filehandle_t file;
+    if (mdb_env_get_fd(writer->env, &file) != 0 || fstat(file, &ours) != 0 ||
+        fstatat(folder, IDXI_LOG_NAME, &theirs, 0) != 0)
+        return idxi_fail_system(error, errno, writer->path, "stat");
+    if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino) return IDX_OK;
+    return idxi_fail(error, IDX_FOREIGN_FILE, writer->path, "is that of an index which took this one's place: open it");
+}
+
+static int open_database(struct idxi_log_writer *writer) {
+    MDB_txn *txn;
+    int result = mdb_txn_begin(writer->env, NULL, 0, &txn);
+    if (result != 0) return result;
+    result = mdb_dbi_open(txn, "log", 0, &writer->log);
+    if (result == 0) return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    return result;
+}
+
+static enum idx_status open_environment(struct idxi_log_writer *writer, int folder, struct idx_error *error) {
+    struct stat status;
+    if (fstatat(folder, IDXI_LOG_NAME, &status, 0) != 0) return idxi_fail_system(error, errno, writer->path, "stat");
+    int result = mdb_env_create(&writer->env);
+    if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
+    if (result == 0) result = mdb_env_set_mapsize(writer->env, (size_t)status.st_size + MAP_ROOM);
+    if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR, 0666);
+    if (result == 0) result = open_database(writer);
+    return result == 0 ? check_same(writer, folder, error) : fail_lmdb(writer, result, "open", error);
+}
+
+/* Finds out which record is the last, by a reader, which trusts nothing. */
+static enum idx_status find_bounds(const struct idxi_log_writer *writer, int folder, const char *folder_path,
+                                   bool *exists, uint64_t *first, uint64_t *last, struct idx_error *error) {
+    struct idxi_log *log;
+    IDXI_TRY(idxi_log_open(&log, folder, folder_path, &writer->rules, error));
+    enum idx_status status = idxi_log_bounds(log, exists, first, last, error);
+    idxi_log_close(log);
+    return status;
+}
+
+static enum idx_status open_writer(struct idxi_log_writer *writer, int folder, const char *folder_path,
+                                   struct idx_error *error) {
+    uint64_t first, last, sequence = writer->last;
+    bool exists;
+    if (writer->path == NULL) return idxi_fail_memory(error);
+    IDXI_TRY(find_bounds(writer, folder, folder_path, &exists, &first, &last, error));
+    if (!exists) IDXI_TRY(create(writer, folder, folder_path, error));
+    if (first > sequence + 1)
+        return idxi_fail(error, IDX_BAD_CONTENT, writer->path,
+                         "begins with record number %llu, where the segments have those up to %llu: records are "
+                         "missing; restore the index from a copy",
+                         (unsigned long long)first, (unsigned long long)sequence);
+    IDXI_TRY(open_environment(writer, folder, error));
+    if (last > sequence) writer->last = last;
+    if (last == 0 || last >= sequence) return IDX_OK;
+    return idxi_log_delete(writer, sequence, error); /* no gap may come behind them */
+}
+
+enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder, const char *folder_path,
+                                     const struct idxf_record_rules *rules, uint64_t sequence,
+                                     struct idx_error *error) {
+    struct idxi_log_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) return idxi_fail_memory(error);
+    writer->rules = *rules;
+    writer->last = sequence;
+    writer->path = idxi_path(folder_path, IDXI_LOG_NAME);
+    enum idx_status status = open_writer(writer, folder, folder_path, error);
+    if (status == IDX_OK)
+        *result = writer;
+    else
+        idxi_log_writer_close(writer);
+    return status;
+}
+
+void idxi_log_writer_close(struct idxi_log_writer *writer) {
+    if (writer == NULL) return;
+    if (writer->env != NULL) mdb_env_close(writer->env);
+    free(writer->path);
+    free(writer);
+}
+
+uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) { return writer->last; }
+
+/* ---- Transactions ---- */
+
+/* What a transaction does, with what it needs; returns what LMDB says. */
+typedef int work_of_transaction(const struct idxi_log_writer *writer, MDB_txn *txn, void *context);
+
+static int run_once(struct idxi_log_writer *writer, work_of_transaction *work, void *context) {
+    MDB_txn *txn;
+    int result = mdb_txn_begin(writer->env, NULL, 0, &txn);
+    if (result != 0) return result;
+    result = work(writer, txn, context);
+    if (result == 0) return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    return result;
+}
+
+static int grow_map(struct idxi_log_writer *writer) {
+    MDB_envinfo info;
+    int result = mdb_env_info(writer->env, &info);
+    return result == 0 ? mdb_env_set_mapsize(writer->env, 2 * info.me_mapsize) : result;
+}
+
+/* Runs a transaction, in a map that is large enough. LMDB says EIO of a write that was cut short, also where the disk
+ * is full: a second one, which can't even begin, tells which. */
+static enum idx_status run(struct idxi_log_writer *writer, work_of_transaction *work, void *context, const char *action,
+                           struct idx_error *error) {
+    bool cut_short = false;
+    for (;;) {
+        int result = run_once(writer, work, context);
+        if (result == 0) return IDX_OK;
+        if (result == MDB_MAP_FULL) result = grow_map(writer);
+        if (result == EIO && !cut_short)
+            cut_short = true;
+        else if (result != 0)
+            return fail_lmdb(writer, result == MDB_PANIC && cut_short ? EIO : result, action, error);
+    }
+}
+
+struct batch {
+    const struct idxf_record *records;
+    size_t count;
+};
+
+static int put_records(const struct idxi_log_writer *writer, MDB_txn *txn, void *context) {
+    const struct batch *batch = context;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct idxf_record *record = &batch->records[i];
+        uint64_t sequence = writer->last + 1 + i;
+        uint8_t bytes[IDXF_RECORD_KEY_BYTES];
+        idxf_record_key(bytes, sequence);
+        MDB_val key = {sizeof bytes, bytes}, value = {idxf_record_size(record), NULL};
+        int result = mdb_put(txn, writer->log, &key, &value, MDB_APPEND | MDB_RESERVE);
+        if (result != 0) return result;
+        idxf_record_write(&writer->rules, sequence, record, value.mv_data);
+    }
+    return 0;
+}
+
+enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
+                                struct idx_error *error) {
+    struct batch batch = {records, count};
+    if (count == 0) return IDX_OK;
+    if (count > UINT64_MAX - writer->last)
+        return idxi_fail(error, IDX_LIMIT, writer->path, "has no sequence numbers left: build the index again");
+    for (size_t i = 0; i < count; i++) {
+        enum idxf_fault fault = idxf_record_check(&writer->rules, &records[i]);
+        if (fault == IDXF_OK) continue;
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->path, "can't have record %zu of a batch, which %s", i + 1,
+                         idxf_fault_sentence(fault));
+    }
+    IDXI_TRY(run(writer, put_records, &batch, "write", error));
+    writer->last += count;
+    return IDX_OK;
+}
+
+/* ---- Deleting ---- */
+
+struct deletion {
+    uint64_t sequence; /* the last one to be deleted */
+    bool done;
+};
+
+static int delete_at(MDB_cursor *cursor, struct deletion *deletion) {
+    MDB_val key, value;
+    for (size_t i = 0; i < DELETED_AT_ONCE; i++) {
+        int result = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+        deletion->done = result == MDB_NOTFOUND || (result == 0 && key.mv_size == IDXF_RECORD_KEY_BYTES &&
+                                                    idxf_record_sequence(key.mv_data) > deletion->sequence);
+        if (deletion->done) return 0;
+        if (result == 0) result = mdb_cursor_del(cursor, 0);
+        if (result != 0) return result;
+    }
+    return 0;
+}
+
+static int delete_records(const struct idxi_log_writer *writer, MDB_txn *txn, void *context) {
+    struct deletion *deletion = context;
+    MDB_cursor *cursor;
+    if (deletion->sequence >= writer->last) {
+        deletion->done = true;
+        return mdb_drop(txn, writer->log, 0);
+    }
+    int result = mdb_cursor_open(txn, writer->log, &cursor);
+    if (result != 0) return result;
+    result = delete_at(cursor, deletion);
+    mdb_cursor_close(cursor);
+    return result;
+}
+
+enum idx_status idxi_log_delete(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
+    struct deletion deletion = {.sequence = sequence};
+    while (!deletion.done) IDXI_TRY(run(writer, delete_records, &deletion, "delete records from", error));
+    return IDX_OK;
+}
