@@ -419,16 +419,25 @@ static bool reserve(struct idxi_pending *pending, const struct idxf_record *reco
     return *id != NULL;
 }
 
-/* Has memory fetched what appending will touch. */
-static void prefetch_buckets(const struct idxi_pending *pending, uint64_t fingerprint) {
+static void prefetch_slot(const struct keys *keys, uint64_t hash) {
+    const struct table *table = atomic_load_explicit(&keys->table, memory_order_relaxed);
+    __builtin_prefetch(&table->slots[place_of(table, hash)], 1);
+}
+
+/* Has memory fetched what appending will touch, all at once. */
+static void prefetch(const struct idxi_pending *pending, uint64_t fingerprint, uint64_t id_hash) {
     struct bucket *places[MAX_PARTS];
+    prefetch_slot(&pending->fingerprints, hash_fingerprint(fingerprint));
+    prefetch_slot(&pending->ids, id_hash);
     for (unsigned i = 0; i < pending->part_count; i++) {
         places[i] = get_bucket(&pending->parts[i], fingerprint);
         __builtin_prefetch(places[i]);
     }
     for (unsigned i = 0; i < pending->part_count; i++) {
         const struct block *block = atomic_load_explicit(&places[i]->block, memory_order_relaxed);
-        if (block != NULL) __builtin_prefetch(block, 1);
+        if (block == NULL) continue;
+        __builtin_prefetch(block, 1);
+        __builtin_prefetch((const char *)block + LINE, 1);
     }
 }
 
@@ -463,8 +472,7 @@ static void mark_removed(struct idxi_pending *pending, const struct record *reco
 }
 
 /* Links a record with those of its ID. */
-static void link_id(struct idxi_pending *pending, struct record *record, uint32_t number) {
-    uint64_t hash = hash_id(record->id, record->id_size);
+static void link_id(struct idxi_pending *pending, struct record *record, uint32_t number, uint64_t hash) {
     _Atomic uint64_t *slot = find_id_slot(pending, record->id, record->id_size, hash);
     record->previous_id = (uint32_t)atomic_load_explicit(slot, memory_order_relaxed);
     pending->ids.count += record->previous_id == 0;
@@ -490,14 +498,15 @@ enum idx_status idxi_pending_append(struct idxi_pending *pending, const struct i
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
                          (unsigned long long)count);
     uint32_t number = (uint32_t)count;
-    prefetch_buckets(pending, record->fingerprint);
+    uint64_t id_hash = record->id_size == 0 ? hash_id("", 0) : hash_id(record->id, record->id_size);
+    prefetch(pending, record->fingerprint, id_hash);
     if (!reserve(pending, record, number, &id)) return idxi_fail_memory(error);
     struct record *ours = get_record(pending, number);
     *ours = (struct record){.fingerprint = record->fingerprint,
                             .id = id,
                             .id_size = (uint32_t)record->id_size,
                             .operation = (uint8_t)record->operation};
-    if (has_id(pending, record->operation)) link_id(pending, ours, number);
+    if (has_id(pending, record->operation)) link_id(pending, ours, number, id_hash);
     link_fingerprint(pending, ours, number);
     struct record *first = get_record(pending, ours->first);
     if (record->operation == IDXF_ADD && !first->found) {
