@@ -125,8 +125,8 @@ struct bucket {
 };
 
 struct part {
-    uint64_t mask;
-    unsigned shift;       /* of the bits that choose a struct bucket */
+    uint64_t mask;        /* the bits that choose a bucket: the part's first */
+    unsigned shift;       /* of them */
     uint32_t last_bucket; /* 2^bits - 1 */
     struct bucket *buckets;
 };
@@ -293,7 +293,7 @@ static void cut_parts(struct idxi_pending *pending) {
     pending->part_count = pending->k == 0 ? 0 : count;
     for (unsigned i = 0; i < pending->part_count; i++) {
         unsigned width = bits / count + (i < bits % count), used = width < MAX_BUCKET_BITS ? width : MAX_BUCKET_BITS;
-        pending->parts[i] = (struct part){.mask = idxf_low_bits(width) << (above - width),
+        pending->parts[i] = (struct part){.mask = idxf_low_bits(used) << (above - used),
                                           .shift = above - used,
                                           .last_bucket = (uint32_t)idxf_low_bits(used)};
         above -= width;
@@ -707,7 +707,7 @@ struct search {
     void *context;
 };
 
-/* Whether a part before this one has no error either, and so the match. */
+/* Whether the match was in the bucket of a part before this one, too. */
 static bool was_before(const struct idxi_pending *pending, unsigned part, uint64_t errors) {
     while (part-- > 0) {
         if ((errors & pending->parts[part].mask) == 0) return true;
