@@ -18,8 +18,8 @@ enum {
     AT_MAGIC = PAGE_HEADER,
     AT_VERSION = PAGE_HEADER + 4,
     AT_PAGE_SIZE = PAGE_HEADER + 24,
-    AT_FREE_ROOT = PAGE_HEADER + 64,
-    AT_MAIN_ROOT = PAGE_HEADER + 112,
+    AT_FREE = PAGE_HEADER + 24,
+    AT_MAIN = PAGE_HEADER + 72,
     AT_LAST_PAGE = PAGE_HEADER + 120,
     AT_TRANSACTION = PAGE_HEADER + 128,
     /* Nodes: data size, or page number, in 32 bits; flags, or its high bits; key size; key; data. */
@@ -29,6 +29,8 @@ enum {
     /* The record of a named database. */
     DATABASE_BYTES = 48,
     AT_DATABASE_FLAGS = 4,
+    AT_DEPTH = 6,
+    AT_COUNTS = 8, /* of branch pages, leaf pages, overflow pages and entries */
     AT_ROOT = 40,
 };
 
@@ -36,7 +38,6 @@ enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
 enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
 
 #define LMDB_MAGIC 0xBEEFC0DE
-#define NO_PAGE UINT64_MAX
 #define LMDB_VERSION 1
 #define MAX_PAGE_SIZE 65536
 
@@ -172,12 +173,24 @@ static enum idx_status check_magic(const uint8_t *page, const char *path, struct
     return fail_file(path, error);
 }
 
+struct idxi_database idxi_database_read(const uint8_t *bytes) {
+    return (struct idxi_database){
+        .flags = host16(bytes + AT_DATABASE_FLAGS),
+        .depth = host16(bytes + AT_DEPTH),
+        .branch_pages = host64(bytes + AT_COUNTS),
+        .leaf_pages = host64(bytes + AT_COUNTS + 8),
+        .overflow_pages = host64(bytes + AT_COUNTS + 16),
+        .entries = host64(bytes + AT_COUNTS + 24),
+        .root = host64(bytes + AT_ROOT),
+    };
+}
+
 enum idx_status idxi_meta_read(struct idxi_meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
     IDXI_TRY(check_magic(page, path, error));
     *meta = (struct idxi_meta){
         .page_size = host32(page + AT_PAGE_SIZE),
-        .free_root = host64(page + AT_FREE_ROOT),
-        .main_root = host64(page + AT_MAIN_ROOT),
+        .free = idxi_database_read(page + AT_FREE),
+        .main = idxi_database_read(page + AT_MAIN),
         .last_page = host64(page + AT_LAST_PAGE),
         .transaction = host64(page + AT_TRANSACTION),
     };
@@ -196,7 +209,7 @@ static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_err
     pages->page_size = first.page_size;
     IDXI_TRY(check_pages(pages, 0, 2, 0, &page, error));
     IDXI_TRY(idxi_meta_read(&second, page + pages->page_size, pages->path, error));
-    pages->main_root = first.transaction < second.transaction ? second.main_root : first.main_root;
+    pages->main_root = first.transaction < second.transaction ? second.main.root : first.main.root;
     return IDX_OK;
 }
 
@@ -299,7 +312,7 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
     cursor->pages = pages;
     cursor->depth = 0;
     cursor->found = false;
-    if (root == NO_PAGE) return IDX_OK;
+    if (root == IDXI_NO_PAGE) return IDX_OK;
     IDXI_TRY(go_down(cursor, root, error));
     for (;;) {
         const uint8_t *page = cursor->way[cursor->depth - 1].page;
@@ -315,7 +328,7 @@ enum idx_status idxi_pages_last(const struct idxi_pages *pages, uint64_t root, s
     cursor->pages = pages;
     cursor->depth = 0;
     cursor->found = false;
-    if (root == NO_PAGE) return IDX_OK;
+    if (root == IDXI_NO_PAGE) return IDX_OK;
     IDXI_TRY(go_down(cursor, root, error));
     for (;;) {
         unsigned *node = &cursor->way[cursor->depth - 1].node;
@@ -325,14 +338,22 @@ enum idx_status idxi_pages_last(const struct idxi_pages *pages, uint64_t root, s
     }
 }
 
-enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
-                                     struct idx_error *error) {
+enum idx_status idxi_pages_find_database(const struct idxi_pages *pages, const char *name,
+                                         struct idxi_database *database, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_seek(pages, pages->main_root, name, strlen(name), &cursor, error));
     if (!cursor.found || cursor.key_size != strlen(name) || memcmp(cursor.key, name, cursor.key_size) != 0 ||
         !(host16(current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
         host16(cursor.value + AT_DATABASE_FLAGS) != 0)
         return fail_structure(pages, error);
-    *root = host64(cursor.value + AT_ROOT);
+    *database = idxi_database_read(cursor.value);
+    return IDX_OK;
+}
+
+enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
+                                     struct idx_error *error) {
+    struct idxi_database database;
+    IDXI_TRY(idxi_pages_find_database(pages, name, &database, error));
+    *root = database.root;
     return IDX_OK;
 }

@@ -33,10 +33,23 @@ struct idxi_pages {
     void *context;           /* of fetch */
 };
 
+/* What LMDB says of a database. Keys are ordered as bytes, and have one value each, where flags is 0. */
+struct idxi_database {
+    unsigned flags, depth;
+    uint64_t branch_pages, leaf_pages, overflow_pages;
+    uint64_t entries;
+    uint64_t root; /* IDXI_NO_PAGE: it is empty */
+};
+
+#define IDXI_NO_PAGE UINT64_MAX
+
+/* Reads what stands under a database's name: 48 bytes. */
+struct idxi_database idxi_database_read(const uint8_t *bytes);
+
 /* What one of LMDB's two meta pages, the first two, says: the one with the greater transaction counts. */
 struct idxi_meta {
     uint64_t page_size;
-    uint64_t free_root, main_root;
+    struct idxi_database free, main; /* of pages to be used again, and that of the named databases */
     uint64_t last_page;
     uint64_t transaction;
 };
@@ -59,9 +72,19 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
 /* Gives back the memory of pages that were read; they stay checked, and come back when they are read again. */
 void idxi_pages_drop(const struct idxi_pages *pages);
 
+/* Finds a named database whose keys are ordered as bytes, and each has one value. */
+enum idx_status idxi_pages_find_database(const struct idxi_pages *pages, const char *name,
+                                         struct idxi_database *database, struct idx_error *error);
+
 /* Finds the root of a named database whose keys are ordered as bytes, and each has one value. */
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error);
+
+/* Checks all that LMDB trusts when it writes: that each page is of one tree or free, that trees are as deep, as large
+ * and as ordered as they say. Pages are fetched, all of them; nobody writes. In page_structure.c. Errors:
+ * IDX_BAD_CONTENT, IDX_WRONG_SIZE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+enum idx_status idxi_pages_check_structure(const struct idxi_pages *pages, const struct idxi_meta *meta,
+                                           struct idx_error *error);
 
 /* Deeper trees are taken for damage. */
 #define IDXI_MAX_DEPTH 32

@@ -61,9 +61,10 @@ static enum idx_status read_meta(struct idxi_log *log, struct idxi_meta *newest,
     }
     IDXI_TRY(idxi_meta_read(newest, first[0], log->path, error));
     IDXI_TRY(idxi_meta_read(&second, first[1], log->path, error));
-    if (newest->page_size != place || second.page_size != place)
+    bool is_pair = newest->transaction % 2 == 0 && newest->transaction - second.transaction + 1 <= 2;
+    if (newest->page_size != place || second.page_size != place || !is_pair)
         return idxi_fail(error, IDX_BAD_CONTENT, log->path,
-                         "has two meta pages that differ: restore it from a copy, or rebuild the index");
+                         "has meta pages that don't agree: restore it from a copy, or rebuild the index");
     if (newest->transaction < second.transaction) *newest = second;
     return IDX_OK;
 }
@@ -110,6 +111,7 @@ struct reading {
     uint64_t position; /* the last record visited */
     uint64_t target;   /* the last one of the transaction, once it is known */
     bool has_target;
+    uint64_t transaction; /* that one */
     bool gone;
     bool stopped; /* by the visitor */
 };
@@ -127,16 +129,22 @@ static enum idx_status check_key(const struct idxi_log *log, const struct idxi_p
 /* Begins with the newest transaction, and finds its records. */
 static enum idx_status begin(struct idxi_log *log, struct idx_error *error) {
     log->pages.page_size = log->meta.page_size;
-    log->pages.main_root = log->meta.main_root;
+    log->pages.main_root = log->meta.main.root;
     if (!log->known) IDXI_TRY(check_meta_data(log, error));
-    return idxi_pages_find_root(&log->pages, "log", &log->root, error);
+    return idxi_pages_find_database(&log->pages, "log", &log->records, error);
 }
 
-static enum idx_status find_last(struct idxi_log *log, uint64_t *last, struct idx_error *error) {
+/* Finds the first and the last record, both 0 where there is none, between which all others must be. */
+static enum idx_status find_bounds(struct idxi_log *log, uint64_t *first, uint64_t *last, struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    *last = 0;
-    IDXI_TRY(idxi_pages_last(&log->pages, log->root, &cursor, error));
-    return cursor.found ? check_key(log, &cursor, last, error) : IDX_OK;
+    *first = *last = 0;
+    IDXI_TRY(idxi_pages_seek(&log->pages, log->records.root, "", 0, &cursor, error));
+    if (cursor.found) IDXI_TRY(check_key(log, &cursor, first, error));
+    IDXI_TRY(idxi_pages_last(&log->pages, log->records.root, &cursor, error));
+    if (cursor.found) IDXI_TRY(check_key(log, &cursor, last, error));
+    if (log->records.entries == (cursor.found ? *last - *first + 1 : 0)) return IDX_OK;
+    return idxi_fail(error, IDX_BAD_CONTENT, log->path,
+                     "has not as many records as it says: restore it from a copy, or rebuild the index");
 }
 
 static enum idx_status fail_gap(const struct idxi_log *log, uint64_t after, struct idx_error *error) {
@@ -175,7 +183,7 @@ static enum idx_status visit_records(struct reading *reading, struct idx_error *
     uint8_t key[IDXF_RECORD_KEY_BYTES];
     if (reading->position >= reading->target) return IDX_OK;
     idxf_record_key(key, reading->position + 1);
-    IDXI_TRY(idxi_pages_seek(&log->pages, log->root, key, sizeof key, &cursor, error));
+    IDXI_TRY(idxi_pages_seek(&log->pages, log->records.root, key, sizeof key, &cursor, error));
     reading->gone = !cursor.found || is_behind(reading, &cursor);
     if (reading->gone) return IDX_OK;
     for (;;) {
@@ -191,10 +199,12 @@ static enum idx_status read_transaction(struct reading *reading, bool *stands, s
     struct idxi_log *log = reading->log;
     IDXI_TRY(begin(log, error));
     if (!reading->has_target) {
-        IDXI_TRY(find_last(log, &reading->target, error));
+        uint64_t first;
+        IDXI_TRY(find_bounds(log, &first, &reading->target, error));
         IDXI_TRY(check_stands(log, stands, error));
         if (!*stands) return IDX_OK;
         reading->has_target = true;
+        reading->transaction = log->meta.transaction;
         log->known = true;
     }
     return visit_records(reading, error);
@@ -219,7 +229,7 @@ static enum idx_status read_log(struct reading *reading, struct idx_error *error
         if (stands) return status;
         IDXI_TRY(read_meta(log, &log->meta, error));
     }
-    log->seen = log->meta.transaction;
+    log->seen = reading->transaction;
     log->seen_to = reading->position;
     return IDX_OK;
 }
@@ -246,20 +256,16 @@ enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_
     return status;
 }
 
-enum idx_status idxi_log_bounds(struct idxi_log *log, bool *exists, uint64_t *first, uint64_t *last,
-                                struct idx_error *error) {
-    struct idxi_page_cursor cursor;
-    *first = *last = 0;
+enum idx_status idxi_log_check(struct idxi_log *log, bool *exists, uint64_t *first, uint64_t *last,
+                               struct idx_error *error) {
     IDXI_TRY(open_file(log, error));
+    *first = *last = 0;
     *exists = log->file >= 0;
     if (!*exists) return IDX_OK;
     IDXI_TRY(read_meta(log, &log->meta, error));
     IDXI_TRY(begin(log, error));
-    log->known = true;
-    IDXI_TRY(idxi_pages_seek(&log->pages, log->root, "", 0, &cursor, error));
-    if (!cursor.found) return IDX_OK;
-    IDXI_TRY(check_key(log, &cursor, first, error));
-    return find_last(log, last, error);
+    IDXI_TRY(idxi_pages_check_structure(&log->pages, &log->meta, error));
+    return find_bounds(log, first, last, error);
 }
 
 /* ---- Opening and closing ---- */

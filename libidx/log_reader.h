@@ -15,9 +15,9 @@
 struct idxi_log {
     struct idxf_record_rules rules;
     struct idxi_pages pages;
-    struct idxi_meta meta; /* of the transaction that is read */
-    uint64_t root;         /* of the records */
-    int folder, file;      /* descriptors; file: -1 while there is none */
+    struct idxi_meta meta;        /* of the transaction that is read */
+    struct idxi_database records; /* in this transaction */
+    int folder, file;             /* descriptors; file: -1 while there is none */
     char *path;
     bool known;       /* to be the log of this index, in a format version that is read */
     uint64_t seen_to; /* the last record that was visited, in a transaction that was read to its end */
@@ -45,10 +45,11 @@ typedef enum idx_status (*idxi_record_visitor)(void *context, uint64_t sequence,
 enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_visitor visit, void *context,
                               uint64_t *last, bool *gone, struct idx_error *error);
 
-/* For a writer, which alone may be at work: the first and the last record that the log has; both 0 where it has none.
- * *exists is false where there is no log. Errors: as idxi_log_read. */
-enum idx_status idxi_log_bounds(struct idxi_log *log, bool *exists, uint64_t *first, uint64_t *last,
-                                struct idx_error *error);
+/* For a writer, before LMDB opens the file: checks all that LMDB trusts, which is everything but the records. Nobody
+ * writes meanwhile. Sets the first and the last record that the log has, both 0 where it has none, and
+ * *exists, false where there is no log. Errors: as idxi_log_read. */
+enum idx_status idxi_log_check(struct idxi_log *log, bool *exists, uint64_t *first, uint64_t *last,
+                               struct idx_error *error);
 
 /* NULL is fine. */
 void idxi_log_close(struct idxi_log *log);

@@ -31,7 +31,8 @@ struct idxi_log_writer {
     MDB_env *env;
     MDB_dbi log;
     char *path;
-    uint64_t last; /* the newest record, or what is in the segments */
+    uint64_t last;   /* the newest record, or what is in the segments */
+    uint64_t newest; /* record in the log; 0 while there is none */
 };
 
 static enum idx_status fail_lmdb(const struct idxi_log_writer *writer, int result, const char *action,
@@ -129,7 +130,7 @@ static enum idx_status find_bounds(const struct idxi_log_writer *writer, int fol
                                    bool *exists, uint64_t *first, uint64_t *last, struct idx_error *error) {
     struct idxi_log *log;
     IDXI_TRY(idxi_log_open(&log, folder, folder_path, &writer->rules, error));
-    enum idx_status status = idxi_log_bounds(log, exists, first, last, error);
+    enum idx_status status = idxi_log_check(log, exists, first, last, error);
     idxi_log_close(log);
     return status;
 }
@@ -147,6 +148,7 @@ static enum idx_status open_writer(struct idxi_log_writer *writer, int folder, c
                          "missing; restore the index from a copy",
                          (unsigned long long)first, (unsigned long long)sequence);
     IDXI_TRY(open_environment(writer, folder, error));
+    writer->newest = last;
     if (last > sequence) writer->last = last;
     if (last == 0 || last >= sequence) return IDX_OK;
     return idxi_log_delete(writer, sequence, error); /* no gap may come behind them */
@@ -248,6 +250,7 @@ enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idx
     }
     IDXI_TRY(run(writer, put_records, &batch, "write", error));
     writer->last += count;
+    writer->newest = writer->last;
     return IDX_OK;
 }
 
@@ -274,7 +277,7 @@ static int delete_at(MDB_cursor *cursor, struct deletion *deletion) {
 static int delete_records(const struct idxi_log_writer *writer, MDB_txn *txn, void *context) {
     struct deletion *deletion = context;
     MDB_cursor *cursor;
-    if (deletion->sequence >= writer->last) {
+    if (deletion->sequence >= writer->newest) {
         deletion->done = true;
         return mdb_drop(txn, writer->log, 0);
     }
@@ -287,6 +290,7 @@ static int delete_records(const struct idxi_log_writer *writer, MDB_txn *txn, vo
 
 enum idx_status idxi_log_delete(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct deletion deletion = {.sequence = sequence};
+    if (sequence == writer->newest && sequence > 0) deletion.sequence--; /* that one shows how far numbers have come */
     while (!deletion.done) IDXI_TRY(run(writer, delete_records, &deletion, "delete records from", error));
     return IDX_OK;
 }

@@ -27,8 +27,9 @@ uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer);
 enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                 struct idx_error *error);
 
-/* Deletes all records up to `sequence`, which a published manifest says is in the segments. Readers may be at work.
- * What an error leaves, a later call deletes. Errors: as idxi_log_append. */
+/* Deletes the records up to `sequence`, which a published manifest says is in the segments; but the newest one stays,
+ * to tell readers that they missed what was before it. Readers may be at work. What an error leaves, a later call
+ * deletes. Errors: as idxi_log_append. */
 enum idx_status idxi_log_delete(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error);
 
 /* NULL is fine. */

@@ -1,0 +1,488 @@
+/* log.c: tests of pending.mdb: what its writer acknowledges is read, in whole transactions, while it writes, deletes
+ * and is killed; and damage is told, whatever the bytes are. */
+#include "libidx/log_reader.h"
+#include "libidx/log_writer.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/libidx/support.h"
+
+static const struct idxf_record_rules rules = {.uuid = {1, 2, 3}, .bits = 64, .id_type = IDXF_ID_TEXT};
+
+static uint64_t mix(uint64_t number) {
+    uint64_t z = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return z ^ z >> 31;
+}
+
+/* ---- Records, each given by its number ---- */
+
+#define LONG_ID 20000 /* bytes: pages of its own */
+
+struct made {
+    struct idxf_record record;
+    uint8_t id[LONG_ID];
+};
+
+static void make_record(struct made *made, uint64_t sequence) {
+    uint64_t random = mix(sequence);
+    made->record = (struct idxf_record){.operation = (enum idxf_operation)(random % 3), .fingerprint = random};
+    if (made->record.operation == IDXF_REMOVE_FINGERPRINT) return;
+    made->record.id = made->id;
+    made->record.id_size = random % 500 == 1 ? LONG_ID : random / 3 % 40;
+    memset(made->id, (int)(random >> 50), made->record.id_size);
+}
+
+static bool is_as_made(uint64_t sequence, const struct idxf_record *record) {
+    struct made made;
+    make_record(&made, sequence);
+    return record->operation == made.record.operation && record->fingerprint == made.record.fingerprint &&
+           record->id_size == made.record.id_size && memcmp(record->id, made.id, record->id_size) == 0;
+}
+
+/* ---- Writing and reading ---- */
+
+static int open_folder(const char *path) {
+    int folder = open(path, O_RDONLY | O_DIRECTORY);
+    assert_true(folder >= 0);
+    return folder;
+}
+
+static enum idx_status open_writer(struct idxi_log_writer **writer, const char *path, uint64_t sequence) {
+    int folder = open_folder(path);
+    enum idx_status status = idxi_log_writer_open(writer, folder, path, &rules, sequence, &failure);
+    close(folder);
+    return status;
+}
+
+static enum idx_status open_log(struct idxi_log **log, const char *path) {
+    int folder = open_folder(path);
+    enum idx_status status = idxi_log_open(log, folder, path, &rules, &failure);
+    close(folder);
+    return status;
+}
+
+/* Appends `count` records in one transaction. */
+static enum idx_status append(struct idxi_log_writer *writer, size_t count) {
+    struct made *made = malloc(count * sizeof *made);
+    struct idxf_record *records = malloc(count * sizeof *records);
+    uint64_t last = idxi_log_writer_last(writer);
+    for (size_t i = 0; i < count; i++) {
+        make_record(&made[i], last + 1 + i);
+        records[i] = made[i].record;
+    }
+    enum idx_status status = idxi_log_append(writer, records, count, &failure);
+    free(records);
+    free(made);
+    return status;
+}
+
+struct seen {
+    uint64_t next;
+    size_t wrong;
+    size_t most; /* stops after as many; 0: never */
+    size_t count;
+};
+
+static enum idx_status see(void *context, uint64_t sequence, const struct idxf_record *record,
+                           struct idx_error *error) {
+    struct seen *seen = context;
+    (void)error;
+    seen->wrong += sequence != seen->next++ || !is_as_made(sequence, record);
+    return ++seen->count == seen->most ? IDX_CANCELLED : IDX_OK;
+}
+
+static enum idx_status read_from(struct idxi_log *log, uint64_t after, uint64_t *last, bool *gone,
+                                 struct idx_error *error) {
+    struct seen seen = {.next = after + 1};
+    enum idx_status status = idxi_log_read(log, after, see, &seen, last, gone, error);
+    return seen.wrong > 0 || *last != seen.next - 1 ? IDX_INVALID_ARGUMENT : status; /* which reading never says */
+}
+
+static void check_read(struct idxi_log *log, uint64_t after, uint64_t expected) {
+    uint64_t last;
+    bool gone;
+    assert_ok(read_from(log, after, &last, &gone, &failure));
+    assert_int_equal(last, expected);
+    assert_false(gone);
+}
+
+static void test_append_and_read(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    struct idxi_log *log, *second;
+    assert_ok(open_log(&log, folder));
+    check_read(log, 0, 0); /* there is none yet */
+    check_read(log, 7, 7);
+    assert_int_equal(count_entries(folder), 0);
+    assert_ok(open_writer(&writer, folder, 0));
+    check_read(log, 0, 0);
+    for (uint64_t batch = 0, last = 0; batch < 60; batch++) {
+        assert_int_equal(idxi_log_writer_last(writer), last);
+        assert_ok(append(writer, batch % 17 * batch));
+        last += batch % 17 * batch;
+        check_read(log, last / 2, last);
+        check_read(log, last, last);
+        check_read(log, last + 5, last + 5);
+    }
+    uint64_t last = idxi_log_writer_last(writer);
+    idxi_log_writer_close(writer);
+    assert_ok(open_log(&second, folder));
+    check_read(second, 0, last);
+    assert_ok(open_writer(&writer, folder, 0));
+    assert_int_equal(idxi_log_writer_last(writer), last);
+    assert_ok(append(writer, 1));
+    check_read(second, last, last + 1);
+    check_read(log, 0, last + 1);
+    idxi_log_writer_close(writer);
+    idxi_log_close(log);
+    idxi_log_close(second);
+}
+
+static void test_the_visitor_ends_it(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    struct idxi_log *log;
+    uint64_t last;
+    bool gone;
+    assert_ok(open_writer(&writer, folder, 0));
+    assert_ok(append(writer, 30));
+    assert_ok(open_log(&log, folder));
+    struct seen seen = {.next = 1, .most = 10};
+    assert_int_equal(idxi_log_read(log, 0, see, &seen, &last, &gone, &failure), IDX_CANCELLED);
+    assert_int_equal(last, 9);
+    check_read(log, 9, 30);
+    idxi_log_close(log);
+    idxi_log_writer_close(writer);
+}
+
+static void test_delete(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    struct idxi_log *log;
+    uint64_t last;
+    bool gone;
+    assert_ok(open_writer(&writer, folder, 0));
+    assert_ok(open_log(&log, folder));
+    assert_ok(append(writer, 3000));
+    assert_ok(idxi_log_delete(writer, 1000, &failure));
+    check_read(log, 1000, 3000);
+    assert_ok(read_from(log, 999, &last, &gone, &failure));
+    assert_int_equal(last, 999);
+    assert_true(gone);
+    assert_ok(idxi_log_delete(writer, 1000, &failure));
+    assert_ok(idxi_log_delete(writer, 2999, &failure));
+    check_read(log, 2999, 3000);
+    assert_ok(idxi_log_delete(writer, 3000, &failure));
+    check_read(log, 3000, 3000);
+    assert_ok(append(writer, 10));
+    check_read(log, 3000, 3010);
+    idxi_log_writer_close(writer);
+    assert_status(IDX_BAD_CONTENT, open_writer(&writer, folder, 2000)); /* an older manifest came back */
+    assert_ok(open_writer(&writer, folder, 3005));
+    assert_int_equal(idxi_log_writer_last(writer), 3010);
+    assert_ok(idxi_log_delete(writer, 3010, &failure));
+    idxi_log_writer_close(writer);
+    assert_ok(open_writer(&writer, folder, 3010));
+    assert_int_equal(idxi_log_writer_last(writer), 3010);
+    assert_ok(append(writer, 1));
+    idxi_log_writer_close(writer);
+    assert_ok(open_writer(&writer, folder, 4000)); /* a newer one: what is there is done with */
+    assert_ok(append(writer, 1));
+    check_read(log, 4000, 4001);
+    idxi_log_writer_close(writer);
+    idxi_log_close(log);
+}
+
+/* The map grows with what one batch needs. */
+static void test_large_records(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    struct idxi_log *log;
+    bool gone;
+    struct idxf_record record = {.operation = IDXF_ADD, .id_size = IDXF_MAX_RECORD_ID_BYTES};
+    uint8_t *id = calloc(1, record.id_size + 1);
+    uint64_t last;
+    assert_non_null(id);
+    record.id = id;
+    struct idxf_record three[] = {record, record, record};
+    assert_ok(open_writer(&writer, folder, 0));
+    assert_ok(idxi_log_append(writer, three, 3, &failure));
+    assert_ok(open_log(&log, folder));
+    struct seen seen = {.next = 1};
+    assert_ok(idxi_log_read(log, 0, see, &seen, &last, &gone, &failure));
+    assert_int_equal(last, 3);
+    three[2].id_size++;
+    assert_status(IDX_INVALID_ARGUMENT, idxi_log_append(writer, three, 3, &failure));
+    assert_int_equal(idxi_log_writer_last(writer), 3);
+    three[2] = (struct idxf_record){.operation = IDXF_REMOVE_FINGERPRINT, .id = id, .id_size = 1};
+    assert_status(IDX_INVALID_ARGUMENT, idxi_log_append(writer, three, 3, &failure));
+    idxi_log_writer_close(writer);
+    idxi_log_close(log);
+    free(id);
+}
+
+static void test_sequence_numbers_end(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    struct idxi_log *log;
+    assert_ok(open_writer(&writer, folder, UINT64_MAX - 3));
+    assert_status(IDX_LIMIT, append(writer, 4));
+    assert_ok(append(writer, 3));
+    assert_status(IDX_LIMIT, append(writer, 1));
+    assert_ok(open_log(&log, folder));
+    check_read(log, UINT64_MAX - 3, UINT64_MAX);
+    idxi_log_close(log);
+    idxi_log_writer_close(writer);
+}
+
+static void test_of_another_index(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    struct idxi_log *log;
+    struct idxf_record_rules other = rules;
+    uint64_t last;
+    bool gone;
+    assert_ok(open_writer(&writer, folder, 0));
+    assert_ok(append(writer, 3));
+    idxi_log_writer_close(writer);
+    other.uuid[15] = 1;
+    int descriptor = open_folder(folder);
+    assert_ok(idxi_log_open(&log, descriptor, folder, &other, &failure));
+    assert_status(IDX_FOREIGN_FILE, read_from(log, 0, &last, &gone, &failure));
+    assert_status(IDX_FOREIGN_FILE, idxi_log_writer_open(&writer, descriptor, folder, &other, 0, &failure));
+    close(descriptor);
+    idxi_log_close(log);
+}
+
+/* ---- A writer in another process ---- */
+
+/* What it shares with those who read. */
+struct shared {
+    _Atomic uint64_t acknowledged, deleted;
+    atomic_bool stop;
+};
+
+static struct shared *share(void) {
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    return shared;
+}
+
+#define BATCH 10
+
+/* Appends in batches of BATCH, and deletes so often that pages are used again all the time. Never returns. */
+static void write_all_the_while(const char *folder, struct shared *shared, uint64_t sequence, bool deletes) {
+    struct idxi_log_writer *writer;
+    if (open_writer(&writer, folder, sequence) != IDX_OK) _exit(3);
+    for (uint64_t round = 1; !shared->stop; round++) {
+        if (append(writer, BATCH) != IDX_OK) _exit(4);
+        shared->acknowledged = idxi_log_writer_last(writer);
+        if (!deletes || round % 7 != 0 || shared->acknowledged < 200) continue;
+        uint64_t deleted = shared->acknowledged - mix(round) % 20 * BATCH;
+        if (deleted > shared->deleted) shared->deleted = deleted;
+        if (idxi_log_delete(writer, shared->deleted, &failure) != IDX_OK) _exit(5);
+    }
+    idxi_log_writer_close(writer);
+    _exit(0);
+}
+
+struct readers {
+    const char *folder;
+    struct shared *shared;
+    atomic_size_t failures, news;
+};
+
+/* Follows the log, now from the beginning, now from the newest. */
+static void *follow(void *context) {
+    struct readers *readers = context;
+    struct idx_error error;
+    struct idxi_log *log;
+    int folder = open(readers->folder, O_RDONLY | O_DIRECTORY);
+    readers->failures += idxi_log_open(&log, folder, readers->folder, &rules, &error) != IDX_OK;
+    close(folder);
+    for (uint64_t round = 0, after = 0; !readers->shared->stop; round++) {
+        uint64_t last, acknowledged = readers->shared->acknowledged;
+        bool gone;
+        if (round % 16 == 0) after = readers->shared->deleted;
+        enum idx_status status = read_from(log, after, &last, &gone, &error);
+        bool is_whole = last % BATCH == 0, is_new = gone || last >= acknowledged;
+        if (status != IDX_OK || (!gone && !is_whole) || !is_new) {
+            print_error("status %d after %llu last %llu gone %d: %s\n", status, (unsigned long long)after,
+                        (unsigned long long)last, gone, status == IDX_OK ? "" : error.sentence);
+            readers->failures++;
+        }
+        readers->news += last > after;
+        after = gone ? readers->shared->deleted : last;
+    }
+    idxi_log_close(log);
+    return NULL;
+}
+
+static void test_readers_beside_a_writer(void **state) {
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    struct readers readers = {.folder = *state, .shared = share()};
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) write_all_the_while(readers.folder, readers.shared, 0, true);
+    for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, follow, &readers), 0);
+    int status = 0;
+    while (readers.shared->acknowledged < scale(100000) || readers.news < scale(2000)) {
+        assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+        usleep(1000);
+    }
+    readers.shared->stop = true;
+    for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(readers.failures, 0);
+    munmap(readers.shared, sizeof *readers.shared);
+}
+
+/* Whatever was acknowledged is there after a kill, and nothing half; a new writer goes on. */
+static void test_kills(void **state) {
+    const char *folder = *state;
+    struct shared *shared = share();
+    struct idxi_log_writer *writer;
+    struct idxi_log *log;
+    for (size_t i = 0; i < scale(150); i++) {
+        uint64_t last, deleted = shared->deleted;
+        bool gone = true;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) write_all_the_while(folder, shared, deleted, true);
+        usleep((useconds_t)(mix(i) % 8000));
+        assert_int_equal(kill(child, SIGKILL), 0);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status)); /* it met no error of its own */
+        assert_ok(open_log(&log, folder));
+        assert_ok(read_from(log, shared->deleted, &last, &gone, &failure));
+        idxi_log_close(log);
+        assert_false(gone);
+        assert_int_equal(last % BATCH, 0);
+        assert_in_range(last, shared->acknowledged, shared->acknowledged + BATCH);
+        assert_ok(open_writer(&writer, folder, shared->deleted));
+        assert_int_equal(idxi_log_writer_last(writer), last);
+        idxi_log_writer_close(writer);
+    }
+    munmap(shared, sizeof *shared);
+}
+
+/* ---- Damage ---- */
+
+/* A log with branch pages, pages of long IDs, and free pages. Returns the last record; the first one is 501. */
+static uint64_t make_log(const char *folder) {
+    struct idxi_log_writer *writer;
+    assert_ok(open_writer(&writer, folder, 0));
+    for (size_t i = 0; i < 8; i++) assert_ok(append(writer, 1000));
+    assert_ok(idxi_log_delete(writer, 500, &failure));
+    assert_ok(append(writer, 1));
+    assert_ok(append(writer, 1));
+    uint64_t last = idxi_log_writer_last(writer);
+    idxi_log_writer_close(writer);
+    return last;
+}
+
+/* Reads a log that was damaged: all that is given is as it was; and opens it for writing, which no bytes may crash. */
+static enum idx_status read_damaged(const char *folder, uint64_t expected) {
+    struct idxi_log *log;
+    struct idxi_log_writer *writer;
+    uint64_t last;
+    bool gone;
+    assert_ok(open_log(&log, folder));
+    enum idx_status status = read_from(log, 500, &last, &gone, &failure);
+    idxi_log_close(log);
+    assert_true(status == IDX_OK || is_damage(status));
+    if (status == IDX_OK) assert_true(last == expected && !gone);
+    enum idx_status opened = open_writer(&writer, folder, 500);
+    if (opened != IDX_OK) assert_true(is_damage(opened));
+    if (opened != IDX_OK) return status == IDX_OK ? IDX_CANCELLED : status;
+    if (status == IDX_OK) assert_int_equal(idxi_log_writer_last(writer), expected);
+    if (status == IDX_OK) assert_ok(append(writer, 100));
+    if (status == IDX_OK) assert_ok(idxi_log_delete(writer, 600, &failure));
+    idxi_log_writer_close(writer);
+    return status;
+}
+
+static void test_noise(void **state) {
+    const char *folder = *state, *path = path_in(folder, IDXI_LOG_NAME);
+    size_t size, damaged = 0;
+    uint64_t last = make_log(folder);
+    uint8_t *bytes = read_file(path, &size), *copy = malloc(size);
+    assert_non_null(copy);
+    for (size_t page = 0; page < size / 4096; page++) {
+        for (unsigned kind = 0; kind < 3; kind++) {
+            memcpy(copy, bytes, size);
+            for (size_t i = 0; i < 4096; i += 8) {
+                uint64_t noise = kind == 0 ? mix(page * 4096 + i) : kind == 1 ? 0 : UINT64_MAX;
+                memcpy(copy + page * 4096 + i, &noise, 8);
+            }
+            write_file(path, copy, size);
+            enum idx_status status = read_damaged(folder, last);
+            damaged += status != IDX_OK;
+            if (page < 1) assert_int_equal(status, IDX_BAD_CONTENT);
+        }
+    }
+    assert_in_range(damaged, size / 4096, 3 * (size / 4096));
+    free(copy);
+    free(bytes);
+}
+
+/* Single bytes, in the pages that lead to the others above all. */
+static void test_changed_bytes(void **state) {
+    const char *folder = *state, *path = path_in(folder, IDXI_LOG_NAME);
+    size_t size;
+    uint64_t last = make_log(folder);
+    uint8_t *bytes = read_file(path, &size), *copy = malloc(size);
+    assert_non_null(copy);
+    for (size_t i = 0; i < scale(3000); i++) {
+        size_t at = i % 2 == 0 ? mix(i) % size : mix(i) % (size / 4096) * 4096 + mix(i + 1) % 64;
+        memcpy(copy, bytes, size);
+        copy[at] ^= (uint8_t)(1 + mix(i + 2) % 255);
+        write_file(path, copy, size);
+        read_damaged(folder, last);
+    }
+    free(copy);
+    free(bytes);
+}
+
+static void test_truncations(void **state) {
+    const char *folder = *state, *path = path_in(folder, IDXI_LOG_NAME);
+    size_t size;
+    uint64_t last = make_log(folder);
+    uint8_t *bytes = read_file(path, &size);
+    for (size_t cut = 0; cut < size; cut += cut < 9000 ? 512 : 4096) {
+        write_file(path, bytes, cut);
+        enum idx_status status = read_damaged(folder, last);
+        if (cut <= 4096) assert_int_equal(status, IDX_WRONG_SIZE);
+    }
+    free(bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_append_and_read),
+        in_folder(test_the_visitor_ends_it),
+        in_folder(test_delete),
+        in_folder(test_large_records),
+        in_folder(test_sequence_numbers_end),
+        in_folder(test_of_another_index),
+        in_folder(test_readers_beside_a_writer),
+        in_folder(test_kills),
+        in_folder(test_noise),
+        in_folder(test_changed_bytes),
+        in_folder(test_truncations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
