@@ -100,7 +100,7 @@ static enum idx_status merge_all(struct batch *batch, struct idx_error *error) {
     for (size_t i = 0; i < batch->index->manifest->segment_count; i++) {
         for (size_t j = 0; j < batch->index->probings[options->distance].count; j++)
             turns += batch->index->segments[i]
-                         .tables[batch->index->probings[options->distance].tables[j].table]
+                         ->tables[batch->index->probings[options->distance].tables[j].table]
                          .header.blocks > 0;
     }
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * turns, error));
@@ -169,7 +169,7 @@ static enum idx_status stream(void *context, size_t number, struct idx_error *er
 static uint64_t count_fingerprints(const struct idx_index *index) {
     uint64_t count = 0;
     for (size_t i = 0; i < index->manifest->segment_count; i++)
-        count += index->segments[i].tables[0].header.fingerprints;
+        count += index->segments[i]->tables[0].header.fingerprints;
     return count;
 }
 
@@ -213,7 +213,7 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     for (size_t i = 0; i < index->probings[options->distance].count; i++) {
         const struct idxi_probed *probed = &index->probings[options->distance].tables[i];
         for (size_t segment = 0; segment < index->manifest->segment_count; segment++)
-            probes += idxi_count_probes(&index->segments[segment].tables[probed->table], probed->radius);
+            probes += idxi_count_probes(&index->segments[segment]->tables[probed->table], probed->radius);
     }
     struct idxi_passing_cost cost = idxi_passing_cost(batch->count, index->manifest->bits, options->distance);
     double probing = count * probes * PROBE_TIME, merging = idxi_sweep_cost(index, batch->count, options->distance);

@@ -16,7 +16,7 @@ static enum idx_status open_maps(struct idxi_document_groups *groups, const stru
     groups->maps = malloc((count + 1) * sizeof *groups->maps);
     enum idx_status status = inputs == NULL || groups->maps == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        struct idxi_map *map = &index->segments[i].map;
+        struct idxi_map *map = &index->segments[i]->map;
         status = idxi_map_prepare(map, error);
         idxi_map_stream_init(&groups->maps[i], map, is_text ? offset : 0);
         inputs[i] = &groups->maps[i].stream;
@@ -50,7 +50,7 @@ static enum idx_status sort_tables(struct idxi_document_groups *groups, const st
                                    struct idx_error *error) {
     IDXI_TRY(idxi_sorter_open(&groups->sorter, options, error));
     for (size_t i = 0; i < index->manifest->segment_count; i++)
-        IDXI_TRY(add_table(&groups->sorter, &index->segments[i].tables[0], error));
+        IDXI_TRY(add_table(&groups->sorter, &index->segments[i]->tables[0], error));
     return idxi_sorter_end(&groups->sorter, stream, error);
 }
 

@@ -1,11 +1,12 @@
-/* documents.c: the cursor over the documents of a fingerprint. Segments come one after the other, by document number;
- * integer IDs are merged over the segments, so that each comes once. */
+/* documents.c: the cursor over the documents of a fingerprint. Segments come one after the other, by document number,
+ * then what is pending; integer IDs are merged over all of these, so that each comes once. */
 #include "libidx/documents.h"
 
 #include <stdlib.h>
 
+#include "format/bytes.h"
 #include "libidx/error.h"
-#include "libidx/index.h"
+#include "libidx/live.h"
 
 /* One segment's part. */
 struct part {
@@ -24,6 +25,11 @@ struct idx_documents {
     struct idxf_ids ids;        /* the group it is of, to go on from it */
     const struct idxi_map *map; /* that group's; NULL for none */
     uint64_t last_number;       /* the group's last */
+    uint64_t fingerprint;
+    bool filters;                       /* single documents of it were removed */
+    struct idxi_pending_cursor pending; /* its pending ones, of text; no view where there is none */
+    uint64_t *numbers;                  /* and their integer IDs, ascending */
+    size_t number_count, number_capacity, numbers_given;
     size_t part_count;
     struct part parts[];
 };
@@ -35,7 +41,7 @@ enum idx_status idx_documents_open(const struct idx_index *index, struct idx_doc
     if (documents == NULL) return idxi_fail_memory(error);
     documents->index = index;
     for (; documents->part_count < count; documents->part_count++) {
-        struct idxi_map *map = &index->segments[documents->part_count].map;
+        struct idxi_map *map = &index->segments[documents->part_count]->map;
         documents->parts[documents->part_count].map = map;
         enum idx_status status = idxi_map_prepare(map, error);
         if (status == IDX_OK) continue;
@@ -49,6 +55,7 @@ enum idx_status idx_documents_open(const struct idx_index *index, struct idx_doc
 void idx_documents_close(struct idx_documents *documents) {
     if (documents == NULL) return;
     free(documents->id);
+    free(documents->numbers);
     free(documents);
 }
 
@@ -93,22 +100,6 @@ static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, str
     return IDX_OK;
 }
 
-enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
-                                   struct idx_error *error) {
-    uint64_t total = 0;
-    bool has_documents = documents->index->manifest->id_type != IDXF_ID_NONE;
-    for (size_t i = 0; i < documents->part_count && has_documents; i++) {
-        IDXI_TRY(find_in_part(&documents->parts[i], fingerprint, error));
-        total += documents->parts[i].left;
-    }
-    if (has_documents && total == 0)
-        return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
-                         "has no documents for fingerprint %016llx: if it is the index's, its docs.mdb is damaged",
-                         (unsigned long long)fingerprint);
-    if (count != NULL) *count = total;
-    return IDX_OK;
-}
-
 /* Goes on to the part's next document. */
 static enum idx_status step(struct part *part, struct idx_error *error) {
     uint64_t left = part->left - 1;
@@ -124,6 +115,109 @@ static enum idx_status step(struct part *part, struct idx_error *error) {
     idxf_group_values(&part->group, part->next, 1, &part->value);
     return IDX_OK;
 }
+
+/* Whether the part's next document, with an integer ID, was removed. */
+static bool is_number_removed(const struct idx_documents *documents, const struct part *part) {
+    uint8_t id[sizeof(uint64_t)];
+    idxf_store64(id, part->value);
+    return idxi_is_removed(documents->index, (size_t)(part - documents->parts), documents->fingerprint, id, sizeof id);
+}
+
+/* Goes on to the part's next document from this one on that was not removed; texts are looked at when they are decoded.
+ */
+static enum idx_status skip_removed(const struct idx_documents *documents, struct part *part, struct idx_error *error) {
+    if (!documents->filters || documents->index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
+    while (part->left > 0 && is_number_removed(documents, part)) IDXI_TRY(step(part, error));
+    return IDX_OK;
+}
+
+/* ---- Pending documents ---- */
+
+static enum idx_status add_number(struct idx_documents *documents, uint64_t number, struct idx_error *error) {
+    if (documents->number_count == documents->number_capacity) {
+        size_t capacity = 2 * documents->number_capacity + 16;
+        uint64_t *grown = realloc(documents->numbers, capacity * sizeof *grown);
+        if (grown == NULL) return idxi_fail_memory(error);
+        documents->numbers = grown;
+        documents->number_capacity = capacity;
+    }
+    documents->numbers[documents->number_count++] = number;
+    return IDX_OK;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Finds the fingerprint's pending documents, and counts them. Integer IDs, which must come in order, are gathered. */
+static enum idx_status find_pending(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+    const struct idx_index *index = documents->index;
+    struct idxi_pending_cursor cursor;
+    const uint8_t *id;
+    size_t id_size;
+    *count = documents->number_count = documents->numbers_given = 0;
+    if (!idxi_has_pending(index)) return IDX_OK;
+    idxi_pending_documents(&index->pending.pending, documents->fingerprint, &documents->pending);
+    cursor = documents->pending;
+    for (; idxi_pending_next(&cursor, &id, &id_size); ++*count) {
+        if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(add_number(documents, idxf_load64(id), error));
+    }
+    if (documents->number_count > 1)
+        qsort(documents->numbers, documents->number_count, sizeof *documents->numbers, compare_numbers);
+    return IDX_OK;
+}
+
+static void give_pending_text(struct idx_documents *documents, struct idx_document *document, bool *found) {
+    const uint8_t *id;
+    size_t id_size;
+    *found = documents->pending.view.pending != NULL && idxi_pending_next(&documents->pending, &id, &id_size);
+    if (*found) *document = (struct idx_document){UINT64_MAX, id, id_size};
+}
+
+/* ---- Finding ---- */
+
+/* Goes to the documents of documents->fingerprint, and counts them, with those that are filtered out. */
+static enum idx_status find_all(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+    size_t first = idxi_first_live(documents->index, documents->fingerprint);
+    IDXI_TRY(find_pending(documents, count, error));
+    for (size_t i = 0; i < documents->part_count; i++) {
+        struct part *part = &documents->parts[i];
+        part->left = 0;
+        if (i >= first) IDXI_TRY(find_in_part(part, documents->fingerprint, error));
+        *count += part->left;
+        IDXI_TRY(skip_removed(documents, part, error));
+    }
+    return IDX_OK;
+}
+
+/* Counts by going through them all, and back. */
+static enum idx_status count_left(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+    struct idx_document document;
+    uint64_t with_removed;
+    bool found = true;
+    for (*count = 0; found; *count += found) IDXI_TRY(idx_documents_next(documents, &document, &found, error));
+    return find_all(documents, &with_removed, error);
+}
+
+enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
+                                   struct idx_error *error) {
+    uint64_t total = 0;
+    documents->fingerprint = fingerprint;
+    documents->filters = idxi_removes_some(documents->index, fingerprint);
+    if (documents->index->manifest->id_type != IDXF_ID_NONE) {
+        IDXI_TRY(find_all(documents, &total, error));
+        if (total == 0)
+            return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
+                             "has no documents for fingerprint %016llx: if it is the index's, its docs.mdb is damaged",
+                             (unsigned long long)fingerprint);
+        if (documents->filters && count != NULL) IDXI_TRY(count_left(documents, &total, error));
+    }
+    if (count != NULL) *count = total;
+    return IDX_OK;
+}
+
+/* ---- Going through them ---- */
 
 static enum idx_status fail_number(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
@@ -177,21 +271,50 @@ static struct part *choose(struct idx_documents *documents) {
     return chosen;
 }
 
-enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
+/* The next integer ID, of whichever parts, and pending documents, have it. */
+static enum idx_status next_number(struct idx_documents *documents, struct idx_document *document, bool *found,
                                    struct idx_error *error) {
-    struct part *chosen = choose(documents);
-    *found = chosen != NULL;
-    if (chosen == NULL) return IDX_OK;
-    *document = (struct idx_document){chosen->value, NULL, 0};
-    if (documents->index->manifest->id_type == IDXF_ID_TEXT) {
-        IDXI_TRY(get_id(documents, chosen->map, document, error));
-        return step(chosen, error);
-    }
+    const struct part *chosen = choose(documents);
+    const uint64_t *pending = documents->numbers + documents->numbers_given;
+    bool is_pending = documents->numbers_given < documents->number_count;
+    *found = chosen != NULL || is_pending;
+    if (!*found) return IDX_OK;
+    uint64_t number = chosen != NULL ? chosen->value : *pending;
+    if (is_pending && *pending < number) number = *pending;
+    *document = (struct idx_document){number, NULL, 0};
+    if (is_pending && *pending == number) documents->numbers_given++;
     for (size_t i = 0; i < documents->part_count; i++) {
         struct part *part = &documents->parts[i];
-        if (part->left > 0 && part->value == document->number) IDXI_TRY(step(part, error));
+        if (part->left == 0 || part->value != number) continue;
+        IDXI_TRY(step(part, error));
+        IDXI_TRY(skip_removed(documents, part, error));
     }
     return IDX_OK;
+}
+
+static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                 struct idx_error *error) {
+    for (;;) {
+        struct part *chosen = choose(documents);
+        *found = chosen != NULL;
+        if (chosen == NULL) {
+            give_pending_text(documents, document, found);
+            return IDX_OK;
+        }
+        *document = (struct idx_document){chosen->value, NULL, 0};
+        IDXI_TRY(get_id(documents, chosen->map, document, error));
+        IDXI_TRY(step(chosen, error));
+        size_t segment = (size_t)(chosen - documents->parts);
+        if (!documents->filters ||
+            !idxi_is_removed(documents->index, segment, documents->fingerprint, document->id, document->id_length))
+            return IDX_OK;
+    }
+}
+
+enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                   struct idx_error *error) {
+    return documents->index->manifest->id_type == IDXF_ID_U64 ? next_number(documents, document, found, error)
+                                                              : next_text(documents, document, found, error);
 }
 
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,

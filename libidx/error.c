@@ -37,6 +37,7 @@ const char *idx_status_string(enum idx_status status) {
         case IDX_UNSUPPORTED: return "not supported here";
         case IDX_LIMIT: return "over a limit of the format";
         case IDX_CANCELLED: return "cancelled by the caller";
+        case IDX_BUSY: return "another writer has it";
         case IDX_MISSING_FILE: return "file missing";
         case IDX_FOREIGN_FILE: return "file of another index";
         case IDX_WRONG_SIZE: return "wrong file size";

@@ -52,7 +52,7 @@ static enum idx_status gather(void *context, uint64_t number, const void *id, si
 
 static enum idx_status gather_all(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
-        struct idxi_map *map = &index->segments[i].map;
+        struct idxi_map *map = &index->segments[i]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
         IDXI_TRY(idxi_map_visit_ids(map, gather, gathering, error));
     }

@@ -1,10 +1,10 @@
 /* index.c: opens and closes an index, and tells what it is. */
 #include "libidx/index.h"
-#include "libidx/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,8 @@
 
 #include "libidx/error.h"
 #include "libidx/file.h"
+#include "libidx/live.h"
+#include "libidx/plan.h"
 
 /* How often opening starts again because the index was replaced meanwhile. */
 #define MAX_ATTEMPTS 1000
@@ -103,10 +105,14 @@ enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_err
 /* ---- Segments ---- */
 
 enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error) {
-    struct idxi_segment *segment = &index->segments[number];
     char name[IDXI_NAME_BYTES];
-    segment->entry = &index->manifest->segments[number];
-    idxi_segment_name(segment->entry->number, name);
+    struct idxi_segment *segment = calloc(1, sizeof *segment);
+    if (segment == NULL) return idxi_fail_memory(error);
+    index->segments[number] = segment;
+    index->open_segments = number + 1;
+    atomic_init(&segment->holders, 1);
+    segment->entry = index->manifest->segments[number];
+    idxi_segment_name(segment->entry.number, name);
     segment->path = idxi_path(index->path, name);
     segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
     if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
@@ -123,18 +129,18 @@ static enum idx_status check_table(const struct idx_index *index, const struct i
     const struct idxi_table *table = &segment->tables[number];
     const struct idxf_table_header *header = &table->header;
     enum idxf_fault fault = IDXF_OK;
-    if (memcmp(header->uuid, segment->entry->uuid, IDXF_UUID_BYTES) != 0 || header->number != number)
+    if (memcmp(header->uuid, segment->entry.uuid, IDXF_UUID_BYTES) != 0 || header->number != number)
         return idxi_fail_foreign(error, table->path);
     if (header->bits != index->manifest->bits) fault = IDXF_FAULT_BITS;
     if (header->mask != index->scheme.tables[number].mask) fault = IDXF_FAULT_MASK;
     if (header->radius != index->scheme.tables[number].radius) fault = IDXF_FAULT_RADIUS;
-    if (header->fingerprints != segment->entry->fingerprints) fault = IDXF_FAULT_COUNT;
+    if (header->fingerprints != segment->entry.fingerprints) fault = IDXF_FAULT_COUNT;
     return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, 0);
 }
 
 enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_number, size_t table, int folder,
                                         struct idx_error *error) {
-    struct idxi_segment *segment = &index->segments[segment_number];
+    struct idxi_segment *segment = index->segments[segment_number];
     char name[IDXI_NAME_BYTES];
     idxi_table_name(table, name);
     segment->open_tables = table + 1;
@@ -144,10 +150,10 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_
 
 enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_number, enum idxi_map_kind kind,
                                       int folder, struct idx_error *error) {
-    struct idxi_segment *segment = &index->segments[segment_number];
+    struct idxi_segment *segment = index->segments[segment_number];
     *(kind == IDXI_MAP_BY_ID ? &segment->by_id_open : &segment->map_open) = true;
     return idxi_map_open(kind == IDXI_MAP_BY_ID ? &segment->by_id : &segment->map, kind, folder, segment->path,
-                         segment->entry, (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks,
+                         &segment->entry, (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks,
                          error);
 }
 
@@ -184,84 +190,187 @@ static bool decode_alike(const struct idxi_segment *segment) {
     return true;
 }
 
-static enum idx_status open_segment(struct idx_index *index, size_t segment, struct idx_error *error) {
+enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment_number, int folder,
+                                          struct idx_error *error) {
+    struct idxi_segment *segment = index->segments[segment_number];
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
+}
+
+static enum idx_status open_segment(struct idx_index *index, size_t number, struct idx_error *error) {
     int folder;
-    IDXI_TRY(idxi_segment_open_folder(index, segment, &folder, error));
+    IDXI_TRY(idxi_segment_open_folder(index, number, &folder, error));
+    struct idxi_segment *segment = index->segments[number];
     enum idx_status status = IDX_OK;
     for (size_t table = 0; table < index->scheme.table_count && status == IDX_OK; table++)
-        status = idxi_segment_open_table(index, segment, table, folder, error);
-    if (status == IDX_OK) index->segments[segment].decodes_alike = decode_alike(&index->segments[segment]);
-    if (status == IDX_OK) status = load_tables(index, &index->segments[segment], error);
-    if (status == IDX_OK) status = idxi_segment_open_map(index, segment, IDXI_MAP_DOCUMENTS, folder, error);
+        status = idxi_segment_open_table(index, number, table, folder, error);
+    if (status == IDX_OK) segment->decodes_alike = decode_alike(segment);
+    if (status == IDX_OK) status = load_tables(index, segment, error);
+    if (status == IDX_OK) status = idxi_segment_open_map(index, number, IDXI_MAP_DOCUMENTS, folder, error);
     if (status == IDX_OK && index->manifest->by_id)
-        status = idxi_segment_open_map(index, segment, IDXI_MAP_BY_ID, folder, error);
+        status = idxi_segment_open_map(index, number, IDXI_MAP_BY_ID, folder, error);
+    if (status == IDX_OK) status = idxi_segment_open_removed(index, number, folder, error);
     close(folder);
     return status;
 }
 
+static void release_segment(struct idxi_segment *segment) {
+    if (segment == NULL || atomic_fetch_sub(&segment->holders, 1) != 1) return;
+    for (size_t table = 0; table < segment->open_tables; table++) idxi_table_close(&segment->tables[table]);
+    if (segment->map_open) idxi_map_close(&segment->map);
+    if (segment->by_id_open) idxi_map_close(&segment->by_id);
+    idxi_removed_close(&segment->removed);
+    free(segment->tables);
+    free(segment->loaded);
+    free(segment->path);
+    free(segment);
+}
+
 /* ---- Opening and closing ---- */
 
-static enum idx_status open_once(struct idx_index *index, const char *path, struct idx_error *error) {
+struct idxf_record_rules idxi_index_rules(const struct idx_index *index) {
+    struct idxf_record_rules rules = {.bits = index->manifest->bits, .id_type = index->manifest->id_type};
+    memcpy(rules.uuid, index->manifest->uuid, sizeof rules.uuid);
+    return rules;
+}
+
+/* Whether two stand in one folder, and segments of one may be segments of the other. */
+static bool are_alike(const struct idx_index *one, const struct idx_index *other) {
+    const struct idxf_manifest *a = one->manifest, *b = other->manifest;
+    struct stat here, there;
+    if (fstat(one->folder, &here) != 0 || fstat(other->folder, &there) != 0) return false;
+    bool alike = here.st_dev == there.st_dev && here.st_ino == there.st_ino &&
+                 memcmp(a->uuid, b->uuid, IDXF_UUID_BYTES) == 0 && a->bits == b->bits && a->k == b->k &&
+                 a->id_type == b->id_type && a->by_id == b->by_id && a->table_count == b->table_count;
+    for (size_t i = 0; i < a->table_count && alike; i++)
+        alike = a->tables[i].mask == b->tables[i].mask && a->tables[i].radius == b->tables[i].radius;
+    return alike;
+}
+
+static bool is_of(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
+    return memcmp(segment->entry.uuid, entry->uuid, IDXF_UUID_BYTES) == 0 &&
+           segment->entry.fingerprints == entry->fingerprints && segment->entry.documents == entry->documents &&
+           segment->entry.removed == entry->removed;
+}
+
+/* Makes a segment of `older` (may be NULL) segment `number` of the index, too, where it is the one that is meant. */
+static bool share_segment(struct idx_index *index, const struct idx_index *older, size_t number) {
+    for (size_t i = 0; older != NULL && i < older->open_segments; i++) {
+        if (!is_of(older->segments[i], &index->manifest->segments[number])) continue;
+        atomic_fetch_add(&older->segments[i]->holders, 1);
+        index->segments[number] = older->segments[i];
+        index->open_segments = number + 1;
+        return true;
+    }
+    return false;
+}
+
+static enum idx_status open_tail(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    if (older == NULL || older->spoilt || older->manifest->sequence != index->manifest->sequence)
+        return idxi_tail_new(&index->tail, &rules, index->manifest->k, index->manifest->sequence, error);
+    index->tail = older->tail;
+    idxi_tail_hold(index->tail);
+    return IDX_OK;
+}
+
+/* Notes whether matches have to be compared with any removals. */
+static void note_removals(struct idx_index *index) {
+    index->removes = index->pending.removals > 0;
+    for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
+}
+
+/* Reads what is pending, up to now. */
+static enum idx_status read_tail(struct idx_index *index, struct idx_error *error) {
+    bool gone;
+    IDXI_TRY(idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &gone, error));
+    if (gone)
+        return idxi_fail(error, IDX_BAD_CONTENT, index->path,
+                         "has lost pending records: restore it from a copy, or rebuild it");
+    note_removals(index);
+    return IDX_OK;
+}
+
+/* Opens the index, with what it can share with `older` (may be NULL). */
+static enum idx_status open_once(struct idx_index *index, const char *path, const struct idx_index *older,
+                                 struct idx_error *error) {
     IDXI_TRY(idxi_index_open_folder(index, path, error));
     IDXI_TRY(idxi_index_read_manifest(index, error));
     IDXI_TRY(idxi_probings_make(&index->probings, &index->scheme, index->manifest->k, error));
-    index->segments = calloc(index->manifest->segment_count, sizeof *index->segments);
+    if (older != NULL && !are_alike(older, index)) older = NULL;
+    index->segments = calloc(index->manifest->segment_count, sizeof(struct idxi_segment *));
     if (index->segments == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
-        index->open_segments = i + 1;
-        IDXI_TRY(open_segment(index, i, error));
+        if (!share_segment(index, older, i)) IDXI_TRY(open_segment(index, i, error));
     }
-    return IDX_OK;
+    IDXI_TRY(open_tail(index, older, error));
+    return read_tail(index, error);
 }
 
 static struct idx_index *new_index(const struct idx_open_options *options) {
     struct idx_index *index = calloc(1, sizeof *index);
     if (index == NULL) return NULL;
     index->folder = -1;
+    index->origin = index;
+    atomic_init(&index->holders, 1);
     index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
     if (options != NULL)
         memcpy(&index->options, options, options->size < sizeof *options ? options->size : sizeof *options);
     return index;
 }
 
-enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
-                         struct idx_error *error) {
-    if (options != NULL && (unsigned)options->residence > IDX_RESIDENCE_DISK)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)options->residence);
+/* Whether what was opened is not, or no longer, what stands at the path. Records that a compaction deletes are in the
+ * segments of a manifest that came before: so whoever has read the log must look at the manifest again. */
+static bool is_outdated(const struct idx_index *index, enum idx_status status) {
+    bool replaced = false;
+    if (status == IDX_OK && index->pending.pending.pending == NULL && !idxi_tail_has_log(index->tail)) return false;
+    return index->folder >= 0 && idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
+}
+
+static enum idx_status open_newest(struct idx_index **result, const char *path, const struct idx_open_options *options,
+                                   const struct idx_index *older, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
-        bool replaced = false;
         struct idx_index *index = new_index(options);
         if (index == NULL) return idxi_fail_memory(error);
-        enum idx_status status = open_once(index, path, error);
-        if (status == IDX_OK) {
+        enum idx_status status = open_once(index, path, older, error);
+        bool again = attempt < MAX_ATTEMPTS && is_outdated(index, status);
+        if (status == IDX_OK && !again) {
             *result = index;
             return IDX_OK;
         }
-        bool again =
-            attempt < MAX_ATTEMPTS && index->folder >= 0 && idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
         idx_close(index);
         if (!again) return status;
     }
 }
 
+enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
+                         struct idx_error *error) {
+    if (options != NULL && (unsigned)options->residence > IDX_RESIDENCE_DISK)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)options->residence);
+    return open_newest(result, path, options, NULL, error);
+}
+
+/* Lets go of what views of one manifest share. */
+static void release_origin(struct idx_index *origin) {
+    if (atomic_fetch_sub(&origin->holders, 1) != 1) return;
+    for (size_t i = 0; i < origin->open_segments; i++) release_segment(origin->segments[i]);
+    free(origin->segments);
+    idxi_tail_release(origin->tail);
+    idxi_probings_free(origin->probings);
+    free(origin->manifest);
+    if (origin->folder >= 0) close(origin->folder);
+    free(origin->path);
+    free(origin);
+}
+
 void idx_close(struct idx_index *index) {
     if (index == NULL) return;
-    for (size_t i = 0; i < index->open_segments; i++) {
-        struct idxi_segment *segment = &index->segments[i];
-        for (size_t table = 0; table < segment->open_tables; table++) idxi_table_close(&segment->tables[table]);
-        if (segment->map_open) idxi_map_close(&segment->map);
-        if (segment->by_id_open) idxi_map_close(&segment->by_id);
-        free(segment->tables);
-        free(segment->loaded);
-        free(segment->path);
-    }
-    free(index->segments);
-    idxi_probings_free(index->probings);
-    free(index->manifest);
-    if (index->folder >= 0) close(index->folder);
-    free(index->path);
-    free(index);
+    struct idx_index *origin = index->origin;
+    if (origin != index) free(index);
+    release_origin(origin);
 }
+
+/* ---- Newer views ---- */
 
 /* Whether the manifest at the path is another than the open one. */
 static enum idx_status compare_manifests(const struct idx_index *index, int folder, bool *differ,
@@ -309,6 +418,37 @@ enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, stru
     return status;
 }
 
+/* A view with what is pending up to now; NULL where that is no more than the index has. */
+static enum idx_status view_tail(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
+    struct idx_index *view = malloc(sizeof *view);
+    if (view == NULL) return idxi_fail_memory(error);
+    memcpy(view, index, offsetof(struct idx_index, holders));
+    enum idx_status status = read_tail(view, error);
+    if (status != IDX_OK || view->pending.pending.last == index->pending.pending.last) {
+        free(view);
+        *newer = NULL;
+        return status;
+    }
+    atomic_fetch_add(&index->origin->holders, 1);
+    *newer = view;
+    return IDX_OK;
+}
+
+enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
+    struct idx_index *view = NULL;
+    bool replaced = false;
+    if (index->spoilt) return open_newest(newer, index->path, &index->options, index, error);
+    enum idx_status status = view_tail(index, &view, error);
+    enum idx_status compared = idx_replaced(index, &replaced, status == IDX_OK ? error : NULL);
+    if (status == IDX_OK && compared == IDX_OK && !replaced) {
+        *newer = view;
+        return IDX_OK;
+    }
+    if (status == IDX_OK) idx_close(view);
+    if (compared == IDX_OK && replaced) return open_newest(newer, index->path, &index->options, index, error);
+    return status == IDX_OK ? compared : status;
+}
+
 /* ---- Properties ---- */
 
 void idx_get_properties(const struct idx_index *index, struct idx_properties *properties) {
@@ -324,10 +464,16 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->by_id = manifest->by_id;
     properties->segments = manifest->segment_count;
     properties->resident_bytes = sizeof *index + sizeof *manifest;
+    properties->pending_removals = index->pending.removals;
+    properties->pending_documents =
+        index->pending.pending.last - index->pending.pending.after - index->pending.removals;
+    if (index->pending.pending.pending != NULL)
+        properties->resident_bytes += idxi_pending_bytes(index->pending.pending.pending);
     for (size_t i = 0; i < manifest->segment_count; i++) {
-        const struct idxi_segment *segment = &index->segments[i];
-        properties->fingerprints += segment->entry->fingerprints;
-        properties->documents += segment->entry->documents;
+        const struct idxi_segment *segment = index->segments[i];
+        properties->fingerprints += segment->entry.fingerprints;
+        properties->documents += segment->entry.documents;
+        properties->removals += segment->entry.removed;
         properties->documents_bytes += segment->map.bytes;
         properties->by_id_bytes += segment->by_id.bytes;
         properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
@@ -356,7 +502,7 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
                                          struct idx_table_properties *properties, struct idx_error *error) {
     if (segment >= index->manifest->segment_count || table >= index->scheme.table_count)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no table %zu in a segment %zu", table, segment);
-    const struct idxi_table *reader = &index->segments[segment].tables[table];
+    const struct idxi_table *reader = &index->segments[segment]->tables[table];
     *properties = (struct idx_table_properties){
         .mask = reader->header.mask,
         .radius = reader->header.radius,
@@ -372,18 +518,43 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
     return IDX_OK;
 }
 
+/* Takes what has more documents, or as many and is smaller. */
+static void take_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
+    if (documents < heaviest->documents) return;
+    if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
+    heaviest->fingerprint = fingerprint;
+    heaviest->documents = documents;
+}
+
+static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
+                                     struct idx_error *error) {
+    uint64_t *fingerprints;
+    size_t count, id_size;
+    const uint8_t *id;
+    if (!idxi_has_pending(index) || index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
+    IDXI_TRY(idxi_sort_pending(index, false, &fingerprints, &count, error));
+    for (size_t i = 0; i < count; i++) {
+        struct idxi_pending_cursor cursor;
+        uint64_t documents = 0;
+        idxi_pending_documents(&index->pending.pending, fingerprints[i], &cursor);
+        while (idxi_pending_next(&cursor, &id, &id_size)) documents++;
+        take_heavier(heaviest, fingerprints[i], documents);
+    }
+    free(fingerprints);
+    return IDX_OK;
+}
+
 enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
                                  struct idx_error *error) {
-    uint64_t heaviest = 0, most = 0;
-    for (size_t i = 0; i < index->manifest->segment_count; i++) {
-        struct idxi_map *map = &index->segments[i].map;
+    struct idxi_heaviest heaviest = {0};
+    for (size_t i = 0; i < index->open_segments; i++) {
+        struct idxi_map *map = &index->segments[i]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
-        bool as_many = map->heaviest_documents == most;
-        if (map->heaviest_documents < most || (as_many && map->heaviest_fingerprint >= heaviest)) continue;
-        heaviest = map->heaviest_fingerprint;
-        most = map->heaviest_documents;
+        if (idxi_first_live(index, map->heaviest_fingerprint) <= i)
+            take_heavier(&heaviest, map->heaviest_fingerprint, map->heaviest_documents);
     }
-    *fingerprint = heaviest;
-    *documents = most;
+    IDXI_TRY(weigh_pending(index, &heaviest, error));
+    *fingerprint = heaviest.fingerprint;
+    *documents = heaviest.documents;
     return IDX_OK;
 }

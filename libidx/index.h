@@ -1,22 +1,27 @@
-/* index.h: an open index: its manifest, scheme and segments. Immutable once open, but for the atomic notes of what was
- * checked. */
+/* index.h: an open index, a view of it at one time: its manifest, scheme and segments, and what is pending. Immutable
+ * once open, but for the atomic notes of what was checked. */
 #ifndef IDX_LIBIDX_INDEX_H
 #define IDX_LIBIDX_INDEX_H
 
 #include <idx.h>
+#include <stdatomic.h>
 
 #include "format/manifest.h"
 #include "libidx/document_map.h"
 #include "libidx/probing.h"
+#include "libidx/removed.h"
 #include "libidx/table_reader.h"
+#include "libidx/tail.h"
 
 #define IDXI_MANIFEST_NAME "manifest"
 
 /* Room for the names of a segment's folder and of a table's file. */
 #define IDXI_NAME_BYTES 32
 
+/* Shared by all views that have it. */
 struct idxi_segment {
-    const struct idxf_manifest_segment *entry;
+    atomic_size_t holders;
+    struct idxf_manifest_segment entry;
     char *path;
     struct idxi_table *tables; /* as many as the scheme has */
     size_t open_tables;
@@ -25,6 +30,7 @@ struct idxi_segment {
     size_t loaded_bytes;
     struct idxi_map map, by_id; /* the latter where the index has a map from IDs */
     bool map_open, by_id_open;
+    struct idxi_removed removed; /* which documents of older segments */
 };
 
 struct idx_index {
@@ -33,9 +39,17 @@ struct idx_index {
     struct idx_open_options options;
     struct idxf_manifest *manifest;
     struct idx_scheme scheme;
-    struct idxi_probing *probings; /* of the distances 0 to k */
-    struct idxi_segment *segments;
+    struct idxi_probing *probings;  /* of the distances 0 to k */
+    struct idxi_segment **segments; /* the oldest first */
     size_t open_segments;
+    struct idxi_tail *tail;
+    struct idxi_tail_view pending;
+    bool removes; /* segments or pending records have removals */
+    bool spoilt;  /* the tail has records that never came into the log: a newer view takes another one */
+    /* Views of one manifest share all that is above but `pending` and `removes`. It belongs to the first of them, their
+     * origin, which stays until the last one is closed. */
+    struct idx_index *origin;
+    atomic_size_t holders; /* of an origin */
 };
 
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
@@ -47,7 +61,10 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 /* Reads and checks the manifest of an open folder, and that its tables cover its k. */
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
 
-/* Opens the folder of a segment. */
+/* What its records have in common. */
+struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
+
+/* Begins with a segment, the next one of index->segments, and opens its folder. */
 enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
 
 /* Opens one table of a segment and checks that it is the one that the manifest means. */
@@ -58,7 +75,10 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment,
 enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
                                       struct idx_error *error);
 
-/* Whether the segment holds a fingerprint. */
+/* Loads what a segment removes from those before it. */
+enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
+
+/* Whether the segment holds a fingerprint, removed or not. */
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error);
 

@@ -343,7 +343,7 @@ static void free_workers(struct join *join) {
 
 static uint64_t count_fingerprints(const struct idx_index *index) {
     uint64_t count = 0;
-    for (size_t i = 0; i < index->open_segments; i++) count += index->segments[i].entry->fingerprints;
+    for (size_t i = 0; i < index->open_segments; i++) count += index->segments[i]->entry.fingerprints;
     return count;
 }
 
@@ -432,7 +432,7 @@ static enum idx_status match_apart(struct join *join, struct idx_error *error) {
 /* Each segment must have given as many fingerprints as it says. */
 static enum idx_status check_counts(const struct join *join, struct idx_error *error) {
     for (size_t i = 0; i < join->a->open_segments; i++) {
-        const struct idxi_table *table = &join->a->segments[i].tables[join->table->table];
+        const struct idxi_table *table = &join->a->segments[i]->tables[join->table->table];
         uint64_t count = 0;
         for (unsigned j = 0; j < join->options.threads; j++) {
             count += join->workers[j]->counts[i];

@@ -1,5 +1,8 @@
 /* lookup.c: the calls that look up fingerprints, or go through all of them. Nothing is allocated or locked by one
  * thread. */
+#include <stdlib.h>
+
+#include "libidx/nearest.h"
 #include "libidx/parallel.h"
 #include "libidx/search.h"
 
@@ -58,59 +61,7 @@ enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, 
     return IDX_OK;
 }
 
-/* ---- The nearest matches ---- */
-
-/* The nearest matches of queries so far, `capacity` for each: heaps, the farthest on top. */
-struct nearest {
-    struct idx_match *matches;
-    size_t capacity;
-    size_t *counts; /* found, in the heap or not */
-};
-
-static bool is_farther(const struct idx_match *a, const struct idx_match *b) {
-    return a->distance != b->distance ? a->distance > b->distance : a->fingerprint > b->fingerprint;
-}
-
-static void swap(struct idx_match *a, struct idx_match *b) {
-    struct idx_match other = *a;
-    *a = *b;
-    *b = other;
-}
-
-static void sift_down(struct idx_match *matches, size_t count, size_t at) {
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= count) return;
-        if (child + 1 < count && is_farther(&matches[child + 1], &matches[child])) child++;
-        if (!is_farther(&matches[child], &matches[at])) return;
-        swap(&matches[child], &matches[at]);
-        at = child;
-    }
-}
-
-static bool keep_nearest(void *context, size_t query, const struct idx_match *match) {
-    struct nearest *nearest = context;
-    struct idx_match *matches = nearest->matches + query * nearest->capacity;
-    size_t at = nearest->counts[query]++;
-    if (at < nearest->capacity) {
-        matches[at] = *match;
-        for (; at > 0 && is_farther(&matches[at], &matches[(at - 1) / 2]); at = (at - 1) / 2)
-            swap(&matches[at], &matches[(at - 1) / 2]);
-    } else if (nearest->capacity > 0 && is_farther(&matches[0], match)) {
-        matches[0] = *match;
-        sift_down(matches, nearest->capacity, 0);
-    }
-    return true;
-}
-
-static void sort_nearest(const struct nearest *nearest, size_t query) {
-    struct idx_match *matches = nearest->matches + query * nearest->capacity;
-    size_t count = nearest->counts[query];
-    for (size_t left = count < nearest->capacity ? count : nearest->capacity; left > 1; left--) {
-        swap(&matches[0], &matches[left - 1]);
-        sift_down(matches, left - 1, 0);
-    }
-}
+/* ---- Many queries ---- */
 
 /* Queries to be answered, by one thread or several, each of which takes the next few until none is left. */
 struct batch {
@@ -118,7 +69,7 @@ struct batch {
     const uint64_t *queries;
     size_t count;
     unsigned distance;
-    struct nearest nearest;
+    struct idxi_nearest nearest;
 };
 
 /* Queries that a thread takes at a time. */
@@ -128,11 +79,11 @@ static enum idx_status answer(void *context, size_t number, struct idx_error *er
     struct batch *batch = context;
     struct idxi_search search;
     size_t begin = number * TAKEN, end = batch->count - begin < TAKEN ? batch->count : begin + TAKEN;
-    idxi_search_init(&search, batch->index, batch->distance, batch->queries, keep_nearest, &batch->nearest, error);
+    idxi_search_init(&search, batch->index, batch->distance, batch->queries, idxi_nearest_take, &batch->nearest, error);
     IDXI_TRY(idxi_check_queries(batch->index, batch->queries + begin, end - begin, error));
     for (size_t query = begin; query < end; query++) batch->nearest.counts[query] = 0;
     IDXI_TRY(idxi_search_queries(&search, begin, end));
-    for (size_t query = begin; query < end; query++) sort_nearest(&batch->nearest, query);
+    for (size_t query = begin; query < end; query++) idxi_nearest_sort(&batch->nearest, query);
     return IDX_OK;
 }
 
@@ -170,17 +121,18 @@ struct reading {
     bool stopped;
 };
 
-/* Leaves out those that earlier segments have. */
+/* Leaves out those that were removed, or that earlier segments have. */
 static enum idx_status keep_fresh(const struct reading *reading, uint64_t *fingerprints, size_t *count,
                                   struct idx_error *error) {
+    bool asks = reading->segment > 0 || reading->index->removes;
     size_t kept = 0;
-    for (size_t i = 0; i < *count && reading->segment > 0; i++) {
+    for (size_t i = 0; i < *count && asks; i++) {
         bool repeated;
         IDXI_TRY(idxi_is_repeated(reading->index, reading->segment, fingerprints[i], &repeated, error));
         fingerprints[kept] = fingerprints[i];
         kept += !repeated;
     }
-    if (reading->segment > 0) *count = kept;
+    if (asks) *count = kept;
     return IDX_OK;
 }
 
@@ -205,18 +157,32 @@ static uint64_t get_part(uint64_t blocks, uint64_t part, uint64_t parts) {
     return blocks / parts * part + blocks % parts * part / parts;
 }
 
+/* A part of those that are pending alone. */
+static enum idx_status visit_pending(struct reading *reading, uint32_t part, uint32_t parts, struct idx_error *error) {
+    uint64_t *fingerprints;
+    size_t count;
+    if (reading->stopped || !idxi_has_pending(reading->index)) return IDX_OK;
+    IDXI_TRY(idxi_sort_pending(reading->index, true, &fingerprints, &count, error));
+    size_t end = (size_t)get_part(count, (uint64_t)part + 1, parts);
+    for (size_t i = (size_t)get_part(count, part, parts); i < end && !reading->stopped; i += IDXF_CHUNK)
+        reading->stopped =
+            !reading->visit(reading->context, fingerprints + i, end - i < IDXF_CHUNK ? end - i : IDXF_CHUNK);
+    free(fingerprints);
+    return IDX_OK;
+}
+
 enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
                                idx_fingerprints_visitor visit, void *context, struct idx_error *error) {
     struct reading reading = {index, 0, visit, context, false};
     if (part >= parts)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "part %u of %u: parts are numbered from 0", part, parts);
     for (; reading.segment < index->manifest->segment_count; reading.segment++) {
-        const struct idxi_table *table = &index->segments[reading.segment].tables[0];
+        const struct idxi_table *table = &index->segments[reading.segment]->tables[0];
         uint64_t end = get_part(table->header.blocks, (uint64_t)part + 1, parts);
         for (uint64_t block = get_part(table->header.blocks, part, parts); block < end && !reading.stopped; block++)
             IDXI_TRY(visit_block(&reading, table, block, error));
     }
-    return IDX_OK;
+    return visit_pending(&reading, part, parts, error);
 }
 
 static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {

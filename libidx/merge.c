@@ -90,12 +90,12 @@ static enum idx_status list_inputs(struct merge *merge, struct idx_error *error)
     for (size_t i = 0; i < merge->index_count; i++) {
         struct idx_index *index = merge->indexes[i];
         for (size_t j = 0; j < index->open_segments; j++) {
-            struct idxi_segment *segment = &index->segments[j];
+            struct idxi_segment *segment = index->segments[j];
             struct idxi_map *by_id = index->manifest->by_id ? &segment->by_id : NULL;
             merge->inputs[made++] = (struct input){index, segment, &segment->map, by_id, numbered ? documents : 0};
             IDXI_TRY(idxi_map_prepare(&segment->map, error));
             if (by_id != NULL) IDXI_TRY(idxi_map_prepare(by_id, error));
-            documents += segment->entry->documents;
+            documents += segment->entry.documents;
         }
     }
     return IDX_OK;
@@ -212,7 +212,7 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
 static uint64_t count_work(const struct merge *merge) {
     uint64_t total = 0;
     for (size_t i = 0; i < merge->input_count; i++) {
-        const struct idxf_manifest_segment *entry = merge->inputs[i].segment->entry;
+        const struct idxf_manifest_segment *entry = &merge->inputs[i].segment->entry;
         total += entry->documents + entry->fingerprints * merge->form.scheme->table_count;
         if (has_by_id(merge)) total += merge->inputs[i].by_id->segment.documents;
     }

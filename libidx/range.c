@@ -96,7 +96,7 @@ static enum idx_status decode(struct decoding *decoding, struct idx_error *error
 }
 
 static const struct idxi_table *get_table(const struct idxi_ranges *ranges, size_t segment) {
-    return &ranges->index->segments[segment].tables[ranges->table];
+    return &ranges->index->segments[segment]->tables[ranges->table];
 }
 
 static void add_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {

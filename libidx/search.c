@@ -11,8 +11,9 @@
 
 enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
                                  struct idx_error *error) {
-    *repeated = false;
-    for (size_t i = 0; i < segment && !*repeated; i++)
+    size_t first = idxi_first_live(index, fingerprint);
+    *repeated = first > segment;
+    for (size_t i = first; i < segment && !*repeated; i++)
         IDXI_TRY(idxi_segment_contains(index, i, fingerprint, repeated, error));
     return IDX_OK;
 }
@@ -124,7 +125,7 @@ static enum idx_status sift(struct idxi_search *search, struct idxi_group *group
 
 static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
     unsigned left[IDXI_DISK_GROUP / IDXF_LANES];
-    bool sifts = search->index->segments[search->segment].decodes_alike;
+    bool sifts = search->index->segments[search->segment]->decodes_alike;
     if (sifts) IDXI_TRY(sift(search, group, left));
     for (size_t i = 0; i * IDXF_LANES < group->count; i++) {
         unsigned here = sifts ? left[i] : get_all(group, i);
@@ -204,7 +205,7 @@ double idxi_count_probes(const struct idxi_table *table, unsigned radius) {
 }
 
 static enum idx_status search_query(struct idxi_search *search, size_t query) {
-    const struct idxi_table *tables = search->index->segments[search->segment].tables;
+    const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
         const struct idxi_probed *probed = &search->probing->tables[i];
         const struct idxi_table *table = &tables[probed->table];
@@ -255,7 +256,7 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
     for (size_t i = 0; i < 2; i++) search->groups[i].count = search->groups[i].bytes = 0;
 }
 
-enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
+enum idx_status idxi_search_segments(struct idxi_search *search, size_t begin, size_t end) {
     uint32_t segments = search->index->manifest->segment_count;
     for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
         for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
@@ -264,11 +265,44 @@ enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, si
     return IDX_OK;
 }
 
+/* ---- Pending fingerprints ---- */
+
+struct pending_search {
+    struct idxi_search *search;
+    size_t begin;
+    enum idx_status status;
+};
+
+/* A match that segments hold, too, was reported of them. */
+static bool report_pending(void *context, size_t query, const struct idx_match *match) {
+    struct pending_search *pending = context;
+    struct idxi_search *search = pending->search;
+    const struct idx_index *index = search->index;
+    bool before;
+    pending->status = idxi_is_before(index, index->open_segments, match->fingerprint, &before, search->error);
+    if (pending->status != IDX_OK) return false;
+    search->stopped = !before && !search->take(search->context, pending->begin + query, match);
+    return !search->stopped;
+}
+
+enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end) {
+    struct pending_search pending = {search, begin, IDX_OK};
+    if (search->stopped || !idxi_has_pending(search->index)) return IDX_OK;
+    idxi_pending_find(&search->index->pending.pending, search->queries + begin, end - begin, search->distance,
+                      report_pending, &pending);
+    return pending.status;
+}
+
+enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
+    IDXI_TRY(idxi_search_segments(search, begin, end));
+    return idxi_search_pending(search, begin, end);
+}
+
 /* ---- Single fingerprints ---- */
 
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error) {
-    const struct idxi_table *table = &index->segments[segment].tables[0];
+    const struct idxi_table *table = &index->segments[segment]->tables[0];
     uint64_t permuted = idxf_permute(&table->permutation, fingerprint), block;
     *contains = false;
     if (table->header.blocks == 0) return IDX_OK;

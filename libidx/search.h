@@ -1,10 +1,10 @@
 /* search.h: finds the fingerprints within a distance of queries (SPEC.md, chapter 10), by probes of the tables of an
- * open index. A match that several tables find belongs to the first of them: nothing is remembered, allocated or
- * locked. A search belongs to one thread. */
+ * open index, and in what is pending. A match that several tables find belongs to the first of them: nothing is
+ * remembered, allocated or locked. A search belongs to one thread. */
 #ifndef IDX_LIBIDX_SEARCH_H
 #define IDX_LIBIDX_SEARCH_H
 
-#include "libidx/index.h"
+#include "libidx/live.h"
 
 /* Probes go through a stage in groups: short loops, in which many of them wait for memory at the same time. Two groups
  * are under way, and what they ask for must stay in the caches. What comes from a disk takes so much longer that
@@ -68,8 +68,12 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_taker take, void *context, struct idx_error *error);
 
-/* Finds all matches of the queries `begin` to `end`, in all segments. */
+/* Finds all matches of the queries `begin` to `end`, in all segments, then in what is pending. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
+
+/* The two parts of it: all in segments, and those that are pending alone. */
+enum idx_status idxi_search_segments(struct idxi_search *search, size_t begin, size_t end);
+enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end);
 
 /* The same by single probes of tables of search->segment, for those who choose them: begins one for each pattern of at
  * most `radius` flipped bits of the prefix of `value`, a permuted query; bits from bit `bit` on, 64 for none, were
@@ -83,7 +87,8 @@ double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 /* Ends the probes that are under way. */
 enum idx_status idxi_search_end(struct idxi_search *search);
 
-/* Whether a segment before this one has the fingerprint, too. */
+/* Whether a fingerprint of this segment is not to be given: it was removed from there, or a segment before has it, too.
+ */
 enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
                                  struct idx_error *error);
 

@@ -514,7 +514,7 @@ static unsigned get_flipped(const struct idxi_table *table) { return table->pref
 /* Ranges by bits that are flipped, or of a prefix, so that what a probe looks for lies in one range. */
 static struct line make_line(const struct idx_index *index, size_t segment, size_t turn, unsigned distance) {
     const struct idxi_probed *probed = &index->probings[distance].tables[turn];
-    const struct idxi_table *table = &index->segments[segment].tables[probed->table];
+    const struct idxi_table *table = &index->segments[segment]->tables[probed->table];
     struct line line = {.table = table, .segment = segment, .turn = turn, .radius = probed->radius};
     line.flipped = probed->radius == 0 ? table->prefix : get_flipped(table);
     uint64_t bytes = table->header.blocks * table->header.block_size;

@@ -159,7 +159,7 @@ static void verify_table(struct verification *verification, size_t segment, size
     char name[IDXI_NAME_BYTES];
     idxi_table_name(number, name);
     enum idx_status status = idxi_segment_open_table(verification->index, segment, number, folder, &error);
-    const struct idxi_table *table = &verification->index->segments[segment].tables[number];
+    const struct idxi_table *table = &verification->index->segments[segment]->tables[number];
     if (status == IDX_OK) status = check_table(table, &set, &error);
     if (status == IDX_OK && !expected->known) {
         *expected = set;
@@ -331,7 +331,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     static const struct set unknown = {0};
     struct idx_error error;
     struct idx_index *index = verification->index;
-    struct idxi_segment *segment = &index->segments[segment_number];
+    struct idxi_segment *segment = index->segments[segment_number];
     enum idx_status status = idxi_segment_open_map(index, segment_number, IDXI_MAP_DOCUMENTS, folder, &error);
     if (status == IDX_OK) status = check_map(&segment->map, expected, &error);
     report(verification, folder_name, idxi_map_name(IDXI_MAP_DOCUMENTS), status, &error);
@@ -353,7 +353,6 @@ static void verify_segment(struct verification *verification, size_t segment) {
     int folder;
     struct idx_index *index = verification->index;
     idxi_segment_name(index->manifest->segments[segment].number, name);
-    index->open_segments = segment + 1;
     enum idx_status status = idxi_segment_open_folder(index, segment, &folder, &error);
     if (status != IDX_OK) {
         report(verification, NULL, name, status, &error);
@@ -374,7 +373,7 @@ static enum idx_status verify(struct verification *verification, const char *pat
     struct idx_error copy = error == NULL ? (struct idx_error){0} : *error;
     report(verification, NULL, IDXI_MANIFEST_NAME, status, &copy);
     if (status != IDX_OK) return status;
-    index->segments = calloc(index->manifest->segment_count, sizeof *index->segments);
+    index->segments = calloc(index->manifest->segment_count, sizeof(struct idxi_segment *));
     if (index->segments == NULL) return idxi_fail_memory(error);
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) verify_segment(verification, segment);
     return verification->status;
@@ -386,6 +385,8 @@ enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *con
     verification.index = calloc(1, sizeof *verification.index);
     if (verification.index == NULL) return idxi_fail_memory(error);
     verification.index->folder = -1;
+    verification.index->origin = verification.index;
+    atomic_init(&verification.index->holders, 1);
     verification.index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
     verification.index->options.residence = IDX_RESIDENCE_NONE;
     enum idx_status status = verify(&verification, path, verification.error);

@@ -1,7 +1,7 @@
 /* idx.h: the public header of libidx, an exact, compressed, on-disk index of document fingerprints.
  *
  * An index answers which of its fingerprints differ from a given one in at most k bits, and which documents they
- * belong to. Files are written by a builder, published whole or not at all, and never change afterwards.
+ * belong to. A builder writes it, and publishes it whole or not at all; a writer adds documents and removes some.
  *
  * Conventions
  * - A fingerprint is a number of f bits (`bits`, 1 to 64) in a uint64_t, right-aligned; the bits above f are 0.
@@ -13,8 +13,9 @@
  * - The library prints nothing, keeps no global or thread-local state, and never ends the process.
  *
  * Threads
- * - An open index is immutable: any number of threads may call every function that takes a const struct idx_index *.
- * - A builder, a document cursor and a SimHash accumulator belong to one thread at a time.
+ * - An open index is immutable, a view of one time: any number of threads may call every function that takes a
+ *   const struct idx_index *, and writers in this process and others don't disturb it. idx_refresh gives a newer view.
+ * - A builder, a writer, a document cursor and a SimHash accumulator belong to one thread at a time.
  *
  * Honest limits
  * - The files of an index are mapped. An I/O error under a mapped page, or another process that truncates a file after
@@ -22,8 +23,8 @@
  * - Checksums (XXH3) find accidents, not forgery. Forged files may give wrong answers, but are decoded safely, whatever
  *   their bytes are.
  * - A builder that meets a file size limit raises SIGXFSZ, unless the process ignores it; then it is IDX_DISK_FULL.
- * - docs.mdb and by-id.mdb have the byte order and the page size of the machine that built them; tables and manifest
- * are portable.
+ * - docs.mdb, by-id.mdb and pending.mdb have the byte order and the page size of the machine that built them; tables
+ *   and manifest are portable.
  */
 #ifndef IDX_H
 #define IDX_H
@@ -77,6 +78,7 @@ enum idx_status {
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
     IDX_LIMIT = 205,        /* more than the format can hold */
     IDX_CANCELLED = 206,    /* a progress visitor wanted no more */
+    IDX_BUSY = 207,         /* another writer has the index */
 
     /* Damaged files. */
     IDX_MISSING_FILE = 300, /* a file that the manifest names is not there */
@@ -423,20 +425,29 @@ struct idx_open_options {
 struct idx_index;
 
 /* Opens the index at `path`: every file of it, its manifest and headers checked, all of one and the same version of
- * the index even while it is being replaced. `options` may be NULL. Takes one file descriptor, for the folder. A
- * relative path is kept as it is, for idx_replaced. The caller closes *index. Works on read-only media, and any number
+ * the index even while it is being replaced, and all that is pending. `options` may be NULL. Takes one file descriptor,
+ * for the folder, and two more where there is pending.mdb. A relative path is kept as it is, for idx_replaced and
+ * idx_refresh. The caller closes *index. Works on read-only media, and any number
  * of times in a process. Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the
- * damaged-file group, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS, IDX_UNSUPPORTED (a docs.mdb made on another kind
- * of machine). */
+ * damaged-file group, IDX_LIMIT (2^32 - 1 pending records and more), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS,
+ * IDX_UNSUPPORTED (a docs.mdb or pending.mdb made on another kind of machine). */
 IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
                                  struct idx_error *error);
 
 /* Closes it; no cursor of it may be open, no call on it under way. */
 IDX_API void idx_close(struct idx_index *index);
 
-/* Whether another version of the index stands at the path that it was opened by, or none any more. The open one stays
- * whole and usable. Errors: IDX_IO_ERROR, IDX_NO_ACCESS. */
+/* Whether another version of the index stands at the path that it was opened by (built anew, or with other segments),
+ * or none any more. What came to be pending is no other version. The open one stays whole and usable. Errors:
+ * IDX_IO_ERROR, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error);
+
+/* Opens what now stands at the path as *newer, opened with the same options, or sets it to NULL where that is what
+ * `index` is. All that writers acknowledged before the call is there. Both are whole, in use independently of each
+ * other, and closed by the caller, in any order. They share what is the same, so that only records and segments that
+ * are new are read; where nothing is, it takes some system calls. Any number of threads may call it, on one index or
+ * several; those of one origin read new records one after the other. Errors: as idx_open. */
+IDX_API enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error);
 
 struct idx_properties {
     unsigned format_version;
@@ -447,13 +458,16 @@ struct idx_properties {
     const char *recipe;              /* "" when not known; lives as long as the index */
     const struct idx_scheme *scheme; /* lives as long as the index */
     size_t segments;
-    uint64_t fingerprints;    /* distinct ones of each segment, added up */
-    uint64_t documents;       /* 0 for IDX_ID_NONE */
+    uint64_t fingerprints;    /* distinct ones of each segment, added up, removed ones among them */
+    uint64_t documents;       /* of the segments, removed ones among them; 0 for IDX_ID_NONE */
     uint64_t table_bytes;     /* all table files */
     uint64_t documents_bytes; /* docs.mdb and docs.sum */
-    uint64_t resident_bytes;  /* what opening allocated: directories, decoders, page bitmaps */
+    uint64_t resident_bytes;  /* what opening allocated: directories, decoders, page bitmaps, pending records */
     bool by_id;               /* it has a map from IDs to fingerprints, for idx_find_id */
     uint64_t by_id_bytes;     /* by-id.mdb and by-id.sum; 0 without them */
+    uint64_t removals; /* of documents, or of fingerprints with all of theirs, that segments have of older ones */
+    uint64_t pending_documents; /* added since the newest segment, removed ones among them */
+    uint64_t pending_removals;  /* of documents, or of fingerprints with all of theirs, since the newest segment */
 };
 
 IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
@@ -481,8 +495,9 @@ struct idx_table_properties {
 IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
                                                  struct idx_table_properties *properties, struct idx_error *error);
 
-/* The fingerprint with the most documents, and how many they are: those of one segment, that in which they are most; of
- * fingerprints with as many, the smallest. Both are 0 where no documents are kept.
+/* The fingerprint with the most documents, and how many they are: those of one segment, that in which they are most, or
+ * the pending ones; of fingerprints with as many, the smallest. Both are 0 where no documents are kept. Segments tell
+ * it of all their documents, single removed ones among them; one whose fingerprint was removed with all is passed over.
  * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
                                          struct idx_error *error);
@@ -494,7 +509,8 @@ struct idx_match {
     unsigned distance;
 };
 
-/* Finds every fingerprint within `distance` (0 to the k of the index) of `fingerprint`, each once. Stores the nearest
+/* Finds every fingerprint within `distance` (0 to the k of the index) of `fingerprint` that has a document, or with
+ * IDX_ID_NONE was not removed, each once. Stores the nearest
  * `capacity` of them in `matches`, ordered by distance, then by value, and sets *match_count to how many there are,
  * which may exceed capacity. `matches` may be NULL when capacity is 0. Allocates nothing, takes no lock, makes no
  * system call.
@@ -525,7 +541,8 @@ IDX_API enum idx_status idx_exists(const struct idx_index *index, uint64_t finge
                                    struct idx_error *error);
 
 /* Calls `visit` for every fingerprint of the index, each once, with distance 0, segment after segment, in the order of
- * their first table. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+ * their first table; then for those that are pending alone, ascending. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
                                       struct idx_error *error);
 
@@ -648,7 +665,8 @@ IDX_API void idx_stream_close(struct idx_stream *stream);
 /* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
 
 struct idx_document {
-    uint64_t number;  /* IDX_ID_TEXT: its document number within its segment; IDX_ID_U64: its ID */
+    uint64_t number;  /* IDX_ID_TEXT: its document number within its segment, UINT64_MAX while it is pending;
+                         IDX_ID_U64: its ID */
     const void *id;   /* IDX_ID_TEXT: its bytes; NULL otherwise. The cursor's: valid until it is used again */
     size_t id_length; /* bytes */
 };
@@ -662,13 +680,15 @@ IDX_API enum idx_status idx_documents_open(const struct idx_index *index, struct
                                            struct idx_error *error);
 
 /* Goes to the documents of a fingerprint that the index holds, and sets *count (may be NULL) to how many they are
- * (IDX_ID_U64 in several segments: an ID that stands in two of them counts twice here). 0 for IDX_ID_NONE.
- * Errors: IDX_BAD_CONTENT (the tables hold the fingerprint and the map lacks it), IDX_BAD_CHECKSUM. */
+ * (IDX_ID_U64: an ID that stands in two segments, or in one and among pending documents, may count twice here). 0 for
+ * IDX_ID_NONE. Where single documents of the fingerprint were removed, they are gone through to be counted.
+ * Errors: IDX_BAD_CONTENT (the tables hold the fingerprint and the map lacks it), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY.
+ */
 IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
                                            struct idx_error *error);
 
-/* Gives the next document, by segment and number, or by ID for IDX_ID_U64 (each ID once); *found is false after the
- * last one. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+/* Gives the next document, by segment and number, then pending ones as they were added; or by ID for IDX_ID_U64 (each
+ * ID once); *found is false after the last one. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                            struct idx_error *error);
 
@@ -774,6 +794,70 @@ IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *i
 IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
                                         size_t capacity, size_t *count, struct idx_error *error);
 
+/* ---- Adding and removing (SPEC.md, chapter 12) ------------------------------------------------------------------- */
+
+struct idx_writer_options {
+    size_t size;
+    enum idx_residence residence; /* of the segments, which it looks up in, too */
+};
+
+#define IDX_WRITER_OPTIONS_INIT                                                                                        \
+    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY }
+
+/* Adds documents to an index that stands, and removes some: they are pending from then on, in pending.mdb, and all who
+ * open or refresh the index see them. One thread at a time. All of one call is one step: it is on disk when the call
+ * returns, and who reads sees all of it, or nothing. After an error nothing of it is there, and the writer stays
+ * usable, unless it says otherwise; so it does when the disk is full, once there is room again. */
+struct idx_writer;
+
+/* Opens the one writer that an index can have at a time, and makes pending.mdb, where there is none. `options` may be
+ * NULL. The caller closes *writer. Errors: as idx_open; IDX_BUSY (another writer has it: the sentence names its process
+ * and host), IDX_DISK_FULL. */
+IDX_API enum idx_status idx_writer_open(struct idx_writer **writer, const char *path,
+                                        const struct idx_writer_options *options, struct idx_error *error);
+
+IDX_API void idx_writer_close(struct idx_writer *writer);
+
+/* A document to be added or removed; its ID as the index has it. */
+struct idx_item {
+    uint64_t fingerprint;
+    uint64_t number;  /* IDX_ID_U64: its ID */
+    const void *id;   /* IDX_ID_TEXT: its bytes, which are copied; may be NULL for none */
+    size_t id_length; /* bytes, up to 16777215 */
+};
+
+/* Adds `count` documents, whatever there is. As when an index is built, text IDs need not be unique, and the same
+ * integer ID on one fingerprint is one document. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits,
+ * an ID that is too long), IDX_LIMIT (2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS;
+ * IDX_IO_ERROR, after which it can only be closed. */
+IDX_API enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                       struct idx_error *error);
+
+/* Looks up each of `count` documents in turn, with those added by this call before it, and adds it where no fingerprint
+ * is within `distance` (0 to the k of the index): then match_counts[i] is 0. Else it is how many there are, and the
+ * nearest `capacity` of them are stored from matches[i · capacity] on, as by idx_lookup_many. Many at once are faster
+ * by far than one by one. Errors: as idx_writer_add; IDX_BAD_DISTANCE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                                 unsigned distance, struct idx_match *matches, size_t capacity,
+                                                 size_t *match_counts, struct idx_error *error);
+
+/* What a removal found. */
+struct idx_removal {
+    uint64_t documents; /* that were removed; for IDX_ID_NONE, fingerprints */
+    uint64_t missing;   /* of those that were to be removed, how many there were not */
+};
+
+/* Removes `count` documents, one after the other; of text IDs, all of a fingerprint's documents that have it. A
+ * fingerprint without documents is no match any more. Each takes a time that grows with the number of its fingerprint's
+ * documents. `removal` may be NULL. Errors: as idx_writer_check_and_add; IDX_INVALID_ARGUMENT (IDX_ID_NONE). */
+IDX_API enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                          struct idx_removal *removal, struct idx_error *error);
+
+/* Removes `count` fingerprints with all their documents. Errors: as idx_writer_check_and_add. */
+IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints,
+                                                       size_t count, struct idx_removal *removal,
+                                                       struct idx_error *error);
+
 /* ---- Verifying --------------------------------------------------------------------------------------------------- */
 
 /* Called for each file of an index: status IDX_OK, or what is wrong with it and a sentence. `file` is relative to the
@@ -781,10 +865,10 @@ IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t 
 typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_status status, const char *sentence);
 
 /* Checks every checksum, every order, every count and every rule of SPEC.md in the index at `path`, and that all tables
- * and the document map of a segment hold the same fingerprints, and its map from IDs the same documents. Goes on after
- * damage, so that all of it is reported. `visit` may be NULL. Returns IDX_OK, or the first damage's status; errors of
- * opening that are no damage (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
- * IDX_NO_ACCESS) are returned as idx_open does. */
+ * and the document map of a segment hold the same fingerprints, and its map from IDs the same documents; records that
+ * are pending, too. Goes on after damage, so that all of it is reported. `visit` may be NULL. Returns IDX_OK, or the
+ * first damage's status; errors of opening that are no damage (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS) are returned as idx_open does. */
 IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
 
 #ifdef __cplusplus

@@ -73,7 +73,7 @@ static struct counts try_set(const char *folder, const char *name, const struct 
     struct counts counts = {0, 0, 0};
     if (set->bits == 1) trial.k = 0;
     struct idx_index *index = open_trial(folder, &trial, IDX_ID_NONE);
-    for (size_t i = 0; i < index->scheme.table_count; i++) ask_all(&index->segments[0].tables[i], set, &counts);
+    for (size_t i = 0; i < index->scheme.table_count; i++) ask_all(&index->segments[0]->tables[i], set, &counts);
     idx_close(index);
     remove_all(path_in(folder, "trial.idx"));
     return counts;

@@ -47,7 +47,7 @@ static struct idx_index *build(const char *path, enum idx_id_type id_type, size_
     idx_builder_free(builder);
     qsort(entries, count, sizeof *entries, compare_entries);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_ok(idxi_map_prepare(&index->segments[0].map, &failure));
+    assert_ok(idxi_map_prepare(&index->segments[0]->map, &failure));
     return index;
 }
 
@@ -74,7 +74,7 @@ static void check_streams(const char *path, enum idx_id_type id_type, size_t doc
     static struct idxi_map_stream stream;
     struct idx_index *index = build(path, id_type, documents);
     for (size_t i = 0; i < LENGTH(capacities); i++) {
-        idxi_map_stream_init(&stream, &index->segments[0].map, i * 1000);
+        idxi_map_stream_init(&stream, &index->segments[0]->map, i * 1000);
         check_stream(&stream, capacities[i], count, i * 1000);
         assert_ok(stream.stream.rewind(&stream.stream, &failure));
         check_stream(&stream, capacities[i], count / 2, i * 1000);
@@ -99,9 +99,9 @@ static void test_no_documents_as_a_stream(void **state) {
     options.id_type = IDX_ID_NONE;
     build_index(path, &options, items, LENGTH(items));
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_ok(idxi_map_prepare(&index->segments[0].map, &failure));
+    assert_ok(idxi_map_prepare(&index->segments[0]->map, &failure));
     count = 0;
-    idxi_map_stream_init(&stream, &index->segments[0].map, 0);
+    idxi_map_stream_init(&stream, &index->segments[0]->map, 0);
     check_stream(&stream, 10, 0, 0);
     idx_close(index);
 }
@@ -126,7 +126,7 @@ static void test_memory_of_a_stream(void **state) {
     struct idx_index *index = build(path_in(*state, "i"), IDX_ID_U64, scale(3000000));
     size_t before = read_mapped(), most = 0;
     free(entries);
-    idxi_map_stream_init(&stream, &index->segments[0].map, 0);
+    idxi_map_stream_init(&stream, &index->segments[0]->map, 0);
     for (size_t given = 1; given > 0;) {
         uint64_t fingerprints[1000], values[1000];
         assert_ok(stream.stream.read(&stream.stream, fingerprints, values, 1000, &given, &failure));
@@ -134,7 +134,7 @@ static void test_memory_of_a_stream(void **state) {
         if (now > most) most = now;
     }
     assert_in_range(most, before, before + ((size_t)10 << 20));
-    if (scale(100) == 100) assert_true(index->segments[0].map.pages.length > (size_t)20 << 20);
+    if (scale(100) == 100) assert_true(index->segments[0]->map.pages.length > (size_t)20 << 20);
     idx_close(index);
 }
 
@@ -156,7 +156,7 @@ static enum idx_status note_id(void *context, uint64_t number, const void *id, s
 
 static void test_ids(void **state) {
     struct idx_index *index = build(path_in(*state, "i"), IDX_ID_TEXT, scale(100000));
-    const struct idxi_map *map = &index->segments[0].map;
+    const struct idxi_map *map = &index->segments[0]->map;
     struct visit whole = {0, UINT64_MAX}, part = {0, count / 2};
     assert_ok(idxi_map_visit_ids(map, note_id, &whole, &failure));
     assert_int_equal(whole.next, count);
@@ -180,7 +180,7 @@ static void test_damaged_maps(void **state) {
         change_bytes(path_in(path, "000001/docs.mdb"), at, &flipped, 1);
         enum idx_status status = idx_open(&index, path, NULL, &failure), visited = IDX_OK;
         if (status == IDX_OK) {
-            struct idxi_map *map = &index->segments[0].map;
+            struct idxi_map *map = &index->segments[0]->map;
             status = idxi_map_prepare(map, &failure);
             if (status == IDX_OK) {
                 size_t given = 1, done = 0;

@@ -168,7 +168,7 @@ static void check_bytes(const char *path, size_t count, unsigned bits, const cha
     struct idx_plan plan = price(&options, text);
     double files = 0, resident = 0;
     for (size_t i = 0; i < index->scheme.table_count; i++) {
-        const struct idxi_table *table = &index->segments[0].tables[i];
+        const struct idxi_table *table = &index->segments[0]->tables[i];
         files += (double)table->layout.file_size;
         resident +=
             (double)(table->allocated_bytes + idxi_table_load_bytes(table, IDX_RESIDENCE_DIRECTORY) + sizeof *table);

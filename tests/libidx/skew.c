@@ -136,7 +136,7 @@ static void test_uniform_look_ups_cost_what_is_expected(void **state) {
         trial.block_size = i % 2 == 0 ? 128 : 64;
         struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
         for (size_t table = 0; table < index->scheme.table_count; table++)
-            expected += expect_blocks(&index->segments[0].tables[table]);
+            expected += expect_blocks(&index->segments[0]->tables[table]);
         double found = count_blocks(index, 2000);
         if (fabs(found - expected) > 0.1 * expected)
             fail_msg("%s: %.2f blocks, not %.2f", schemes[i / 2], found, expected);
@@ -178,7 +178,7 @@ static void test_smaller_distances_cost_less(void **state) {
     struct set set = make_set(SHAPE_UNIFORM, 64, 1000, 1);
     struct trial trial = {"uniform", .set = &set, .scheme = "4:1", .k = 3, .segments = 1, .block_size = 4096};
     struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
-    assert_int_equal(index->segments[0].tables[0].header.blocks, 2);
+    assert_int_equal(index->segments[0]->tables[0].header.blocks, 2);
     for (unsigned distance = 0; distance <= 3; distance++) {
         uint64_t blocks;
         assert_ok(idxi_count_blocks(index, 0, distance, &blocks, &failure));

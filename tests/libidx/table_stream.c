@@ -85,8 +85,8 @@ static void test_every_shape(void **state) {
         options.id_type = IDX_ID_NONE;
         build_index(path, &options, set.items, set.count);
         struct idx_index *index = open_index(path, (enum idx_residence)(i % 4));
-        for (size_t table = 0; table < 4; table++) check_table(&index->segments[0].tables[table], &set);
-        if (set.distinct_count > 100) check_rewinding(&index->segments[0].tables[0]);
+        for (size_t table = 0; table < 4; table++) check_table(&index->segments[0]->tables[table], &set);
+        if (set.distinct_count > 100) check_rewinding(&index->segments[0]->tables[0]);
         idx_close(index);
         remove_all(path);
         free_set(&set);
@@ -106,7 +106,7 @@ static void test_a_large_table(void **state) {
     options.block_size = 64;
     build_index(path, &options, set.items, set.count);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    const struct idxi_table *table = &index->segments[0].tables[0];
+    const struct idxi_table *table = &index->segments[0]->tables[0];
     assert_true(table->layout.directory > IDXI_DROPPED_BYTES); /* its order is that of numbers */
     idxi_table_stream_init(&stream, table);
     assert_ok(read_all(&stream, 1000, read, set.distinct_count, &count));
@@ -138,7 +138,7 @@ static size_t expect_fault(const char *path, size_t capacity, enum idx_status ex
     size_t count;
     struct idxi_table_stream stream;
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    idxi_table_stream_init(&stream, &index->segments[0].tables[0]);
+    idxi_table_stream_init(&stream, &index->segments[0]->tables[0]);
     assert_status(expected, read_all(&stream, capacity, read, LENGTH(read), &count));
     if (strstr(failure.sentence, sentence) == NULL) fail_msg("%s", failure.sentence);
     for (size_t i = 0; i < count; i++) assert_int_equal(read[i], i);
@@ -185,7 +185,7 @@ static void test_damage_of_xor(void **state) {
     size_t count;
     struct idxi_table_stream stream;
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    idxi_table_stream_init(&stream, &index->segments[0].tables[0]);
+    idxi_table_stream_init(&stream, &index->segments[0]->tables[0]);
     assert_status(IDX_BAD_CONTENT, read_all(&stream, 64, read, LENGTH(read), &count));
     assert_in_range(count, 1, 1000);
     idx_close(index);

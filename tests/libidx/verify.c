@@ -223,8 +223,8 @@ static void test_the_first_line_that_differs(void **state) {
     for (size_t i = 0; i < LENGTH(items); i++) items[i] = fingerprint_of(1, i);
     build_index(path, &options, items, LENGTH(items));
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    size_t directory = index->segments[0].tables[0].layout.directory;
-    assert_true(index->segments[0].tables[0].layout.directory_lines >= 4);
+    size_t directory = index->segments[0]->tables[0].layout.directory;
+    assert_true(index->segments[0]->tables[0].layout.directory_lines >= 4);
     idx_close(index);
     forge_table(table, directory + 3 * 64, most, sizeof most);
     verify(path, IDX_BAD_CONTENT);
@@ -536,8 +536,8 @@ static enum idx_status read_stream(const char *path) {
     uint64_t fingerprints[64], values[64];
     size_t given = 1;
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    enum idx_status status = idxi_map_prepare(&index->segments[0].map, &failure);
-    idxi_map_stream_init(&stream, &index->segments[0].map, 0);
+    enum idx_status status = idxi_map_prepare(&index->segments[0]->map, &failure);
+    idxi_map_stream_init(&stream, &index->segments[0]->map, 0);
     while (status == IDX_OK && given > 0)
         status = stream.stream.read(&stream.stream, fingerprints, values, 64, &given, &failure);
     idx_close(index);

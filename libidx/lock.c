@@ -1,0 +1,72 @@
+/* lock.c: see lock.h. */
+#include "libidx/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "libidx/error.h"
+#include "libidx/file.h"
+
+#ifndef HOST_NAME_MAX
+#define HOST_NAME_MAX 255
+#endif
+
+/* Room for a process ID, a space, a host's name and a line end. */
+#define HOLDER_BYTES (HOST_NAME_MAX + 32)
+
+/* Tells others who has the lock. It holds without that, too. */
+static void write_holder(int lock) {
+    char holder[HOLDER_BYTES], host[HOST_NAME_MAX + 1];
+    if (gethostname(host, sizeof host) != 0) host[0] = '\0';
+    host[HOST_NAME_MAX] = '\0';
+    int size = snprintf(holder, sizeof holder, "%ld %s\n", (long)getpid(), host);
+    if (ftruncate(lock, 0) == 0) (void)idxi_write_at(lock, holder, (size_t)size, 0, IDXI_LOCK_NAME, NULL);
+}
+
+/* The sentence says what the file says, as far as that looks right. */
+static enum idx_status fail_busy(int lock, const char *folder_path, struct idx_error *error) {
+    char holder[HOLDER_BYTES];
+    ssize_t size = pread(lock, holder, sizeof holder - 1, 0);
+    holder[size < 0 ? 0 : size] = '\0';
+    size_t digits = strspn(holder, "0123456789"), length = digits;
+    if (digits > 0 && digits < 20 && holder[digits] == ' ')
+        length += 1 + strspn(holder + digits + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
+    if (length < digits + 2 || holder[length] != '\n')
+        return idxi_fail(error, IDX_BUSY, folder_path, "is being written to by another process: wait until that ends");
+    return idxi_fail(error, IDX_BUSY, folder_path,
+                     "is being written to by process %.*s on host %.*s: wait until that ends", (int)digits, holder,
+                     (int)(length - digits - 1), holder + digits + 1);
+}
+
+enum idx_status idxi_lock_open(int *lock, int folder, const char *folder_path, struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    char *path = idxi_path(folder_path, IDXI_LOCK_NAME);
+    if (path == NULL) return idxi_fail_memory(error);
+    int file = openat(folder, IDXI_LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (file < 0)
+        status = idxi_fail_system(error, errno, path, "open");
+    else if (flock(file, LOCK_EX | LOCK_NB) == 0)
+        write_holder(file);
+    else
+        status =
+            errno == EWOULDBLOCK ? fail_busy(file, folder_path, error) : idxi_fail_system(error, errno, path, "lock");
+    free(path);
+    if (status == IDX_OK)
+        *lock = file;
+    else if (file >= 0)
+        close(file);
+    return status;
+}
+
+void idxi_lock_close(int lock) {
+    if (lock < 0) return;
+    if (ftruncate(lock, 0) != 0) errno = 0; /* it names one who holds it no more, then */
+    flock(lock, LOCK_UN);                 /* also for processes that were forked meanwhile */
+    close(lock);
+}

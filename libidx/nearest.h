@@ -1,0 +1,20 @@
+/* nearest.h: the nearest matches of queries, as they are found in any order. */
+#ifndef IDX_LIBIDX_NEAREST_H
+#define IDX_LIBIDX_NEAREST_H
+
+#include <idx.h>
+
+/* The nearest matches of queries so far, `capacity` for each: heaps, the farthest on top. */
+struct idxi_nearest {
+    struct idx_match *matches;
+    size_t capacity;
+    size_t *counts; /* found, in the heap or not; 0 at first */
+};
+
+/* Takes a match: an idxi_match_taker, whose context is a struct idxi_nearest. True. */
+bool idxi_nearest_take(void *context, size_t query, const struct idx_match *match);
+
+/* Orders the matches of a query, once all were taken: by distance, then by value. */
+void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query);
+
+#endif

@@ -1,0 +1,347 @@
+/* writer.c: adds documents to an index, and removes some. It decides what there is to be recorded, by a view of its
+ * own, which sees each record of a batch as soon as it is decided; then the log takes them all in one transaction. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/bytes.h"
+#include "libidx/compare.h"
+#include "libidx/error.h"
+#include "libidx/live.h"
+#include "libidx/lock.h"
+#include "libidx/log_writer.h"
+#include "libidx/nearest.h"
+#include "libidx/search.h"
+
+/* Documents that are looked up together, before any of them is added: few, since they are compared with each other. */
+#define TOGETHER 256
+
+struct idx_writer {
+    struct idx_index *index; /* the view, which it alone has */
+    struct idxi_log_writer *log;
+    int lock;
+    const struct idxi_compare_way *compare;
+    /* The batch at hand. */
+    struct idxf_record *records;
+    uint8_t (*numbers)[sizeof(uint64_t)]; /* integer IDs, as records have them */
+    size_t count, capacity;
+    struct idxi_tail_view before; /* what was pending before it */
+};
+
+/* ---- Opening ---- */
+
+/* Brings the view up to date. */
+static enum idx_status refresh(struct idx_writer *writer, struct idx_error *error) {
+    struct idx_index *newer;
+    IDXI_TRY(idx_refresh(writer->index, &newer, error));
+    if (newer == NULL) return IDX_OK;
+    idx_close(writer->index);
+    writer->index = newer;
+    return IDX_OK;
+}
+
+/* Whether the lock is that of the index which the view is of. */
+static bool has_lock_of_index(const struct idx_writer *writer) {
+    struct stat ours, theirs;
+    return fstat(writer->lock, &ours) == 0 && fstatat(writer->index->folder, IDXI_LOCK_NAME, &theirs, 0) == 0 &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* Takes the lock; where another index comes to stand at the path meanwhile, that one's. */
+static enum idx_status lock_index(struct idx_writer *writer, struct idx_error *error) {
+    for (;;) {
+        IDXI_TRY(idxi_lock_open(&writer->lock, writer->index->folder, writer->index->path, error));
+        IDXI_TRY(refresh(writer, error));
+        if (has_lock_of_index(writer)) return IDX_OK;
+        idxi_lock_close(writer->lock);
+        writer->lock = -1;
+    }
+}
+
+static enum idx_status open_writer(struct idx_writer *writer, const char *path,
+                                   const struct idx_writer_options *options, struct idx_error *error) {
+    const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
+    struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
+    open_options.residence = options->residence;
+    writer->compare = ways[idxi_compare_ways(ways) - 1];
+    IDXI_TRY(idx_open(&writer->index, path, &open_options, error));
+    IDXI_TRY(lock_index(writer, error));
+    const struct idx_index *index = writer->index;
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    return idxi_log_writer_open(&writer->log, index->folder, index->path, &rules, index->manifest->sequence, error);
+}
+
+enum idx_status idx_writer_open(struct idx_writer **result, const char *path, const struct idx_writer_options *options,
+                                struct idx_error *error) {
+    struct idx_writer_options own = IDX_WRITER_OPTIONS_INIT;
+    if (options != NULL) memcpy(&own, options, options->size < sizeof own ? options->size : sizeof own);
+    struct idx_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) return idxi_fail_memory(error);
+    writer->lock = -1;
+    enum idx_status status = open_writer(writer, path, &own, error);
+    if (status == IDX_OK)
+        *result = writer;
+    else
+        idx_writer_close(writer);
+    return status;
+}
+
+void idx_writer_close(struct idx_writer *writer) {
+    if (writer == NULL) return;
+    idxi_log_writer_close(writer->log);
+    idxi_lock_close(writer->lock);
+    idx_close(writer->index);
+    free(writer->records);
+    free(writer->numbers);
+    free(writer);
+}
+
+/* ---- Batches ---- */
+
+/* The view must have what the log has. */
+static enum idx_status check_view(struct idx_writer *writer, struct idx_error *error) {
+    if (writer->index->spoilt) IDXI_TRY(refresh(writer, error));
+    if (writer->index->pending.pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
+    return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
+                     "has other pending records than this writer wrote: close it, and open it again");
+}
+
+/* Begins a batch of at most so many records. */
+static enum idx_status begin(struct idx_writer *writer, size_t most, struct idx_error *error) {
+    IDXI_TRY(check_view(writer, error));
+    if (most > writer->capacity) {
+        if (most > SIZE_MAX / sizeof *writer->records) return idxi_fail_memory(error);
+        free(writer->records);
+        free(writer->numbers);
+        writer->records = malloc(most * sizeof *writer->records);
+        writer->numbers = malloc(most * sizeof *writer->numbers);
+        writer->capacity = writer->records == NULL || writer->numbers == NULL ? 0 : most;
+        if (writer->capacity == 0) return idxi_fail_memory(error);
+    }
+    writer->count = 0;
+    writer->before = writer->index->pending;
+    return IDX_OK;
+}
+
+/* Drops the records of the batch: the tail, which has them, too. */
+static void abandon(struct idx_writer *writer) {
+    if (writer->count == 0) return;
+    writer->index->pending = writer->before;
+    writer->index->spoilt = true;
+}
+
+/* Ends a batch, which went well so far or not. */
+static enum idx_status end(struct idx_writer *writer, enum idx_status status, struct idx_error *error) {
+    if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
+    if (status != IDX_OK) abandon(writer);
+    return status;
+}
+
+/* A record of an item; `number` is where its integer ID may be. */
+static struct idxf_record make_record(const struct idx_writer *writer, enum idxf_operation operation,
+                                      const struct idx_item *item, uint8_t number[sizeof(uint64_t)]) {
+    enum idxf_id_type id_type = writer->index->manifest->id_type;
+    struct idxf_record record = {operation, item->fingerprint, NULL, 0};
+    if (operation == IDXF_REMOVE_FINGERPRINT || id_type == IDXF_ID_NONE) return record;
+    if (id_type == IDXF_ID_TEXT) {
+        record.id = item->id;
+        record.id_size = item->id_length;
+    } else {
+        idxf_store64(number, item->number);
+        record.id = number;
+        record.id_size = sizeof(uint64_t);
+    }
+    return record;
+}
+
+/* Makes a record of an item the batch's next one, which the view has from now on. */
+static enum idx_status decide(struct idx_writer *writer, enum idxf_operation operation, const struct idx_item *item,
+                              struct idx_error *error) {
+    struct idxf_record *record = &writer->records[writer->count];
+    *record = make_record(writer, operation, item, writer->numbers[writer->count]);
+    writer->count++; /* also where this fails, since it must be abandoned then */
+    IDXI_TRY(idxi_tail_append(writer->index->tail, record, &writer->index->pending, error));
+    writer->index->removes |= operation != IDXF_ADD;
+    return IDX_OK;
+}
+
+/* Whether items may be recorded so. */
+static enum idx_status check_items(const struct idx_writer *writer, enum idxf_operation operation,
+                                   const struct idx_item *items, size_t count, struct idx_error *error) {
+    struct idxf_record_rules rules = idxi_index_rules(writer->index);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t number[sizeof(uint64_t)];
+        struct idxf_record record = make_record(writer, operation, &items[i], number);
+        IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
+        if (idxf_record_check(&rules, &record) == IDXF_OK) continue;
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "an ID of %zu bytes is too long: it can have %d",
+                         items[i].id_length, IDXF_MAX_RECORD_ID_BYTES);
+    }
+    return IDX_OK;
+}
+
+/* ---- Adding ---- */
+
+enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                               struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    IDXI_TRY(check_items(writer, IDXF_ADD, items, count, error));
+    IDXI_TRY(begin(writer, count, error));
+    for (size_t i = 0; i < count && status == IDX_OK; i++) status = decide(writer, IDXF_ADD, &items[i], error);
+    return end(writer, status, error);
+}
+
+/* Some documents that are looked up together: first in what there was before them, then among those of them that were
+ * added. */
+struct checking {
+    struct idxi_comparison comparison;
+    struct idxi_nearest nearest;
+    size_t query; /* that is compared */
+    uint64_t queries[TOGETHER];
+    uint64_t added[TOGETHER];
+    size_t added_count;
+};
+
+static void take_added(struct idxi_comparison *comparison, uint64_t query, uint64_t added) {
+    struct checking *checking = (struct checking *)comparison;
+    struct idx_match match = {added, idx_distance(query, added)};
+    idxi_nearest_take(&checking->nearest, checking->query, &match);
+}
+
+static enum idx_status add_new(struct idx_writer *writer, struct checking *checking, const struct idx_item *items,
+                               size_t count, struct idx_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        checking->query = i;
+        writer->compare->between(&checking->comparison, &checking->queries[i], 1, checking->added,
+                                 checking->added_count);
+        idxi_nearest_sort(&checking->nearest, i);
+        if (checking->nearest.counts[i] > 0) continue;
+        IDXI_TRY(decide(writer, IDXF_ADD, &items[i], error));
+        checking->added[checking->added_count++] = items[i].fingerprint;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                     unsigned distance, struct idxi_nearest nearest, struct idx_error *error) {
+    struct checking checking = {.comparison = {distance, take_added}, .nearest = nearest};
+    struct idxi_search search;
+    for (size_t i = 0; i < count; i++) {
+        checking.queries[i] = items[i].fingerprint;
+        nearest.counts[i] = 0;
+    }
+    idxi_search_init(&search, writer->index, distance, checking.queries, idxi_nearest_take, &checking.nearest, error);
+    IDXI_TRY(idxi_search_queries(&search, 0, count));
+    return add_new(writer, &checking, items, count, error);
+}
+
+enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                         unsigned distance, struct idx_match *matches, size_t capacity,
+                                         size_t *match_counts, struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    IDXI_TRY(idxi_check_distance(writer->index, distance, error));
+    IDXI_TRY(check_items(writer, IDXF_ADD, items, count, error));
+    IDXI_TRY(begin(writer, count, error));
+    for (size_t i = 0; i < count && status == IDX_OK; i += TOGETHER) {
+        size_t some = count - i < TOGETHER ? count - i : TOGETHER;
+        struct idxi_nearest nearest = {capacity == 0 ? NULL : matches + i * capacity, capacity, match_counts + i};
+        status = check_and_add(writer, items + i, some, distance, nearest, error);
+    }
+    return end(writer, status, error);
+}
+
+/* ---- Removing ---- */
+
+/* Whether the fingerprint has a document, or with IDX_ID_NONE is there. */
+static enum idx_status find_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
+                                        struct idx_error *error) {
+    const struct idx_index *index = writer->index;
+    *found = idxi_has_pending(index) && idxi_pending_holds(&index->pending.pending, fingerprint);
+    return *found ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, found, error);
+}
+
+static bool has_id(const struct idx_writer *writer, const struct idx_document *document, const struct idx_item *item) {
+    if (writer->index->manifest->id_type == IDXF_ID_U64) return document->number == item->number;
+    return document->id_length == item->id_length &&
+           (item->id_length == 0 || memcmp(document->id, item->id, item->id_length) == 0);
+}
+
+/* Counts a fingerprint's documents: those with the item's ID, or all for NULL; and whether there are others. */
+static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
+                                       uint64_t fingerprint, const struct idx_item *item, uint64_t *count, bool *others,
+                                       struct idx_error *error) {
+    struct idx_document document;
+    bool found;
+    *count = 0;
+    *others = false;
+    IDXI_TRY(idx_documents_find(documents, fingerprint, NULL, error));
+    for (;;) {
+        IDXI_TRY(idx_documents_next(documents, &document, &found, error));
+        if (!found) return IDX_OK;
+        bool is_it = item == NULL || has_id(writer, &document, item);
+        *count += is_it;
+        *others |= !is_it;
+    }
+}
+
+/* Removes one document, or where it was the last, its fingerprint. */
+static enum idx_status remove_item(struct idx_writer *writer, struct idx_documents *documents,
+                                   const struct idx_item *item, struct idx_removal *removal, struct idx_error *error) {
+    uint64_t count = 0;
+    bool found, others = false;
+    IDXI_TRY(find_fingerprint(writer, item->fingerprint, &found, error));
+    if (found) IDXI_TRY(count_documents(writer, documents, item->fingerprint, item, &count, &others, error));
+    removal->documents += count;
+    removal->missing += count == 0;
+    if (count == 0) return IDX_OK;
+    return decide(writer, others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
+}
+
+static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
+                                          uint64_t fingerprint, struct idx_removal *removal, struct idx_error *error) {
+    struct idx_item item = {.fingerprint = fingerprint};
+    uint64_t count = 1;
+    bool found, others;
+    IDXI_TRY(find_fingerprint(writer, fingerprint, &found, error));
+    removal->missing += !found;
+    if (!found) return IDX_OK;
+    if (writer->index->manifest->id_type != IDXF_ID_NONE)
+        IDXI_TRY(count_documents(writer, documents, fingerprint, NULL, &count, &others, error));
+    removal->documents += count;
+    return decide(writer, IDXF_REMOVE_FINGERPRINT, &item, error);
+}
+
+/* Removes items, or fingerprints where those are NULL. */
+static enum idx_status remove_all(struct idx_writer *writer, const struct idx_item *items, const uint64_t *fingerprints,
+                                  size_t count, struct idx_removal *removal, struct idx_error *error) {
+    struct idx_removal own = {0, 0};
+    struct idx_documents *documents;
+    IDXI_TRY(begin(writer, count, error));
+    enum idx_status status = idx_documents_open(writer->index, &documents, error);
+    if (status != IDX_OK) return status;
+    for (size_t i = 0; i < count && status == IDX_OK; i++)
+        status = items != NULL ? remove_item(writer, documents, &items[i], &own, error)
+                               : remove_fingerprint(writer, documents, fingerprints[i], &own, error);
+    idx_documents_close(documents);
+    IDXI_TRY(end(writer, status, error));
+    if (removal != NULL) *removal = own;
+    return IDX_OK;
+}
+
+enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                  struct idx_removal *removal, struct idx_error *error) {
+    if (writer->index->manifest->id_type == IDXF_ID_NONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
+                         "has no documents, only fingerprints: remove those");
+    IDXI_TRY(check_items(writer, IDXF_REMOVE_DOCUMENT, items, count, error));
+    return remove_all(writer, items, NULL, count, removal, error);
+}
+
+enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
+                                               struct idx_removal *removal, struct idx_error *error) {
+    IDXI_TRY(idxi_check_queries(writer->index, fingerprints, count, error));
+    return remove_all(writer, NULL, fingerprints, count, removal, error);
+}
