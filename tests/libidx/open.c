@@ -385,7 +385,8 @@ static void test_manifest_that_does_not_cover(void **state) {
 
 static void test_other_files_are_ignored(void **state) {
     const char *path = build_small(*state, "i", 1);
-    write_file(path_in(path, "pending.mdb"), "x", 1);
+    write_file(path_in(path, "pending"), "x", 1);
+    write_file(path_in(path, "000001/removed"), "x", 1);
     write_file(path_in(path, "000001/table-02.tbl"), "x", 1);
     assert_int_equal(mkdir(path_in(path, "000002"), 0777), 0);
     assert_ok(try_all(path));

@@ -1,0 +1,520 @@
+/* refresh.c: views that are refreshed while others use them, threads and processes that read while a writer adds, and
+ * the one writer: who has the lock, full disks, folders that can't be written; indexes that are compacted, or built
+ * anew, under open views. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libidx/index.h"
+#include "libidx/log_writer.h"
+#include "tests/libidx/apart.h"
+#include "tests/libidx/sets.h"
+#include "tests/libidx/support.h"
+
+#define BASE 1000 /* documents of the segment */
+
+/* The fingerprint of a document; those of the segment are the first ones. Far from each other, nearly surely. */
+static uint64_t fingerprint_of(uint64_t number) {
+    uint64_t seed = number;
+    return next_random(&seed);
+}
+
+static struct idx_item item_of(uint64_t number) {
+    return (struct idx_item){.fingerprint = fingerprint_of(number), .number = number};
+}
+
+static void build_at(const char *path, bool replace) {
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_builder *builder;
+    options.id_type = IDX_ID_U64;
+    options.replace = replace;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    for (uint64_t i = 0; i < BASE; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+}
+
+static struct idx_writer *open_writer(const char *path) {
+    struct idx_writer *writer;
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    return writer;
+}
+
+static bool holds(const struct idx_index *index, uint64_t number) {
+    bool exists = false;
+    return idx_exists(index, fingerprint_of(number), 1, &exists, NULL) == IDX_OK && exists;
+}
+
+/* Whether it has the documents up to `end`, and no more. */
+static bool holds_up_to(const struct idx_index *index, uint64_t end) {
+    return holds(index, 0) && holds(index, end - 1) && !holds(index, end);
+}
+
+static struct idx_index *refreshed(const struct idx_index *index) {
+    struct idx_index *newer;
+    assert_ok(idx_refresh(index, &newer, &failure));
+    return newer;
+}
+
+/* ---- Threads ---- */
+
+#define READERS 4
+#define BATCH 7
+
+struct plot {
+    const char *path;
+    struct idx_index *first; /* the view that all begin with */
+    _Atomic uint64_t acknowledged;
+    atomic_bool done;
+    atomic_size_t failures;
+    size_t number; /* of the next thread */
+};
+
+/* How many batches a view has; whole ones, and no others behind them. Or SIZE_MAX. */
+static uint64_t count_batches(const struct idx_index *index, uint64_t least) {
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
+    uint64_t count = properties.pending_documents / BATCH;
+    if (properties.pending_documents % BATCH != 0 || properties.pending_removals != 0 || count < least)
+        return UINT64_MAX;
+    bool right = holds_up_to(index, BASE + count * BATCH);
+    for (uint64_t i = 0; i < BATCH && count > 0; i++) right = right && holds(index, BASE + (count - 1) * BATCH + i);
+    return right ? count : UINT64_MAX;
+}
+
+/* Goes on from view to view, and looks at the one before, too, whose batches stay as many. */
+static size_t read_on(struct plot *plot) {
+    struct idx_index *view = NULL, *before = NULL;
+    uint64_t count = 0, count_before = 0;
+    size_t failures = 0;
+    for (bool last = false; !last && failures == 0;) {
+        struct idx_index *newer;
+        last = plot->done;
+        uint64_t least = plot->acknowledged;
+        if (idx_refresh(view == NULL ? plot->first : view, &newer, NULL) != IDX_OK) return 1;
+        if (newer == NULL) {
+            failures += count < least;
+            continue;
+        }
+        if (before != NULL) failures += count_batches(before, 0) != count_before;
+        idx_close(before);
+        before = view;
+        count_before = count;
+        view = newer;
+        count = count_batches(view, least);
+        failures += count == UINT64_MAX || count < count_before;
+    }
+    if (view != NULL) failures += before != NULL && count_batches(before, 0) != count_before;
+    idx_close(view);
+    idx_close(before);
+    return failures;
+}
+
+/* Looks at the first view, and no other. */
+static size_t read_first(struct plot *plot) {
+    size_t failures = 0;
+    while (!plot->done) failures += count_batches(plot->first, 0) != 0;
+    return failures;
+}
+
+static void *run_reader(void *context) {
+    struct plot *plot = context;
+    static atomic_size_t number;
+    plot->failures += atomic_fetch_add(&number, 1) % READERS == 0 ? read_first(plot) : read_on(plot);
+    return NULL;
+}
+
+/* The writer's part: adds batch after batch, every third by looking up first. */
+static void write_batches(struct plot *plot, size_t batches) {
+    struct idx_writer *writer = open_writer(plot->path);
+    for (uint64_t i = 0; i < batches; i++) {
+        struct idx_item items[BATCH];
+        size_t counts[BATCH];
+        for (uint64_t j = 0; j < BATCH; j++) items[j] = item_of(BASE + i * BATCH + j);
+        if (i % 3 == 0) {
+            assert_ok(idx_writer_check_and_add(writer, items, BATCH, 2, NULL, 0, counts, &failure));
+            for (size_t j = 0; j < BATCH; j++) assert_int_equal(counts[j], 0);
+        } else {
+            assert_ok(idx_writer_add(writer, items, BATCH, &failure));
+        }
+        plot->acknowledged = i + 1;
+    }
+    idx_writer_close(writer);
+}
+
+static void test_threads(void **state) {
+    struct plot plot = {.path = path_in(*state, "i")};
+    pthread_t threads[READERS];
+    build_at(plot.path, false);
+    plot.first = open_index(plot.path, IDX_RESIDENCE_DIRECTORY);
+    for (size_t i = 0; i < READERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, run_reader, &plot), 0);
+    write_batches(&plot, scale(1500));
+    plot.done = true;
+    for (size_t i = 0; i < READERS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(plot.failures, 0);
+    idx_close(plot.first);
+}
+
+/* ---- Processes ---- */
+
+static void test_processes(void **state) {
+    struct plot plot = {.path = path_in(*state, "i")};
+    pid_t readers[2];
+    int pipe_ends[2];
+    build_at(plot.path, false);
+    assert_int_equal(pipe2(pipe_ends, O_NONBLOCK), 0);
+    for (size_t i = 0; i < 2; i++) {
+        readers[i] = fork();
+        assert_true(readers[i] >= 0);
+        if (readers[i] > 0) continue;
+        char byte;
+        size_t failures = 0, views = 0;
+        struct idx_index *view, *newer;
+        close(pipe_ends[1]);
+        if (idx_open(&view, plot.path, NULL, NULL) != IDX_OK) _exit(1);
+        for (uint64_t count = 0; failures == 0 && read(pipe_ends[0], &byte, 1) < 0;) {
+            failures += idx_refresh(view, &newer, NULL) != IDX_OK;
+            if (failures > 0 || newer == NULL) continue;
+            uint64_t more = count_batches(newer, count);
+            failures += more == UINT64_MAX || more == count;
+            count = more;
+            idx_close(view);
+            view = newer;
+            views++;
+        }
+        _exit(failures > 0 || views == 0);
+    }
+    write_batches(&plot, scale(1500));
+    close(pipe_ends[1]);
+    for (size_t i = 0; i < 2; i++) {
+        int status;
+        assert_true(waitpid(readers[i], &status, 0) == readers[i]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    close(pipe_ends[0]);
+}
+
+/* ---- Views ---- */
+
+static void test_what_views_share(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_item item = item_of(BASE);
+    build_at(path, false);
+    struct idx_index *first = open_index(path, IDX_RESIDENCE_ALL), *other = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    assert_null(refreshed(first));
+    struct idx_writer *writer = open_writer(path);
+    assert_null(refreshed(first));
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    struct idx_index *second = refreshed(first), *third = refreshed(other);
+    assert_null(refreshed(second));
+    assert_ptr_equal(first->segments[0], second->segments[0]);
+    assert_int_equal(first->segments[0]->holders, 1); /* all views of one manifest together */
+    assert_int_equal(first->holders, 2);
+    assert_ptr_not_equal(second->segments[0], third->segments[0]);
+    assert_true(holds_up_to(first, BASE));
+    assert_true(holds_up_to(second, BASE + 1));
+    assert_true(holds_up_to(third, BASE + 1));
+    idx_close(first);
+    item = item_of(BASE + 1);
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    struct idx_index *fourth = refreshed(second);
+    assert_true(holds_up_to(second, BASE + 1));
+    idx_close(second);
+    assert_true(holds_up_to(fourth, BASE + 2));
+    idx_close(fourth);
+    idx_close(third);
+    idx_close(other);
+    idx_writer_close(writer);
+}
+
+/* Puts a segment of documents from `begin` to `end` into the index, as compaction does, with a manifest that says that
+ * the records up to `sequence` are in segments. */
+static void add_segment(const char *folder, const char *path, uint64_t begin, uint64_t end, uint64_t sequence) {
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idxf_manifest *manifest = malloc(sizeof *manifest), *part = malloc(sizeof *part);
+    const char *part_path = path_in(folder, "part"), *aside = path_in(folder, "aside");
+    struct idx_builder *builder;
+    assert_non_null(manifest);
+    assert_non_null(part);
+    options.id_type = IDX_ID_U64;
+    assert_ok(idx_builder_open(&builder, part_path, &options, &failure));
+    for (uint64_t i = begin; i < end; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    read_manifest(part_path, part);
+    read_manifest(path, manifest);
+    uint32_t number = manifest->segment_count + 1;
+    assert_int_equal(rename(path_in(part_path, "000001"), path_in(path, "%06u", number)), 0);
+    manifest->segments[manifest->segment_count] = part->segments[0];
+    manifest->segments[manifest->segment_count++].number = number;
+    manifest->sequence = sequence;
+    assert_int_equal(mkdir(aside, 0777), 0);
+    write_manifest(aside, manifest);
+    assert_int_equal(rename(path_in(aside, "manifest"), path_in(path, "manifest")), 0);
+    remove_all(aside);
+    remove_all(part_path);
+    free(part);
+    free(manifest);
+}
+
+static void delete_records(const char *path, uint64_t sequence) {
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    struct idxi_log_writer *log;
+    assert_ok(idxi_log_writer_open(&log, index->folder, path, &rules, index->manifest->sequence, &failure));
+    assert_ok(idxi_log_delete(log, sequence, &failure));
+    idxi_log_writer_close(log);
+    idx_close(index);
+}
+
+static void add_items(const char *path, uint64_t begin, uint64_t end) {
+    struct idx_writer *writer = open_writer(path);
+    for (uint64_t i = begin; i < end; i++) {
+        struct idx_item item = item_of(i);
+        assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    }
+    idx_writer_close(writer);
+}
+
+/* Records become a segment, are deleted, and more are added: views before, between and after. */
+static void test_compacted(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_index *views[5];
+    struct idx_properties properties;
+    bool replaced;
+    build_at(path, false);
+    views[0] = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    add_items(path, BASE, BASE + 10);
+    views[1] = refreshed(views[0]);
+    add_segment(*state, path, BASE, BASE + 8, 8);
+    assert_ok(idx_replaced(views[1], &replaced, &failure));
+    assert_true(replaced);
+    views[2] = refreshed(views[1]);
+    assert_ptr_equal(views[2]->segments[0], views[0]->segments[0]);
+    assert_int_equal(views[0]->segments[0]->holders, 2);
+    idx_get_properties(views[2], &properties);
+    assert_int_equal(properties.segments, 2);
+    assert_int_equal(properties.pending_documents, 2);
+    delete_records(path, 8);
+    assert_null(refreshed(views[2]));
+    add_items(path, BASE + 10, BASE + 12);
+    views[3] = refreshed(views[0]); /* which has read no record so far, and whose next ones are gone */
+    add_segment(*state, path, BASE + 8, BASE + 12, 12);
+    delete_records(path, 12);
+    views[4] = refreshed(views[1]); /* which finds no record at all */
+    static const uint64_t ends[] = {0, 10, 10, 12, 12};
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(holds_up_to(views[i], BASE + ends[i]));
+        struct idx_index *newest = i == 4 ? NULL : refreshed(views[i]);
+        if (newest != NULL) assert_true(holds_up_to(newest, BASE + 12));
+        assert_true(i == 4 || newest != NULL);
+        idx_close(newest);
+    }
+    assert_null(refreshed(views[4]));
+    for (size_t i = 0; i < 5; i++) idx_close(views[i]);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+/* Records that a manifest does not have in segments must not be deleted. */
+static void test_lost_records(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_index *newer;
+    build_at(path, false);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    add_items(path, BASE, BASE + 10);
+    delete_records(path, 8);
+    assert_status(IDX_BAD_CONTENT, idx_refresh(index, &newer, &failure));
+    assert_non_null(strstr(failure.sentence, "has lost pending records"));
+    assert_status(IDX_BAD_CONTENT, idx_open(&newer, path, NULL, &failure));
+    assert_true(holds_up_to(index, BASE));
+    idx_close(index);
+}
+
+/* Another index comes to stand at the path, with a log of its own. */
+static void test_built_anew(void **state) {
+    const char *path = path_in(*state, "i");
+    bool replaced;
+    build_at(path, false);
+    add_items(path, BASE, BASE + 10);
+    struct idx_index *old = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    assert_true(holds_up_to(old, BASE + 10));
+    build_at(path, true);
+    assert_ok(idx_replaced(old, &replaced, &failure));
+    assert_true(replaced);
+    struct idx_index *anew = refreshed(old);
+    assert_ptr_not_equal(anew->segments[0], old->segments[0]);
+    assert_true(holds_up_to(anew, BASE));
+    assert_true(holds_up_to(old, BASE + 10));
+    add_items(path, BASE, BASE + 5);
+    struct idx_index *newest = refreshed(anew);
+    assert_true(holds_up_to(newest, BASE + 5));
+    idx_close(newest);
+    idx_close(anew);
+    remove_all(path);
+    assert_status(IDX_NOT_FOUND, idx_refresh(old, &newest, &failure));
+    assert_true(holds_up_to(old, BASE + 10));
+    idx_close(old);
+}
+
+/* ---- One writer at a time ---- */
+
+static void expect_busy(const char *path, pid_t holder) {
+    struct idx_writer *writer;
+    char host[256], expected[512];
+    assert_int_equal(gethostname(host, sizeof host), 0);
+    assert_status(IDX_BUSY, idx_writer_open(&writer, path, NULL, &failure));
+    snprintf(expected, sizeof expected, "%s: is being written to by process %ld on host %s: wait until that ends", path,
+             (long)holder, host);
+    assert_string_equal(failure.sentence, expected);
+}
+
+static void test_second_writer(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_item item = item_of(BASE);
+    struct idx_writer *other;
+    int pipe_ends[2];
+    char byte;
+    assert_status(IDX_NOT_FOUND, idx_writer_open(&other, path, NULL, &failure));
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_status(IDX_NOT_AN_INDEX, idx_writer_open(&other, path, NULL, &failure));
+    assert_int_equal(count_entries(path), 0);
+    assert_int_equal(rmdir(path), 0);
+    build_at(path, false);
+    struct idx_writer *writer = open_writer(path);
+    expect_busy(path, getpid());
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    idx_writer_close(writer);
+    assert_int_equal(pipe(pipe_ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (idx_writer_open(&writer, path, NULL, NULL) != IDX_OK) _exit(1);
+        if (write(pipe_ends[1], "x", 1) != 1) _exit(1);
+        pause();
+    }
+    assert_int_equal(read(pipe_ends[0], &byte, 1), 1);
+    expect_busy(path, child);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_true(waitpid(child, NULL, 0) == child);
+    writer = open_writer(path);
+    write_file(path_in(path, "writer.lock"), "1 \x1b[31m\n", 8);
+    assert_status(IDX_BUSY, idx_writer_open(&other, path, NULL, &failure));
+    assert_non_null(strstr(failure.sentence, ": is being written to by another process: wait"));
+    idx_writer_close(writer);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
+/* ---- What can't be done ---- */
+
+static void test_arguments(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_build_options options = options_for(32, 2, "4");
+    uint64_t fingerprint = UINT64_C(1) << 32;
+    struct idx_item items[] = {{.fingerprint = 1, .id = "a", .id_length = 1}, {.fingerprint = fingerprint}};
+    size_t counts[2];
+    build_index(path, &options, NULL, 0);
+    struct idx_writer *writer = open_writer(path);
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_add(writer, items, 2, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_check_and_add(writer, items, 2, 2, NULL, 0, counts, &failure));
+    assert_status(IDX_BAD_DISTANCE, idx_writer_check_and_add(writer, items, 1, 3, NULL, 0, counts, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove(writer, items, 2, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove_fingerprints(writer, &fingerprint, 1, NULL, &failure));
+    items[1] = (struct idx_item){.fingerprint = 2, .id = items, .id_length = 16777216};
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_add(writer, items, 2, &failure));
+    assert_string_equal(failure.sentence, "an ID of 16777216 bytes is too long: it can have 16777215");
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
+    assert_int_equal(properties.pending_documents, 0);
+    idx_close(index);
+    assert_ok(idx_writer_add(writer, items, 1, &failure));
+    idx_writer_close(writer);
+}
+
+static int play_read_only(const char *folder) {
+    char path[4096];
+    struct idx_index *index, *newer;
+    struct idx_writer *writer;
+    snprintf(path, sizeof path, "%s/i", folder);
+    if (!mount_read_only(folder)) return CANNOT;
+    EXPECT(idx_open(&index, path, NULL, &failure) == IDX_OK);
+    EXPECT(holds_up_to(index, BASE + 3));
+    EXPECT(idx_refresh(index, &newer, &failure) == IDX_OK && newer == NULL);
+    EXPECT(idx_verify(path, NULL, NULL, &failure) == IDX_OK);
+    EXPECT(idx_writer_open(&writer, path, NULL, &failure) == IDX_NO_ACCESS);
+    idx_close(index);
+    return 0;
+}
+
+static void test_read_only(void **state) {
+    build_at(path_in(*state, "i"), false);
+    add_items(path_in(*state, "i"), BASE, BASE + 3);
+    play_apart(play_read_only, *state);
+}
+
+/* Adds until the disk is full: nothing of the call that failed is there, and it goes on when there is room. */
+static int play_full_disk(const char *folder) {
+    static struct idx_item items[100];
+    char small[4096], from[4096], path[4096], ballast[4096];
+    struct idx_writer *writer;
+    struct idx_index *index, *newer;
+    uint64_t count = 0;
+    snprintf(small, sizeof small, "%s/small", folder);
+    snprintf(path, sizeof path, "%s/small/i", folder);
+    snprintf(from, sizeof from, "%s/i", folder);
+    snprintf(ballast, sizeof ballast, "%s/small/ballast", folder);
+    if (mkdir(small, 0777) != 0 || !mount_small(small, 4 << 20)) return CANNOT;
+    copy_folder(from, path);
+    write_file(ballast, items, sizeof items);
+    EXPECT(truncate(ballast, 0) == 0);
+    int file = open(ballast, O_WRONLY | O_CLOEXEC);
+    EXPECT(file >= 0 && posix_fallocate(file, 0, 2 << 20) == 0);
+    close(file);
+    EXPECT(idx_open(&index, path, NULL, &failure) == IDX_OK);
+    EXPECT(idx_writer_open(&writer, path, NULL, &failure) == IDX_OK);
+    enum idx_status status = IDX_OK;
+    while (status == IDX_OK && count < 100000) {
+        for (size_t i = 0; i < LENGTH(items); i++) items[i] = item_of(BASE + count + i);
+        status = idx_writer_add(writer, items, LENGTH(items), &failure);
+        if (status == IDX_OK) count += LENGTH(items);
+    }
+    EXPECT(status == IDX_DISK_FULL);
+    EXPECT(count > 0);
+    EXPECT(idx_refresh(index, &newer, &failure) == IDX_OK && newer != NULL);
+    EXPECT(holds_up_to(newer, BASE + count));
+    idx_close(newer);
+    EXPECT(unlink(ballast) == 0);
+    EXPECT(idx_writer_add(writer, items, LENGTH(items), &failure) == IDX_OK);
+    count += LENGTH(items);
+    idx_writer_close(writer);
+    EXPECT(idx_refresh(index, &newer, &failure) == IDX_OK && newer != NULL);
+    EXPECT(holds_up_to(newer, BASE + count));
+    idx_close(newer);
+    idx_close(index);
+    return 0;
+}
+
+static void test_full_disk(void **state) {
+    build_at(path_in(*state, "i"), false);
+    play_apart(play_full_disk, *state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_threads),       in_folder(test_processes),    in_folder(test_what_views_share),
+        in_folder(test_compacted),     in_folder(test_lost_records), in_folder(test_built_anew),
+        in_folder(test_second_writer), in_folder(test_arguments),    in_folder(test_read_only),
+        in_folder(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
