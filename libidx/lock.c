@@ -44,16 +44,14 @@ static enum idx_status fail_busy(int lock, const char *folder_path, struct idx_e
                      (int)(length - digits - 1), holder + digits + 1);
 }
 
-enum idx_status idxi_lock_open(int *lock, int folder, const char *folder_path, struct idx_error *error) {
+static enum idx_status take(int *lock, int kind, int folder, const char *folder_path, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     char *path = idxi_path(folder_path, IDXI_LOCK_NAME);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, IDXI_LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (file < 0)
         status = idxi_fail_system(error, errno, path, "open");
-    else if (flock(file, LOCK_EX | LOCK_NB) == 0)
-        write_holder(file);
-    else
+    else if (flock(file, kind | LOCK_NB) != 0)
         status =
             errno == EWOULDBLOCK ? fail_busy(file, folder_path, error) : idxi_fail_system(error, errno, path, "lock");
     free(path);
@@ -64,9 +62,19 @@ enum idx_status idxi_lock_open(int *lock, int folder, const char *folder_path, s
     return status;
 }
 
+enum idx_status idxi_lock_open(int *lock, int folder, const char *folder_path, struct idx_error *error) {
+    IDXI_TRY(take(lock, LOCK_EX, folder, folder_path, error));
+    write_holder(*lock);
+    return IDX_OK;
+}
+
+enum idx_status idxi_lock_share(int *lock, int folder, const char *folder_path, struct idx_error *error) {
+    return take(lock, LOCK_SH, folder, folder_path, error);
+}
+
 void idxi_lock_close(int lock) {
     if (lock < 0) return;
     if (ftruncate(lock, 0) != 0) errno = 0; /* it names one who holds it no more, then */
-    flock(lock, LOCK_UN);                 /* also for processes that were forked meanwhile */
+    flock(lock, LOCK_UN);                   /* also for processes that were forked meanwhile */
     close(lock);
 }

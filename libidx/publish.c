@@ -18,6 +18,7 @@
 #include "libidx/error.h"
 #include "libidx/file.h"
 #include "libidx/index.h"
+#include "libidx/lock.h"
 
 /* How often what another build came before in is tried again. */
 #define ATTEMPTS 100
@@ -243,12 +244,24 @@ static enum idx_status move_to_path(struct idxi_publication *publication, struct
     return idxi_fail_system(error, errno, publication->path, "create");
 }
 
-static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
+static enum idx_status exchange(struct idxi_publication *publication, struct idx_error *error) {
     if (rename_with(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
     if (is_unsupported(errno))
         return idxi_fail(error, IDX_UNSUPPORTED, publication->path,
                          "can't be replaced, since its file system can't exchange folders: build under another name");
     return idxi_fail_system(error, errno, publication->path, "replace");
+}
+
+/* An index that has a writer stays, since what that acknowledges must be there afterwards; its lock keeps others from
+ * becoming one meanwhile. Where there can be no lock, there can be no writer. */
+static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
+    int lock = -1, folder = open(publication->path, OPEN_FOLDER);
+    if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
+    enum idx_status status = idxi_lock_share(&lock, folder, publication->path, error);
+    if (status != IDX_BUSY) status = exchange(publication, error);
+    idxi_lock_close(lock);
+    close(folder);
+    return status;
 }
 
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {

@@ -7,6 +7,7 @@
 #include "libidx/error.h"
 #include "libidx/file.h"
 #include "libidx/index.h"
+#include "libidx/log_reader.h"
 #include "libidx/shard.h"
 #include "libidx/verify_by_id.h"
 
@@ -344,6 +345,29 @@ static void verify_maps(struct verification *verification, size_t segment_number
     report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
+/* ---- Removals and pending records ---- */
+
+static void verify_removed(struct verification *verification, size_t segment, int folder, const char *folder_name) {
+    struct idx_error error;
+    if (verification->index->segments[segment]->entry.removed == 0) return;
+    enum idx_status status = idxi_segment_open_removed(verification->index, segment, folder, &error);
+    report(verification, folder_name, IDXI_REMOVED_NAME, status, &error);
+}
+
+static void verify_log(struct verification *verification) {
+    struct idx_index *index = verification->index;
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    struct idx_error error;
+    bool gone = false;
+    enum idx_status status = idxi_tail_new(&index->tail, &rules, index->manifest->k, index->manifest->sequence, &error);
+    if (status == IDX_OK)
+        status = idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &gone, &error);
+    if (status == IDX_OK && gone)
+        status = idxi_fail(&error, IDX_BAD_CONTENT, index->path,
+                           "has lost pending records: restore it from a copy, or rebuild it");
+    if (status != IDX_OK || idxi_tail_has_log(index->tail)) report(verification, NULL, IDXI_LOG_NAME, status, &error);
+}
+
 /* ---- The whole ---- */
 
 static void verify_segment(struct verification *verification, size_t segment) {
@@ -361,6 +385,7 @@ static void verify_segment(struct verification *verification, size_t segment) {
     for (size_t table = 0; table < index->scheme.table_count; table++)
         verify_table(verification, segment, table, folder, name, &expected);
     verify_maps(verification, segment, folder, name, &expected);
+    verify_removed(verification, segment, folder, name);
     close(folder);
 }
 
@@ -376,6 +401,7 @@ static enum idx_status verify(struct verification *verification, const char *pat
     index->segments = calloc(index->manifest->segment_count, sizeof(struct idxi_segment *));
     if (index->segments == NULL) return idxi_fail_memory(error);
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) verify_segment(verification, segment);
+    verify_log(verification);
     return verification->status;
 }
 

@@ -343,7 +343,8 @@ struct idx_build_summary {
 /* Sorts, encodes, writes, syncs, and publishes the index under its path: the only call that does. An error of the very
  * last step, syncing the folder that holds it, leaves the whole index in place, and a replaced one beside it, which the
  * next build removes. `summary` may be NULL. Afterwards, whatever it returned, the builder can only be freed. Errors:
- * IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at the path meanwhile), IDX_UNSUPPORTED (the file system can't
+ * IDX_EXISTS, IDX_NOT_AN_INDEX (something came to stand at the path meanwhile), IDX_BUSY (a writer has the index to be
+ * replaced; its pending documents would go with it), IDX_UNSUPPORTED (the file system can't
  * exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
  * IDX_DISK_FULL, IDX_NO_ACCESS.
  */
@@ -394,8 +395,8 @@ struct idx_merge_options {
  * segment after segment; with integer IDs, the same one on one fingerprint becomes one document. The inputs are
  * not changed; each page of their blocks and document maps is checked as it is read, their directories are not read.
  * `options` and `summary` may be NULL. Errors: as idx_open for the inputs, and as idx_builder_open and
- * idx_builder_finish; IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs); the
- * damaged-file group. */
+ * idx_builder_finish; IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs); IDX_UNSUPPORTED
+ * (an index that has pending or removed documents: it must be compacted first); the damaged-file group. */
 IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
                                   const struct idx_merge_options *options, struct idx_build_summary *summary,
                                   struct idx_error *error);

@@ -165,6 +165,25 @@ static void test_threads(void **state) {
 
 /* ---- Processes ---- */
 
+/* Until the pipe is closed, and then once more, when all batches must be there. Returns an exit status. */
+static int read_in_process(const char *path, int go_on, uint64_t batches) {
+    char byte;
+    struct idx_index *view, *newer;
+    uint64_t count = 0;
+    if (idx_open(&view, path, NULL, NULL) != IDX_OK) return 1;
+    for (bool last = false; !last;) {
+        last = read(go_on, &byte, 1) == 0;
+        if (idx_refresh(view, &newer, NULL) != IDX_OK) return 2;
+        if (newer == NULL) continue;
+        uint64_t more = count_batches(newer, count);
+        if (more == UINT64_MAX || more <= count) return 3;
+        count = more;
+        idx_close(view);
+        view = newer;
+    }
+    return count == batches ? 0 : 4;
+}
+
 static void test_processes(void **state) {
     struct plot plot = {.path = path_in(*state, "i")};
     pid_t readers[2];
@@ -175,22 +194,8 @@ static void test_processes(void **state) {
         readers[i] = fork();
         assert_true(readers[i] >= 0);
         if (readers[i] > 0) continue;
-        char byte;
-        size_t failures = 0, views = 0;
-        struct idx_index *view, *newer;
         close(pipe_ends[1]);
-        if (idx_open(&view, plot.path, NULL, NULL) != IDX_OK) _exit(1);
-        for (uint64_t count = 0; failures == 0 && read(pipe_ends[0], &byte, 1) < 0;) {
-            failures += idx_refresh(view, &newer, NULL) != IDX_OK;
-            if (failures > 0 || newer == NULL) continue;
-            uint64_t more = count_batches(newer, count);
-            failures += more == UINT64_MAX || more == count;
-            count = more;
-            idx_close(view);
-            view = newer;
-            views++;
-        }
-        _exit(failures > 0 || views == 0);
+        _exit(read_in_process(plot.path, pipe_ends[0], scale(1500)));
     }
     write_batches(&plot, scale(1500));
     close(pipe_ends[1]);
@@ -365,6 +370,25 @@ static void test_built_anew(void **state) {
     idx_close(old);
 }
 
+/* An index with a writer is not replaced: what that acknowledges stays. */
+static void test_not_built_anew(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_item item = item_of(BASE);
+    struct idx_builder *builder;
+    build_at(path, false);
+    struct idx_writer *writer = open_writer(path);
+    options.replace = true;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    assert_status(IDX_BUSY, idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    idx_writer_close(writer);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    assert_true(holds_up_to(index, BASE + 1));
+    idx_close(index);
+}
+
 /* ---- One writer at a time ---- */
 
 static void expect_busy(const char *path, pid_t holder) {
@@ -511,10 +535,10 @@ static void test_full_disk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_threads),       in_folder(test_processes),    in_folder(test_what_views_share),
-        in_folder(test_compacted),     in_folder(test_lost_records), in_folder(test_built_anew),
-        in_folder(test_second_writer), in_folder(test_arguments),    in_folder(test_read_only),
-        in_folder(test_full_disk),
+        in_folder(test_threads),        in_folder(test_processes),     in_folder(test_what_views_share),
+        in_folder(test_compacted),      in_folder(test_lost_records),  in_folder(test_built_anew),
+        in_folder(test_not_built_anew), in_folder(test_second_writer), in_folder(test_arguments),
+        in_folder(test_read_only),      in_folder(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
