@@ -370,6 +370,44 @@ static void test_built_anew(void **state) {
     idx_close(old);
 }
 
+/* A copy of the index, with the same uuids, comes to stand at the path, which lacks what was added since. */
+static void test_restored(void **state) {
+    const char *path = path_in(*state, "i"), *copy = path_in(*state, "copy");
+    build_at(path, false);
+    add_items(path, BASE, BASE + 2);
+    copy_folder(path, copy);
+    add_items(path, BASE + 2, BASE + 5);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    assert_true(holds_up_to(index, BASE + 5));
+    assert_int_equal(rename(path, path_in(*state, "away")), 0);
+    assert_int_equal(rename(copy, path), 0);
+    struct idx_index *restored = refreshed(index);
+    assert_true(holds_up_to(restored, BASE + 2));
+    assert_true(holds_up_to(index, BASE + 5));
+    idx_close(restored);
+    idx_close(index);
+}
+
+static void note_damage(void *context, const char *file, enum idx_status status, const char *sentence) {
+    (void)sentence;
+    if (status != IDX_OK) snprintf(context, 64, "%d %s", (int)status, file);
+}
+
+static void test_damaged_log(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_index *index, *newer;
+    char damage[64] = "";
+    build_at(path, false);
+    index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    write_file(path_in(path, "pending.mdb"), "x", 1);
+    assert_status(IDX_WRONG_SIZE, idx_open(&newer, path, NULL, &failure));
+    assert_status(IDX_WRONG_SIZE, idx_refresh(index, &newer, &failure));
+    assert_status(IDX_WRONG_SIZE, idx_verify(path, note_damage, damage, &failure));
+    assert_string_equal(damage, "302 pending.mdb");
+    assert_true(holds_up_to(index, BASE));
+    idx_close(index);
+}
+
 /* An index with a writer is not replaced: what that acknowledges stays. */
 static void test_not_built_anew(void **state) {
     const char *path = path_in(*state, "i");
@@ -535,10 +573,11 @@ static void test_full_disk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_threads),        in_folder(test_processes),     in_folder(test_what_views_share),
-        in_folder(test_compacted),      in_folder(test_lost_records),  in_folder(test_built_anew),
-        in_folder(test_not_built_anew), in_folder(test_second_writer), in_folder(test_arguments),
-        in_folder(test_read_only),      in_folder(test_full_disk),
+        in_folder(test_threads),       in_folder(test_processes),    in_folder(test_what_views_share),
+        in_folder(test_compacted),     in_folder(test_lost_records), in_folder(test_built_anew),
+        in_folder(test_restored),      in_folder(test_damaged_log),  in_folder(test_not_built_anew),
+        in_folder(test_second_writer), in_folder(test_arguments),    in_folder(test_read_only),
+        in_folder(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -541,11 +541,53 @@ static void test_numbers_in_segments(void **state) { play_steps(*state, IDX_ID_U
 static void test_none(void **state) { play_steps(*state, IDX_ID_NONE, 1, scale(3000)); }
 static void test_none_in_segments(void **state) { play_steps(*state, IDX_ID_NONE, 2, scale(3000)); }
 
+/* ---- Damage ---- */
+
+static enum idx_status open_and_close(const char *path) {
+    struct idx_index *index;
+    enum idx_status status = idx_open(&index, path, NULL, &failure);
+    if (status == IDX_OK) idx_close(index);
+    return status;
+}
+
+/* Each byte of a segment's file `removed`, changed, is found by opening and by verifying. */
+static void test_damaged_removals(void **state) {
+    struct model *model = calloc(1, sizeof *model);
+    const char *path = path_in(*state, "i"), *file = path_in(path, "000002/removed");
+    size_t size;
+    assert_non_null(model);
+    make_pool(1);
+    make_index(*state, path, model, 2, 1);
+    uint8_t *bytes = read_file(file, &size);
+    assert_ok(open_and_close(path));
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] ^= 0x10;
+        write_file(file, bytes, size);
+        enum idx_status status = open_and_close(path);
+        assert_true(status == (i < 8 ? IDX_BAD_CONTENT : i < 12 ? IDX_NEW_VERSION : IDX_BAD_CHECKSUM));
+        assert_status(status, idx_verify(path, NULL, NULL, &failure));
+        bytes[i] ^= 0x10;
+    }
+    write_file(file, bytes, size - 1);
+    assert_status(IDX_WRONG_SIZE, open_and_close(path));
+    assert_int_equal(remove(file), 0);
+    assert_status(IDX_MISSING_FILE, open_and_close(path));
+    write_file(file, bytes, size);
+    assert_ok(open_and_close(path));
+    free(bytes);
+    free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_text),    in_folder(test_text_in_segments),
-        in_folder(test_numbers), in_folder(test_numbers_in_segments),
-        in_folder(test_none),    in_folder(test_none_in_segments),
+        in_folder(test_text),
+        in_folder(test_text_in_segments),
+        in_folder(test_numbers),
+        in_folder(test_numbers_in_segments),
+        in_folder(test_none),
+        in_folder(test_none_in_segments),
+        in_folder(test_damaged_removals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
