@@ -26,6 +26,7 @@ struct batch {
     uint64_t part_size; /* fingerprints, about */
     atomic_size_t next;
     atomic_bool failed;
+    bool pending_alone; /* what is probed for */
 };
 
 /* ---- Options ---- */
@@ -65,9 +66,10 @@ static enum idx_status probe_some(struct batch *batch, struct prober *prober, st
         size_t end = batch->count - begin < TAKEN ? batch->count : begin + TAKEN;
         idxi_search_init(&prober->search, batch->index, batch->options.distance, batch->queries, note_match, prober,
                          error);
-        IDXI_TRY(idxi_search_queries(&prober->search, begin, end));
+        IDXI_TRY(batch->pending_alone ? idxi_search_pending(&prober->search, begin, end)
+                                      : idxi_search_queries(&prober->search, begin, end));
         if (prober->search.stopped) return error->status;
-        IDXI_TRY(idxi_progress_add(&batch->progress, end - begin, error));
+        IDXI_TRY(idxi_progress_add(&batch->progress, batch->pending_alone ? 0 : end - begin, error));
     }
     return idxi_results_put(&prober->finds, error);
 }
@@ -85,9 +87,13 @@ static enum idx_status probe(void *context, size_t number, struct idx_error *err
     return status;
 }
 
+static enum idx_status run_probers(struct batch *batch, struct idx_error *error) {
+    return idxi_parallel(batch->options.threads, batch->options.threads, probe, batch, &batch->progress, error);
+}
+
 static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count, error));
-    return idxi_parallel(batch->options.threads, batch->options.threads, probe, batch, &batch->progress, error);
+    return run_probers(batch, error);
 }
 
 /* ---- Merging ---- */
@@ -104,7 +110,9 @@ static enum idx_status merge_all(struct batch *batch, struct idx_error *error) {
                          .header.blocks > 0;
     }
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * turns, error));
-    return idxi_sweep(batch->index, batch->queries, batch->count, &sweep, &batch->results, error);
+    IDXI_TRY(idxi_sweep(batch->index, batch->queries, batch->count, &sweep, &batch->results, error));
+    batch->pending_alone = true;
+    return idxi_has_pending(batch->index) ? run_probers(batch, error) : IDX_OK;
 }
 
 /* ---- Streaming ---- */

@@ -319,11 +319,9 @@ static struct idx_index *new_index(const struct idx_open_options *options) {
     return index;
 }
 
-/* Whether what was opened is not, or no longer, what stands at the path. Records that a compaction deletes are in the
- * segments of a manifest that came before: so whoever has read the log must look at the manifest again. */
-static bool is_outdated(const struct idx_index *index, enum idx_status status) {
+/* Whether what was opened is no longer what stands at the path. */
+static bool is_outdated(const struct idx_index *index) {
     bool replaced = false;
-    if (status == IDX_OK && index->pending.pending.pending == NULL && !idxi_tail_has_log(index->tail)) return false;
     return index->folder >= 0 && idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
 }
 
@@ -333,11 +331,11 @@ static enum idx_status open_newest(struct idx_index **result, const char *path, 
         struct idx_index *index = new_index(options);
         if (index == NULL) return idxi_fail_memory(error);
         enum idx_status status = open_once(index, path, older, error);
-        bool again = attempt < MAX_ATTEMPTS && is_outdated(index, status);
-        if (status == IDX_OK && !again) {
+        if (status == IDX_OK) {
             *result = index;
             return IDX_OK;
         }
+        bool again = attempt < MAX_ATTEMPTS && is_outdated(index);
         idx_close(index);
         if (!again) return status;
     }

@@ -509,6 +509,8 @@ static enum idx_status check_options(struct join *join, struct idx_error *error)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
                          IDX_MAX_THREADS);
     IDXI_TRY(idxi_check_distance(join->a, options->distance, error));
+    IDXI_TRY(idxi_check_compact(join->a, error));
+    IDXI_TRY(idxi_check_compact(join->b, error));
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 

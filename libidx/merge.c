@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "libidx/error.h"
-#include "libidx/index.h"
+#include "libidx/live.h"
 #include "libidx/memory.h"
 #include "libidx/merging.h"
 #include "libidx/output.h"
@@ -49,13 +49,6 @@ static const char *find_difference(const struct idxf_manifest *a, const struct i
     return NULL;
 }
 
-/* What is not in the tables and maps as they are. */
-static enum idx_status check_compact(const struct idx_index *index, struct idx_error *error) {
-    if (!index->removes && index->pending.pending.last == index->pending.pending.after) return IDX_OK;
-    return idxi_fail(error, IDX_UNSUPPORTED, index->path,
-                     "has pending documents, or removed ones: it must be compacted before it can be merged");
-}
-
 static enum idx_status check_match(const struct merge *merge, const struct idx_index *index, struct idx_error *error) {
     const struct idx_index *first = merge->indexes[0];
     const char *difference = find_difference(first->manifest, index->manifest);
@@ -80,7 +73,7 @@ static enum idx_status open_indexes(struct merge *merge, const char *const *path
     for (size_t i = 0; i < count; i++) {
         struct idx_index *index;
         IDXI_TRY(idx_open(&index, paths[i], &options, error));
-        enum idx_status status = check_compact(index, error);
+        enum idx_status status = idxi_check_compact(index, error);
         if (status == IDX_OK && i > 0) status = check_match(merge, index, error);
         merge->indexes[merge->index_count++] = index;
         merge->input_count += index->open_segments;

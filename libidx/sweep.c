@@ -253,6 +253,7 @@ static void check(struct look *look, uint64_t item) {
     if ((unsigned)__builtin_popcountll(errors) > sweep->distance) return;
     if (look->status != IDX_OK || !idxi_owns(sweep->probing, line->turn, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
+    if (idxi_first_live(sweep->index, fingerprint) > line->segment) return;
     look->status = idxi_results_find(&worker->finds, sweep->begin + look->number, fingerprint, worker->error);
 }
 

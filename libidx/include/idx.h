@@ -552,7 +552,7 @@ typedef bool (*idx_fingerprints_visitor)(void *context, const uint64_t *fingerpr
 
 /* Gives the fingerprints of part `part` (from 0) of `parts`, some at a time, in the order of idx_visit_all: all parts
  * together give each once. Parts are contiguous and nearly of a size.
- * Errors: IDX_INVALID_ARGUMENT (no such part), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+ * Errors: IDX_INVALID_ARGUMENT (no such part), IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
                                        idx_fingerprints_visitor visit, void *context, struct idx_error *error);
 
@@ -585,8 +585,9 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
 /* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order. Goes
  * through each table once in file order, and where it has a radius, some more times in parts. However many fingerprints
  * share a prefix, the time it takes grows with their number, and with that of the pairs, far less than by the square.
- * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are right, but not all. */
+ * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_UNSUPPORTED (pending or removed documents:
+ * the index must be compacted first), IDX_CANCELLED, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an
+ * error the pairs visited so far are right, but not all. */
 IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
                                   idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
 
@@ -776,8 +777,8 @@ struct idx_cluster_summary {
  * the order in which they are preferred as representatives, with the documents of each as idx_documents_next gives
  * them. All of that is the same whatever the threads and the memory. `options` and `summary` may be NULL. After
  * `visit` stopped it, the summary is of what it was called for. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE,
- * IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group, IDX_IO_ERROR,
- * IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * IDX_LIMIT (2^32 fingerprints or more), IDX_UNSUPPORTED (pending or removed documents: the index must be compacted
+ * first), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);

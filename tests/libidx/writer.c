@@ -192,6 +192,45 @@ static void check_many(const struct model *model, const struct idx_index *index,
     }
 }
 
+/* What a batch gives: matches in the order of queries, those of each by distance, then by value. */
+struct given {
+    struct idx_match matches[ROOM];
+    size_t queries[ROOM];
+    size_t count;
+};
+
+static bool note_batch(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct given *given = context;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(given->count < ROOM);
+        given->queries[given->count] = query;
+        given->matches[given->count++] = matches[i];
+    }
+    return true;
+}
+
+/* The same in each way of a batch. */
+static void check_batch(const struct model *model, const struct idx_index *index, const uint64_t *queries,
+                        enum idx_batch_method method) {
+    static struct idx_match expected[ROOM];
+    static struct given given;
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    options.distance = K;
+    options.method = method;
+    options.threads = 2;
+    given.count = 0;
+    assert_ok(idx_batch(index, queries, MANY, &options, note_batch, &given, &failure));
+    size_t at = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        size_t count = model_scan(model, queries[i], K, expected);
+        assert_true(given.count - at >= count);
+        assert_matches(given.matches + at, expected, count);
+        for (size_t j = 0; j < count; j++) assert_int_equal(given.queries[at + j], i);
+        at += count;
+    }
+    assert_int_equal(at, given.count);
+}
+
 /* ---- Indexes to begin with ---- */
 
 /* Fingerprints that come up often, near each other. */
@@ -480,6 +519,9 @@ static void check_view(const struct view *view, uint64_t *seed, bool all) {
     if (all) {
         for (size_t i = 0; i < MANY; i++) queries[i] = draw(seed);
         check_many(&view->model, view->index, queries);
+        check_batch(&view->model, view->index, queries, IDX_BATCH_PROBE);
+        check_batch(&view->model, view->index, queries, IDX_BATCH_MERGE);
+        check_batch(&view->model, view->index, queries, IDX_BATCH_STREAM);
         check_all(&view->model, view->index, cursor);
     }
     idx_documents_close(cursor);
