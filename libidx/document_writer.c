@@ -13,31 +13,14 @@
 #include "format/document_sums.h"
 #include "libidx/error.h"
 #include "libidx/file.h"
+#include "libidx/lmdb_error.h"
 
 #define NAMED_DATABASES 3
-
-static enum idx_status fail_lmdb(int result, const char *path, const char *action, struct idx_error *error) {
-    if (result > 0) return idxi_fail_system(error, result, path, action);
-    return idxi_fail(error, IDX_BAD_CONTENT, path, "can't %s: %s", action, mdb_strerror(result));
-}
 
 /* A transaction puts at most this much, so that memory stays bounded. */
 #define BATCH_BYTES ((size_t)16 << 20)
 /* Room that a batch can take in the map, whatever LMDB does with its pages. */
 #define BATCH_ROOM ((size_t)256 << 20)
-
-/* LMDB tells of a write that was cut short by EIO, also where the disk is full: trying to write more tells which. */
-static enum idx_status fail_write(const struct idxi_map_writer *writer, int result, struct idx_error *error) {
-    static const uint8_t page[IDXF_PAGE_SIZE];
-    struct stat status;
-    mdb_filehandle_t file;
-    bool unclear = result == EIO && mdb_env_get_fd(writer->env, &file) == 0 && fstat(file, &status) == 0;
-    for (size_t i = 0; i < 256 && unclear; i++) {
-        unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
-        if (!unclear) result = errno;
-    }
-    return fail_lmdb(result, writer->path, "write", error);
-}
 
 static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
     MDB_envinfo info;
@@ -47,13 +30,13 @@ static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct
     int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * more);
     if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
     writer->batch_bytes = 0;
-    return result == 0 ? IDX_OK : fail_lmdb(result, writer->path, "begin a transaction", error);
+    return result == 0 ? IDX_OK : idxi_fail_lmdb(error, result, writer->path, "begin a transaction");
 }
 
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;
-    return result == 0 ? IDX_OK : fail_write(writer, result, error);
+    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path, "write");
 }
 
 /* Makes an entry with room for a value of `size` bytes, to be filled at once. */
@@ -68,7 +51,7 @@ static enum idx_status reserve(struct idxi_map_writer *writer, MDB_dbi database,
     writer->batch_bytes += taken;
     int result = mdb_put(writer->txn, database, &name, &room, flags | MDB_RESERVE);
     *value = room.mv_data;
-    return result == 0 ? IDX_OK : fail_write(writer, result, error);
+    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path, "write");
 }
 
 /* What packs IDs. */
@@ -127,10 +110,10 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
     int result = mdb_env_create(&writer->env);
     if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
     if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666);
-    if (result != 0) return fail_lmdb(result, writer->path, "create", error);
+    if (result != 0) return idxi_fail_lmdb(error, result, writer->path, "create");
     IDXI_TRY(begin(writer, 0, error));
     result = open_databases(writer);
-    return result == 0 ? IDX_OK : fail_lmdb(result, writer->path, "create", error);
+    return result == 0 ? IDX_OK : idxi_fail_lmdb(error, result, writer->path, "create");
 }
 
 /* ---- IDs ---- */
@@ -349,7 +332,7 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
     IDXI_TRY(put_all_meta(writer, segment, error));
     IDXI_TRY(commit(writer, error));
     int result = mdb_env_sync(writer->env, 1);
-    if (result != 0) return fail_lmdb(result, writer->path, "sync", error);
+    if (result != 0) return idxi_fail_lmdb(error, result, writer->path, "sync");
     mdb_env_close(writer->env);
     writer->env = NULL;
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "format/bytes.h"
 #include "libidx/error.h"
 #include "libidx/file.h"
+#include "libidx/lmdb_error.h"
 #include "libidx/log_reader.h"
 
 #define NAMED_DATABASES 2
@@ -34,13 +34,6 @@ struct idxi_log_writer {
     uint64_t last;   /* the newest record, or what is in the segments */
     uint64_t newest; /* record in the log; 0 while there is none */
 };
-
-static enum idx_status fail_lmdb(const struct idxi_log_writer *writer, int result, const char *action,
-                                 struct idx_error *error) {
-    if (result > 0) return idxi_fail_system(error, result, writer->path, action);
-    return idxi_fail(error, result == MDB_PANIC ? IDX_IO_ERROR : IDX_BAD_CONTENT, writer->path, "can't %s: %s", action,
-                     mdb_strerror(result));
-}
 
 /* ---- Making ---- */
 
@@ -88,7 +81,7 @@ static enum idx_status create(struct idxi_log_writer *writer, int folder, const 
     if (result == 0 && renameat(folder, NEW_NAME, folder, IDXI_LOG_NAME) != 0) result = errno;
     if (result == 0) return idxi_sync_folder(folder, folder_path, error);
     unlinkat(folder, NEW_NAME, 0);
-    return fail_lmdb(writer, result, "create", error);
+    return idxi_fail_lmdb(error, result, writer->path, "create");
 }
 
 /* ---- Opening ---- */
@@ -122,7 +115,7 @@ static enum idx_status open_environment(struct idxi_log_writer *writer, int fold
     if (result == 0) result = mdb_env_set_mapsize(writer->env, (size_t)status.st_size + MAP_ROOM);
     if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR, 0666);
     if (result == 0) result = open_database(writer);
-    return result == 0 ? check_same(writer, folder, error) : fail_lmdb(writer, result, "open", error);
+    return result == 0 ? check_same(writer, folder, error) : idxi_fail_lmdb(error, result, writer->path, "open");
 }
 
 /* Finds out which record is the last, by a reader, which trusts nothing. */
@@ -200,19 +193,14 @@ static int grow_map(struct idxi_log_writer *writer) {
     return result == 0 ? mdb_env_set_mapsize(writer->env, 2 * info.me_mapsize) : result;
 }
 
-/* Runs a transaction, in a map that is large enough. LMDB says EIO of a write that was cut short, also where the disk
- * is full: a second one, which can't even begin, tells which. */
+/* Runs a transaction, in a map that is large enough. */
 static enum idx_status run(struct idxi_log_writer *writer, work_of_transaction *work, void *context, const char *action,
                            struct idx_error *error) {
-    bool cut_short = false;
     for (;;) {
         int result = run_once(writer, work, context);
         if (result == 0) return IDX_OK;
         if (result == MDB_MAP_FULL) result = grow_map(writer);
-        if (result == EIO && !cut_short)
-            cut_short = true;
-        else if (result != 0)
-            return fail_lmdb(writer, result == MDB_PANIC && cut_short ? EIO : result, action, error);
+        if (result != 0) return idxi_fail_lmdb_write(error, writer->env, result, writer->path, action);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -245,6 +246,37 @@ static void test_sequence_numbers_end(void **state) {
     idxi_log_writer_close(writer);
 }
 
+/* No room: none of a batch is there, nor is what was acknowledged lost; and with room again it goes on. */
+static void test_disk_full(void **state) {
+    const char *folder = *state;
+    struct idxi_log_writer *writer;
+    struct idxi_log *log;
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_ok(open_writer(&writer, folder, 0));
+    assert_ok(open_log(&log, folder));
+    for (rlim_t room = 40000; room < 400000; room += 37777) { /* not whole pages: writes are cut short */
+        enum idx_status status = IDX_OK;
+        limit = (struct rlimit){room, before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        for (size_t i = 0; i < 10000 && status == IDX_OK; i++) status = append(writer, 100);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_status(IDX_DISK_FULL, status);
+        uint64_t last = idxi_log_writer_last(writer);
+        check_read(log, 0, last);
+        assert_ok(append(writer, 1));
+        check_read(log, 0, last + 1);
+    }
+    uint64_t last = idxi_log_writer_last(writer);
+    idxi_log_writer_close(writer);
+    assert_ok(open_writer(&writer, folder, 0));
+    assert_int_equal(idxi_log_writer_last(writer), last);
+    idxi_log_writer_close(writer);
+    idxi_log_close(log);
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static void test_of_another_index(void **state) {
     const char *folder = *state;
     struct idxi_log_writer *writer;
@@ -477,6 +509,7 @@ int main(void) {
         in_folder(test_delete),
         in_folder(test_large_records),
         in_folder(test_sequence_numbers_end),
+        in_folder(test_disk_full),
         in_folder(test_of_another_index),
         in_folder(test_readers_beside_a_writer),
         in_folder(test_kills),

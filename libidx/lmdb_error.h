@@ -1,0 +1,16 @@
+/* lmdb_error.h: what LMDB says when it fails, as errors of the library. */
+#ifndef IDX_LIBIDX_LMDB_ERROR_H
+#define IDX_LIBIDX_LMDB_ERROR_H
+
+#include <idx.h>
+#include <lmdb.h>
+
+/* After a call of LMDB returned `result`. The sentence is `path: can't <action>: <reason>`. */
+enum idx_status idxi_fail_lmdb(struct idx_error *error, int result, const char *path, const char *action);
+
+/* The same after a failed write to an open environment's file: finds out whether the disk is full, where LMDB says EIO
+ * of a write that was cut short. */
+enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path,
+                                     const char *action);
+
+#endif
