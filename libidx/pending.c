@@ -6,7 +6,6 @@
  * Links are numbers of records plus 1, 0 being none; one that leads beyond a view ends there. */
 #include "libidx/pending.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
