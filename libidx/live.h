@@ -23,7 +23,8 @@ enum idx_status idxi_is_before(const struct idx_index *index, size_t end, uint64
 /* Whether single documents of a fingerprint were removed. */
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
 
-/* Whether a document of a segment was removed; integer IDs as 8 bytes, little-endian. */
+/* Whether a document of a segment, the first live one of its fingerprint or one behind, was removed; integer IDs as 8
+ * bytes, little-endian. */
 bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                      size_t id_size);
 

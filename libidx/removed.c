@@ -124,7 +124,6 @@ enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t 
 
 bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
     struct idxf_record wanted = {IDXF_REMOVE_DOCUMENT, fingerprint, id, id_size};
-    if (idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_ALL) return true;
     size_t number = find(removed, &wanted);
     if (number == removed->count) return false;
     struct idxf_record record = read_removal(removed, number);

@@ -30,7 +30,7 @@ void idxi_removed_close(struct idxi_removed *removed);
 /* What it says of a fingerprint's documents in older segments. */
 enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint);
 
-/* Whether a document in older segments was removed, alone or with its fingerprint. */
+/* Whether a document in older segments was removed by itself. */
 bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size);
 
 #endif

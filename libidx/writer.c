@@ -28,7 +28,6 @@ struct idx_writer {
     struct idxf_record *records;
     uint8_t (*numbers)[sizeof(uint64_t)]; /* integer IDs, as records have them */
     size_t count, capacity;
-    struct idxi_tail_view before; /* what was pending before it */
 };
 
 /* ---- Opening ---- */
@@ -122,21 +121,13 @@ static enum idx_status begin(struct idx_writer *writer, size_t most, struct idx_
         if (writer->capacity == 0) return idxi_fail_memory(error);
     }
     writer->count = 0;
-    writer->before = writer->index->pending;
     return IDX_OK;
-}
-
-/* Drops the records of the batch: the tail, which has them, too. */
-static void abandon(struct idx_writer *writer) {
-    if (writer->count == 0) return;
-    writer->index->pending = writer->before;
-    writer->index->spoilt = true;
 }
 
 /* Ends a batch, which went well so far or not. */
 static enum idx_status end(struct idx_writer *writer, enum idx_status status, struct idx_error *error) {
     if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
-    if (status != IDX_OK) abandon(writer);
+    if (status != IDX_OK && writer->count > 0) writer->index->spoilt = true;
     return status;
 }
 

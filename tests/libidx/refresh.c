@@ -476,6 +476,35 @@ static void test_second_writer(void **state) {
     close(pipe_ends[1]);
 }
 
+/* Two processes that open it in turn, each as soon as the other lets it, and add one document each time. */
+static int add_in_turn(const char *path, uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; i++) {
+        struct idx_item item = item_of(i);
+        struct idx_writer *writer;
+        enum idx_status status;
+        while ((status = idx_writer_open(&writer, path, NULL, NULL)) == IDX_BUSY) sched_yield();
+        if (status != IDX_OK || idx_writer_add(writer, &item, 1, NULL) != IDX_OK) return 1;
+        idx_writer_close(writer);
+    }
+    return 0;
+}
+
+static void test_writers_in_turn(void **state) {
+    const char *path = path_in(*state, "i");
+    uint64_t each = scale(300);
+    int status;
+    build_at(path, false);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(add_in_turn(path, BASE, BASE + each));
+    assert_int_equal(add_in_turn(path, BASE + each, BASE + 2 * each), 0);
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    for (uint64_t i = 0; i < 2 * each; i++) assert_true(holds(index, BASE + i));
+    idx_close(index);
+}
+
 /* ---- What can't be done ---- */
 
 static void test_arguments(void **state) {
@@ -527,6 +556,7 @@ static void test_read_only(void **state) {
 /* Adds until the disk is full: nothing of the call that failed is there, and it goes on when there is room. */
 static int play_full_disk(const char *folder) {
     static struct idx_item items[100];
+    static size_t counts[LENGTH(items)];
     char small[4096], from[4096], path[4096], ballast[4096];
     struct idx_writer *writer;
     struct idx_index *index, *newer;
@@ -556,7 +586,10 @@ static int play_full_disk(const char *folder) {
     EXPECT(holds_up_to(newer, BASE + count));
     idx_close(newer);
     EXPECT(unlink(ballast) == 0);
-    EXPECT(idx_writer_add(writer, items, LENGTH(items), &failure) == IDX_OK);
+    for (size_t matches = 0; matches < 3; matches++) { /* none of them is there at first */
+        EXPECT(idx_writer_check_and_add(writer, items, LENGTH(items), 0, NULL, 0, counts, &failure) == IDX_OK);
+        for (size_t i = 0; i < LENGTH(items); i++) EXPECT(counts[i] == (matches > 0));
+    }
     count += LENGTH(items);
     idx_writer_close(writer);
     EXPECT(idx_refresh(index, &newer, &failure) == IDX_OK && newer != NULL);
@@ -573,11 +606,11 @@ static void test_full_disk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_threads),       in_folder(test_processes),    in_folder(test_what_views_share),
-        in_folder(test_compacted),     in_folder(test_lost_records), in_folder(test_built_anew),
-        in_folder(test_restored),      in_folder(test_damaged_log),  in_folder(test_not_built_anew),
-        in_folder(test_second_writer), in_folder(test_arguments),    in_folder(test_read_only),
-        in_folder(test_full_disk),
+        in_folder(test_threads),       in_folder(test_processes),       in_folder(test_what_views_share),
+        in_folder(test_compacted),     in_folder(test_lost_records),    in_folder(test_built_anew),
+        in_folder(test_restored),      in_folder(test_damaged_log),     in_folder(test_not_built_anew),
+        in_folder(test_second_writer), in_folder(test_writers_in_turn), in_folder(test_arguments),
+        in_folder(test_read_only),     in_folder(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,7 +176,7 @@ static void check_all(const struct model *model, const struct idx_index *index, 
     }
 }
 
-#define MANY 40
+#define MANY 300 /* more than look-ups take at a time */
 
 /* Many queries at once, on one thread and on two. */
 static void check_many(const struct model *model, const struct idx_index *index, const uint64_t *queries) {
