@@ -785,6 +785,14 @@ static bool search_staged(const struct search *search) {
     return true;
 }
 
+void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
+    for (unsigned part = 0; part <= distance && distance > 0; part++) {
+        struct bucket *place = get_bucket(&view->pending->parts[part], query);
+        struct block *block = atomic_load_explicit(&place->block, memory_order_acquire);
+        if (block != NULL) prefetch_block(block);
+    }
+}
+
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
                        idxi_pending_visitor visit, void *context) {
     struct search search = {.pending = view->pending,

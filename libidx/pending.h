@@ -45,6 +45,10 @@ typedef bool (*idxi_pending_visitor)(void *context, size_t query, const struct i
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
                        idxi_pending_visitor visit, void *context);
 
+/* Asks memory for what finding the matches of a query reads: worth it some hundred nanoseconds ahead, for few queries.
+ */
+void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance);
+
 /* Whether a fingerprint has a pending document. */
 bool idxi_pending_holds(const struct idxi_pending_view *view, uint64_t fingerprint);
 

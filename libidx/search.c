@@ -293,7 +293,13 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
     return pending.status;
 }
 
+/* Up to so many queries, what is pending is asked for before segments are searched: it is there afterwards. */
+#define FETCHED_AHEAD 4
+
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
+    bool ahead = idxi_has_pending(search->index) && end - begin <= FETCHED_AHEAD;
+    for (size_t query = begin; query < end && ahead; query++)
+        idxi_pending_prefetch(&search->index->pending.pending, search->queries[query], search->distance);
     IDXI_TRY(idxi_search_segments(search, begin, end));
     return idxi_search_pending(search, begin, end);
 }
