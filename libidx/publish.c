@@ -258,7 +258,7 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
     int lock = -1, folder = open(publication->path, OPEN_FOLDER);
     if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
     enum idx_status status = idxi_lock_share(&lock, folder, publication->path, error);
-    if (status != IDX_BUSY) status = exchange(publication, error);
+    if (status != IDX_BUSY && status != IDX_OUT_OF_MEMORY) status = exchange(publication, error);
     idxi_lock_close(lock);
     close(folder);
     return status;

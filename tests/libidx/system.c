@@ -80,6 +80,66 @@ static enum idx_status try_reading_memory(void) { return try_reading(IDX_RESIDEN
 static enum idx_status try_reading_mapped(void) { return try_reading(IDX_RESIDENCE_NONE); }
 static enum idx_status try_reading_disk(void) { return try_reading(IDX_RESIDENCE_DISK); }
 
+/* A call that fails is made again, and must do then; the first failure is kept. */
+#define TWICE(call, error)                                                                                             \
+    do {                                                                                                               \
+        enum idx_status first_ = (call)(error);                                                                        \
+        if (first_ != IDX_OK && status == IDX_OK) status = first_;                                                     \
+        if (first_ != IDX_OK) assert_int_equal((call)(NULL), IDX_OK);                                                  \
+    } while (0)
+
+static struct idx_writer *writer;
+static struct idx_index *view, *newer;
+static uint64_t new_fingerprint, new_seed = 100; /* far from all others */
+
+static enum idx_status open_writer(struct idx_error *error) { return idx_writer_open(&writer, path, NULL, error); }
+
+static enum idx_status check_and_add(struct idx_error *error) {
+    struct idx_item items[2] = {{.fingerprint = new_fingerprint, .id = "a", .id_length = 1},
+                                {.fingerprint = new_fingerprint ^ 1, .id = "b", .id_length = 1}};
+    size_t counts[2];
+    enum idx_status status = idx_writer_check_and_add(writer, items, 2, 1, NULL, 0, counts, error);
+    if (status == IDX_OK) assert_int_equal(counts[0], 0);
+    if (status == IDX_OK) assert_int_equal(counts[1], 1);
+    return status;
+}
+
+static enum idx_status add_another(struct idx_error *error) {
+    struct idx_item item = {.fingerprint = new_fingerprint, .id = "c", .id_length = 1};
+    return idx_writer_add(writer, &item, 1, error);
+}
+
+static enum idx_status remove_one(struct idx_error *error) {
+    struct idx_item item = {.fingerprint = new_fingerprint, .id = "a", .id_length = 1};
+    struct idx_removal removal;
+    enum idx_status status = idx_writer_remove(writer, &item, 1, &removal, error);
+    if (status == IDX_OK) assert_int_equal(removal.documents, 1);
+    return status;
+}
+
+static enum idx_status refresh(struct idx_error *error) { return idx_refresh(view, &newer, error); }
+
+/* Opens a view and a writer, adds two documents, removes one of them, and refreshes the view. */
+static enum idx_status try_growing(void) {
+    enum idx_status status = idx_open(&view, path, NULL, &failure);
+    struct idx_properties before, after;
+    if (status != IDX_OK) return status;
+    new_fingerprint = next_random(&new_seed);
+    TWICE(open_writer, &failure);
+    TWICE(check_and_add, &failure);
+    TWICE(add_another, &failure);
+    TWICE(remove_one, &failure);
+    TWICE(refresh, &failure);
+    idx_get_properties(view, &before);
+    idx_get_properties(newer, &after);
+    assert_int_equal(after.pending_documents - before.pending_documents, 2);
+    assert_int_equal(after.pending_removals - before.pending_removals, 1);
+    idx_close(newer);
+    idx_close(view);
+    idx_writer_close(writer);
+    return status;
+}
+
 /* Writes a table that keeps its keys in a file. */
 static enum idx_status try_table(void) {
     static uint64_t fingerprints[20000];
@@ -420,6 +480,13 @@ static void test_looking_up_without_memory_or_threads(void **state) {
     idx_close(index);
 }
 
+/* What failed is not there, and can be done again. */
+static void test_growing(void **state) {
+    expect_calls(fail_each(*state, try_growing, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 50);
+    expect_calls(fail_each(*state, try_growing, FAULT_READ, EIO, IDX_IO_ERROR), 20);
+    expect_calls(fail_each(*state, try_growing, FAULT_OPEN, EMFILE, IDX_IO_ERROR), 20);
+}
+
 #define in_place(test) cmocka_unit_test_setup_teardown(test, make_place, remove_folder)
 #define on_index(test) cmocka_unit_test_setup_teardown(test, make_index, remove_folder)
 
@@ -443,6 +510,7 @@ int main(void) {
         on_index(test_replacing_without_renameat2),
         in_place(test_building_without_threads),
         on_index(test_looking_up_without_memory_or_threads),
+        on_index(test_growing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
