@@ -108,24 +108,33 @@ static enum idx_status check_view(struct idx_writer *writer, struct idx_error *e
                      "has other pending records than this writer wrote: close it, and open it again");
 }
 
-/* Begins a batch of at most so many records. */
-static enum idx_status begin(struct idx_writer *writer, size_t most, struct idx_error *error) {
+/* Makes room for so many records in all. */
+static enum idx_status reserve(struct idx_writer *writer, size_t most, struct idx_error *error) {
+    if (most <= writer->capacity) return IDX_OK;
+    if (most > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);
+    struct idxf_record *records = realloc(writer->records, most * sizeof *records);
+    if (records == NULL) return idxi_fail_memory(error);
+    writer->records = records;
+    uint8_t(*numbers)[sizeof(uint64_t)] = realloc(writer->numbers, most * sizeof *numbers);
+    if (numbers == NULL) return idxi_fail_memory(error);
+    writer->numbers = numbers;
+    writer->capacity = most;
+    return IDX_OK;
+}
+
+/* Begins a batch of about so many records. */
+static enum idx_status begin(struct idx_writer *writer, size_t count, struct idx_error *error) {
     IDXI_TRY(check_view(writer, error));
-    if (most > writer->capacity) {
-        if (most > SIZE_MAX / sizeof *writer->records) return idxi_fail_memory(error);
-        free(writer->records);
-        free(writer->numbers);
-        writer->records = malloc(most * sizeof *writer->records);
-        writer->numbers = malloc(most * sizeof *writer->numbers);
-        writer->capacity = writer->records == NULL || writer->numbers == NULL ? 0 : most;
-        if (writer->capacity == 0) return idxi_fail_memory(error);
-    }
+    IDXI_TRY(reserve(writer, count, error));
     writer->count = 0;
     return IDX_OK;
 }
 
 /* Ends a batch, which went well so far or not. */
 static enum idx_status end(struct idx_writer *writer, enum idx_status status, struct idx_error *error) {
+    bool has_numbers = writer->index->manifest->id_type == IDXF_ID_U64;
+    for (size_t i = 0; i < writer->count && has_numbers; i++) /* which may have moved */
+        if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i];
     if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
     if (status != IDX_OK && writer->count > 0) writer->index->spoilt = true;
     return status;
@@ -151,6 +160,7 @@ static struct idxf_record make_record(const struct idx_writer *writer, enum idxf
 /* Makes a record of an item the batch's next one, which the view has from now on. */
 static enum idx_status decide(struct idx_writer *writer, enum idxf_operation operation, const struct idx_item *item,
                               struct idx_error *error) {
+    if (writer->count == writer->capacity) IDXI_TRY(reserve(writer, 2 * writer->capacity + 1, error));
     struct idxf_record *record = &writer->records[writer->count];
     *record = make_record(writer, operation, item, writer->numbers[writer->count]);
     writer->count++; /* also where this fails, since it must be abandoned then */
@@ -292,9 +302,9 @@ static enum idx_status remove_item(struct idx_writer *writer, struct idx_documen
 }
 
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
-                                          uint64_t fingerprint, struct idx_removal *removal, struct idx_error *error) {
-    struct idx_item item = {.fingerprint = fingerprint};
-    uint64_t count = 1;
+                                          const struct idx_item *item, struct idx_removal *removal,
+                                          struct idx_error *error) {
+    uint64_t fingerprint = item->fingerprint, count = 1;
     bool found, others;
     IDXI_TRY(find_fingerprint(writer, fingerprint, &found, error));
     removal->missing += !found;
@@ -302,20 +312,56 @@ static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_
     if (writer->index->manifest->id_type != IDXF_ID_NONE)
         IDXI_TRY(count_documents(writer, documents, fingerprint, NULL, &count, &others, error));
     removal->documents += count;
-    return decide(writer, IDXF_REMOVE_FINGERPRINT, &item, error);
+    return decide(writer, IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Removes items, or fingerprints where those are NULL. */
-static enum idx_status remove_all(struct idx_writer *writer, const struct idx_item *items, const uint64_t *fingerprints,
-                                  size_t count, struct idx_removal *removal, struct idx_error *error) {
+static enum idx_status find_id(const struct idx_writer *writer, const struct idx_item *item, uint64_t *fingerprints,
+                               size_t capacity, size_t *count, struct idx_error *error) {
+    if (writer->index->manifest->id_type == IDXF_ID_U64)
+        return idx_find_id_u64(writer->index, item->number, fingerprints, capacity, count, error);
+    return idx_find_id(writer->index, item->id, item->id_length, fingerprints, capacity, count, error);
+}
+
+/* Removes all documents with the item's ID, whatever their fingerprints. */
+static enum idx_status remove_id(struct idx_writer *writer, struct idx_documents *documents,
+                                 const struct idx_item *item, struct idx_removal *removal, struct idx_error *error) {
+    uint64_t *fingerprints = NULL;
+    size_t capacity = 0, count;
+    IDXI_TRY(find_id(writer, item, NULL, 0, &count, error));
+    enum idx_status status = IDX_OK;
+    if (count > 0) {
+        capacity = count;
+        fingerprints = malloc(capacity * sizeof *fingerprints);
+        status = fingerprints == NULL ? idxi_fail_memory(error)
+                                      : find_id(writer, item, fingerprints, capacity, &count, error);
+    }
+    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+        struct idx_item one = *item;
+        one.fingerprint = fingerprints[i];
+        status = remove_item(writer, documents, &one, removal, error);
+    }
+    removal->missing += count == 0;
+    free(fingerprints);
+    return status;
+}
+
+/* What a call removes. */
+typedef enum idx_status (*removing)(struct idx_writer *writer, struct idx_documents *documents,
+                                    const struct idx_item *item, struct idx_removal *removal, struct idx_error *error);
+
+/* Removes items, or fingerprints where those are NULL, one after the other. They were checked. */
+static enum idx_status remove_all(struct idx_writer *writer, removing remove_one, const struct idx_item *items,
+                                  const uint64_t *fingerprints, size_t count, struct idx_removal *removal,
+                                  struct idx_error *error) {
     struct idx_removal own = {0, 0};
     struct idx_documents *documents;
     IDXI_TRY(begin(writer, count, error));
-    enum idx_status status = idx_documents_open(writer->index, &documents, error);
-    if (status != IDX_OK) return status;
-    for (size_t i = 0; i < count && status == IDX_OK; i++)
-        status = items != NULL ? remove_item(writer, documents, &items[i], &own, error)
-                               : remove_fingerprint(writer, documents, fingerprints[i], &own, error);
+    IDXI_TRY(idx_documents_open(writer->index, &documents, error));
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+        struct idx_item bare = {.fingerprint = items == NULL ? fingerprints[i] : 0};
+        status = remove_one(writer, documents, items == NULL ? &bare : &items[i], &own, error);
+    }
     idx_documents_close(documents);
     IDXI_TRY(end(writer, status, error));
     if (removal != NULL) *removal = own;
@@ -328,11 +374,19 @@ enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_it
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no documents, only fingerprints: remove those");
     IDXI_TRY(check_items(writer, IDXF_REMOVE_DOCUMENT, items, count, error));
-    return remove_all(writer, items, NULL, count, removal, error);
+    return remove_all(writer, remove_item, items, NULL, count, removal, error);
 }
 
 enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
                                                struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_check_queries(writer->index, fingerprints, count, error));
-    return remove_all(writer, NULL, fingerprints, count, removal, error);
+    return remove_all(writer, remove_fingerprint, NULL, fingerprints, count, removal, error);
+}
+
+enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                      struct idx_removal *removal, struct idx_error *error) {
+    if (!writer->index->manifest->by_id)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
+                         "has no map from IDs: give fingerprints, too, or build it with one");
+    return remove_all(writer, remove_id, items, NULL, count, removal, error);
 }

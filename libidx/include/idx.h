@@ -860,6 +860,11 @@ IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer
                                                        size_t count, struct idx_removal *removal,
                                                        struct idx_error *error);
 
+/* Removes all documents that have the ID of one of `count` items, whatever their fingerprints, in an index built with
+ * by_id. Errors: as idx_writer_check_and_add and idx_find_id; IDX_INVALID_ARGUMENT (no map from IDs). */
+IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                              struct idx_removal *removal, struct idx_error *error);
+
 /* ---- Verifying --------------------------------------------------------------------------------------------------- */
 
 /* Called for each file of an index: status IDX_OK, or what is wrong with it and a sentence. `file` is relative to the

@@ -257,6 +257,7 @@ static void build_part(const char *path, struct model *model, uint64_t *seed) {
     struct idx_build_options options = options_for(BITS, K, "4");
     struct idx_builder *builder;
     options.id_type = model->id_type;
+    options.by_id = model->id_type != IDX_ID_NONE;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     size_t begin = model->count;
     for (size_t i = 0; i < 120; i++) {
@@ -484,6 +485,33 @@ static void remove_fingerprints(struct play *play) {
     assert_int_equal(removal.missing, expected.missing);
 }
 
+/* All documents with an ID: a third of all, so seldom. */
+static void remove_ids(struct play *play) {
+    static struct batch batch;
+    struct idx_removal removal, expected = {0, 0};
+    batch.count = 0;
+    for (size_t i = 0; i < 2; i++) draw_item(play, &batch, 0, draw_id(&play->seed) + (i == 0 ? 0 : 2));
+    if (play->model.id_type == IDX_ID_NONE) {
+        assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove_ids(play->writer, batch.items, 2, &removal, &failure));
+        return;
+    }
+    assert_ok(idx_writer_remove_ids(play->writer, batch.items, 2, &removal, &failure));
+    for (size_t i = 0; i < 2; i++) {
+        size_t removed = 0;
+        for (size_t j = 0; j < play->model.count;) {
+            struct document document = play->model.documents[j];
+            if (document.id == batch.ids[i])
+                removed += model_remove(&play->model, play->model.count, document.fingerprint, false, document.id);
+            else
+                j++;
+        }
+        expected.documents += removed;
+        expected.missing += removed == 0;
+    }
+    assert_int_equal(removal.documents, expected.documents);
+    assert_int_equal(removal.missing, expected.missing);
+}
+
 static void reopen_writer(struct play *play) {
     idx_writer_close(play->writer);
     assert_ok(idx_writer_open(&play->writer, play->path, NULL, &failure));
@@ -563,7 +591,9 @@ static void play_steps(const char *folder, enum idx_id_type id_type, size_t segm
     check_view(&play->views[0], &play->seed, true);
     assert_ok(idx_writer_open(&play->writer, play->path, NULL, &failure));
     for (size_t i = 0; i < steps; i++) {
-        if (play->model.count > 700)
+        if (i % 100 == 90)
+            remove_ids(play);
+        else if (play->model.count > 700)
             remove_fingerprints(play);
         else
             step(play);
