@@ -95,6 +95,10 @@ static size_t model_ids(const struct model *model, uint64_t fingerprint, uint64_
 
 /* ---- Comparing ---- */
 
+static size_t write_text(char text[32], uint64_t id) {
+    return id == 0 ? 0 : (size_t)snprintf(text, 32, "%llu", (unsigned long long)id);
+}
+
 static void assert_matches(const struct idx_match *found, const struct idx_match *expected, size_t count) {
     for (size_t i = 0; i < count; i++) {
         assert_true(found[i].fingerprint == expected[i].fingerprint);
@@ -231,6 +235,28 @@ static void check_batch(const struct model *model, const struct idx_index *index
     assert_int_equal(at, given.count);
 }
 
+/* The fingerprints that have a document of each ID, and of one that none has. */
+static void check_ids(const struct model *model, const struct idx_index *index) {
+    uint64_t found[ROOM];
+    for (uint64_t id = 0; id < 4 && model->id_type != IDX_ID_NONE; id++) {
+        char text[32];
+        size_t length = write_text(text, id), count, distinct = 0;
+        if (model->id_type == IDX_ID_TEXT)
+            assert_ok(idx_find_id(index, text, length, found, ROOM, &count, &failure));
+        else
+            assert_ok(idx_find_id_u64(index, id, found, ROOM, &count, &failure));
+        for (size_t i = 0; i < model->count; i++) {
+            const struct document *document = &model->documents[i];
+            distinct += document->id == id && find(model, 0, document->fingerprint, id) == i;
+        }
+        assert_int_equal(count, distinct);
+        for (size_t i = 0; i < count; i++) {
+            if (i > 0) assert_true(found[i - 1] < found[i]);
+            assert_true(find(model, 0, found[i], id) < model->count);
+        }
+    }
+}
+
 /* ---- Indexes to begin with ---- */
 
 /* Fingerprints that come up often, near each other. */
@@ -248,10 +274,6 @@ static uint64_t draw(uint64_t *seed) {
 }
 
 static uint64_t draw_id(uint64_t *seed) { return next_random(seed) % 3; }
-
-static size_t write_text(char text[32], uint64_t id) {
-    return id == 0 ? 0 : (size_t)snprintf(text, 32, "%llu", (unsigned long long)id);
-}
 
 static void build_part(const char *path, struct model *model, uint64_t *seed) {
     struct idx_build_options options = options_for(BITS, K, "4");
@@ -551,6 +573,7 @@ static void check_view(const struct view *view, uint64_t *seed, bool all) {
         check_batch(&view->model, view->index, queries, IDX_BATCH_MERGE);
         check_batch(&view->model, view->index, queries, IDX_BATCH_STREAM);
         check_all(&view->model, view->index, cursor);
+        check_ids(&view->model, view->index);
     }
     idx_documents_close(cursor);
 }
