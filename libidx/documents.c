@@ -331,3 +331,23 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
                      "has no ID for document %llu of all: rebuild the index, or restore it from a copy",
                      (unsigned long long)value);
 }
+
+enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
+                                     idxi_document_visitor visit, void *context, struct idx_error *error) {
+    struct part *part = &documents->parts[segment];
+    IDXI_TRY(find_in_part(part, fingerprint, error));
+    while (part->left > 0) {
+        struct idx_document document = {part->value, NULL, 0};
+        uint8_t number[sizeof(uint64_t)];
+        if (documents->index->manifest->id_type == IDXF_ID_TEXT) {
+            IDXI_TRY(get_id(documents, part->map, &document, error));
+        } else {
+            idxf_store64(number, part->value);
+            document.id = number;
+            document.id_length = sizeof number;
+        }
+        IDXI_TRY(visit(context, part->value, document.id, document.id_length, error));
+        IDXI_TRY(step(part, error));
+    }
+    return IDX_OK;
+}

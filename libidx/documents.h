@@ -10,4 +10,14 @@
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error);
 
+/* Called for a document of a segment: its value there, a number or an integer ID, and the bytes of its ID, integers as
+ * 8 bytes, little-endian. Anything but IDX_OK ends the visit. */
+typedef enum idx_status (*idxi_document_visitor)(void *context, uint64_t value, const uint8_t *id, size_t id_size,
+                                                 struct idx_error *error);
+
+/* Visits a fingerprint's documents of one segment, removed ones, too, by ascending value; none where the segment does
+ * not hold it. Not for IDX_ID_NONE. Returns what the visitor did, where it is not IDX_OK. */
+enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
+                                     idxi_document_visitor visit, void *context, struct idx_error *error);
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libidx/error.h"
@@ -30,30 +31,31 @@ static void write_holder(int lock) {
 }
 
 /* The sentence says what the file says, as far as that looks right. */
-static enum idx_status fail_busy(int lock, const char *folder_path, struct idx_error *error) {
+static enum idx_status fail_busy(int lock, const char *name, const char *folder_path, struct idx_error *error) {
     char holder[HOLDER_BYTES];
+    const char *what = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
     ssize_t size = pread(lock, holder, sizeof holder - 1, 0);
     holder[size < 0 ? 0 : size] = '\0';
     size_t digits = strspn(holder, "0123456789"), length = digits;
     if (digits > 0 && digits < 20 && holder[digits] == ' ')
         length += 1 + strspn(holder + digits + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
     if (length < digits + 2 || holder[length] != '\n')
-        return idxi_fail(error, IDX_BUSY, folder_path, "is being written to by another process: wait until that ends");
-    return idxi_fail(error, IDX_BUSY, folder_path,
-                     "is being written to by process %.*s on host %.*s: wait until that ends", (int)digits, holder,
-                     (int)(length - digits - 1), holder + digits + 1);
+        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by another process: wait until that ends", what);
+    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: wait until that ends",
+                     what, (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
 }
 
-static enum idx_status take(int *lock, int kind, int folder, const char *folder_path, struct idx_error *error) {
+static enum idx_status take(int *lock, const char *name, int kind, int folder, const char *folder_path,
+                            struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    char *path = idxi_path(folder_path, IDXI_LOCK_NAME);
+    char *path = idxi_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
-    int file = openat(folder, IDXI_LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (file < 0)
         status = idxi_fail_system(error, errno, path, "open");
     else if (flock(file, kind | LOCK_NB) != 0)
-        status =
-            errno == EWOULDBLOCK ? fail_busy(file, folder_path, error) : idxi_fail_system(error, errno, path, "lock");
+        status = errno == EWOULDBLOCK ? fail_busy(file, name, folder_path, error)
+                                      : idxi_fail_system(error, errno, path, "lock");
     free(path);
     if (status == IDX_OK)
         *lock = file;
@@ -62,14 +64,16 @@ static enum idx_status take(int *lock, int kind, int folder, const char *folder_
     return status;
 }
 
-enum idx_status idxi_lock_open(int *lock, int folder, const char *folder_path, struct idx_error *error) {
-    IDXI_TRY(take(lock, LOCK_EX, folder, folder_path, error));
+enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
+                               struct idx_error *error) {
+    IDXI_TRY(take(lock, name, LOCK_EX, folder, folder_path, error));
     write_holder(*lock);
     return IDX_OK;
 }
 
-enum idx_status idxi_lock_share(int *lock, int folder, const char *folder_path, struct idx_error *error) {
-    return take(lock, LOCK_SH, folder, folder_path, error);
+enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
+                                struct idx_error *error) {
+    return take(lock, name, LOCK_SH, folder, folder_path, error);
 }
 
 void idxi_lock_close(int lock) {
@@ -77,4 +81,27 @@ void idxi_lock_close(int lock) {
     if (ftruncate(lock, 0) != 0) errno = 0; /* it names one who holds it no more, then */
     flock(lock, LOCK_UN);                   /* also for processes that were forked meanwhile */
     close(lock);
+}
+
+/* Whether the lock is that of the index which the view is of. */
+static bool is_lock_of(int lock, const char *name, const struct idx_index *index) {
+    struct stat ours, theirs;
+    return fstat(lock, &ours) == 0 && fstatat(index->folder, name, &theirs, 0) == 0 && ours.st_dev == theirs.st_dev &&
+           ours.st_ino == theirs.st_ino;
+}
+
+enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error) {
+    for (;;) {
+        struct idx_index *newer;
+        IDXI_TRY(idxi_lock_open(lock, name, (*index)->folder, (*index)->path, error));
+        enum idx_status status = idx_refresh(*index, &newer, error);
+        if (status == IDX_OK && newer != NULL) {
+            idx_close(*index);
+            *index = newer;
+        }
+        if (status == IDX_OK && is_lock_of(*lock, name, *index)) return IDX_OK;
+        idxi_lock_close(*lock);
+        *lock = -1;
+        if (status != IDX_OK) return status;
+    }
 }

@@ -1,18 +1,26 @@
-/* lock.h: the lock of the one writer that an index can have at a time (SPEC.md, chapter 12). */
+/* lock.h: the locks of the one writer, and of the one compaction, that an index can have at a time (SPEC.md, chapter
+ * 12): files in its folder, locked by flock, whose text says who has them. */
 #ifndef IDX_LIBIDX_LOCK_H
 #define IDX_LIBIDX_LOCK_H
 
-#include <idx.h>
+#include "libidx/index.h"
 
 #define IDXI_LOCK_NAME "writer.lock"
+#define IDXI_COMPACT_LOCK_NAME "compact.lock"
 
-/* Takes the lock of an index, given by its folder (a descriptor, and the path); sets *lock, a descriptor for
- * idxi_lock_close. The lock goes with the process, however it ends.
- * Errors: IDX_BUSY (the sentence names who has it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_lock_open(int *lock, int folder, const char *folder_path, struct idx_error *error);
+/* Takes a lock, by its name, of an index, given by its folder (a descriptor, and the path); sets *lock, a descriptor
+ * for idxi_lock_close. The lock goes with the process, however it ends. Errors: IDX_BUSY (the sentence names who has
+ * it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
+                               struct idx_error *error);
 
-/* The same for who lets no writer come meanwhile, and may share it with others who do. */
-enum idx_status idxi_lock_share(int *lock, int folder, const char *folder_path, struct idx_error *error);
+/* The same for who lets nobody take it meanwhile, and may share it with others who do. */
+enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
+                                struct idx_error *error);
+
+/* Takes a lock of the index that a view is of, and makes the view the newest one; where another index comes to stand at
+ * the path meanwhile, that one's. The view must be the caller's alone. Errors: as idxi_lock_open and idx_refresh. */
+enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error);
 
 /* Below 0 is fine. */
 void idxi_lock_close(int lock);

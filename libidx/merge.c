@@ -1,36 +1,22 @@
-/* merge.c: makes one index of several, table by table and map by map, by merging what is in order already. */
+/* merge.c: makes one index of several, table by table and map by map, by merging what is in order already (combine.h).
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/combine.h"
 #include "libidx/error.h"
 #include "libidx/live.h"
 #include "libidx/memory.h"
-#include "libidx/merging.h"
-#include "libidx/output.h"
 #include "libidx/recipe.h"
-#include "libidx/table_stream.h"
-
-/* A segment of an index that is merged. */
-struct input {
-    struct idx_index *index;
-    const struct idxi_segment *segment;
-    struct idxi_map *map, *by_id; /* the latter: NULL where there is no map from IDs */
-    uint64_t offset;              /* added to its document numbers */
-};
 
 struct merge {
     struct idx_merge_options options;
     struct idx_index **indexes;
     size_t index_count;
-    struct input *inputs;
-    size_t input_count;
+    struct idxi_combination combination; /* of all segments of all indexes */
+    size_t segment_count;
     struct idxi_progress progress;
     struct idxi_output output;
-    struct idxi_table_form form;
-    uint64_t documents_bytes;
-    uint64_t document_fingerprints; /* of the document map */
-    struct idxi_by_id_made by_id;
-    struct idxi_table_made *tables;
 };
 
 /* ---- Opening ---- */
@@ -76,26 +62,25 @@ static enum idx_status open_indexes(struct merge *merge, const char *const *path
         enum idx_status status = idxi_check_compact(index, error);
         if (status == IDX_OK && i > 0) status = check_match(merge, index, error);
         merge->indexes[merge->index_count++] = index;
-        merge->input_count += index->open_segments;
+        merge->segment_count += index->open_segments;
         if (status != IDX_OK) return status;
     }
     return IDX_OK;
 }
 
-static enum idx_status list_inputs(struct merge *merge, struct idx_error *error) {
-    bool numbered = merge->indexes[0]->manifest->id_type == IDXF_ID_TEXT;
+static enum idx_status list_sources(struct merge *merge, struct idx_error *error) {
+    struct idxi_combination *combination = &merge->combination;
     uint64_t documents = 0;
-    size_t made = 0;
-    merge->inputs = calloc(merge->input_count + 1, sizeof *merge->inputs);
-    if (merge->inputs == NULL) return idxi_fail_memory(error);
+    combination->sources = calloc(merge->segment_count + 1, sizeof *combination->sources);
+    if (combination->sources == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < merge->index_count; i++) {
         struct idx_index *index = merge->indexes[i];
         for (size_t j = 0; j < index->open_segments; j++) {
             struct idxi_segment *segment = index->segments[j];
-            struct idxi_map *by_id = index->manifest->by_id ? &segment->by_id : NULL;
-            merge->inputs[made++] = (struct input){index, segment, &segment->map, by_id, numbered ? documents : 0};
+            combination->sources[combination->source_count++] =
+                (struct idxi_source){.segment = segment, .offset = documents};
             IDXI_TRY(idxi_map_prepare(&segment->map, error));
-            if (by_id != NULL) IDXI_TRY(idxi_map_prepare(by_id, error));
+            if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
             documents += segment->entry.documents;
         }
     }
@@ -110,155 +95,16 @@ static enum idx_status check_options(const struct idx_merge_options *options, si
     return IDX_OK;
 }
 
-/* ---- Documents ---- */
-
-struct numbering {
-    struct idxi_map_writer *writer;
-    struct idxi_progress *progress;
-    uint64_t offset;
-};
-
-static enum idx_status add_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
-    struct numbering *numbering = context;
-    if (number % IDXI_STREAM_ENTRIES == 0) IDXI_TRY(idxi_progress_add(numbering->progress, 0, error));
-    return idxi_map_writer_add_id(numbering->writer, numbering->offset + number, id, length, error);
-}
-
-static enum idx_status copy_ids(struct merge *merge, struct idx_error *error) {
-    for (size_t i = 0; i < merge->input_count; i++) {
-        struct numbering numbering = {&merge->output.map, &merge->progress, merge->inputs[i].offset};
-        IDXI_TRY(idxi_map_visit_ids(merge->inputs[i].map, add_id, &numbering, error));
-    }
-    return IDX_OK;
-}
-
-static enum idx_status write_documents(struct merge *merge, struct idxi_stream *stream, struct idx_error *error) {
-    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
-    size_t count;
-    for (;;) {
-        IDXI_TRY(stream->read(stream, fingerprints, values, IDXI_STREAM_ENTRIES, &count, error));
-        if (count == 0) return IDX_OK;
-        IDXI_TRY(idxi_map_writer_add(&merge->output.map, fingerprints, values, count, error));
-        IDXI_TRY(idxi_progress_add(&merge->progress, count, error));
-        for (size_t i = 0; i < count; i++) {
-            merge->document_fingerprints += fingerprints[i] != last || merge->document_fingerprints == 0;
-            last = fingerprints[i];
-        }
-        merge->output.segment.documents += count;
-    }
-}
-
-static enum idx_status write_by_id(struct merge *merge, struct idxi_stream *stream, struct idx_error *error) {
-    return idxi_output_write_by_id(&merge->output, stream, &merge->progress, &merge->by_id, error);
-}
-
-/* Merges the maps of all inputs of one kind. */
-static enum idx_status merge_maps(struct merge *merge, enum idxi_map_kind kind, struct idx_error *error) {
-    bool by_id = kind == IDXI_MAP_BY_ID;
-    size_t count = merge->input_count;
-    struct idxi_map_stream *streams = calloc(count, sizeof *streams);
-    struct idxi_stream **inputs = calloc(count, sizeof *inputs);
-    struct idxi_merging *merging = NULL;
-    enum idx_status status = streams == NULL || inputs == NULL ? idxi_fail_memory(error) : IDX_OK;
-    for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        const struct input *input = &merge->inputs[i];
-        idxi_map_stream_init(&streams[i], by_id ? input->by_id : input->map, by_id ? 0 : input->offset);
-        inputs[i] = &streams[i].stream;
-    }
-    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs, count, true, error);
-    if (status == IDX_OK) status = (by_id ? write_by_id : write_documents)(merge, idxi_merging_stream(merging), error);
-    idxi_merging_close(merging);
-    free(inputs);
-    free(streams);
-    return status;
-}
-
-/* ---- Tables ---- */
-
-static enum idx_status merge_table(struct merge *merge, size_t number, struct idx_error *error) {
-    size_t count = merge->input_count;
-    struct idxi_table_stream *streams = calloc(count, sizeof *streams);
-    struct idxi_stream **inputs = calloc(count, sizeof *inputs);
-    struct idxi_merging *merging = NULL;
-    enum idx_status status = streams == NULL || inputs == NULL ? idxi_fail_memory(error) : IDX_OK;
-    for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        idxi_table_stream_init(&streams[i], &merge->inputs[i].segment->tables[number]);
-        inputs[i] = &streams[i].stream;
-    }
-    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs, count, false, error);
-    if (status == IDX_OK)
-        status = idxi_output_write_table(&merge->output, &merge->form, number, idxi_merging_stream(merging),
-                                         &merge->tables[number], error);
-    idxi_merging_close(merging);
-    free(inputs);
-    free(streams);
-    return status;
-}
-
 /* ---- The whole ---- */
 
-static bool has_by_id(const struct merge *merge) { return merge->indexes[0]->manifest->by_id; }
-
-/* Task 0 is the documents', the next one the map from IDs, where there is any, the others are the tables'. */
-static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
-    struct merge *merge = context;
-    enum idxf_id_type id_type = merge->indexes[0]->manifest->id_type;
-    size_t maps = has_by_id(merge) ? 2 : 1;
-    if (number >= maps) return merge_table(merge, number - maps, error);
-    if (number > 0) return merge_maps(merge, IDXI_MAP_BY_ID, error);
-    if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_ids(merge, error));
-    return id_type == IDXF_ID_NONE ? IDX_OK : merge_maps(merge, IDXI_MAP_DOCUMENTS, error);
-}
-
-static uint64_t count_work(const struct merge *merge) {
-    uint64_t total = 0;
-    for (size_t i = 0; i < merge->input_count; i++) {
-        const struct idxf_manifest_segment *entry = &merge->inputs[i].segment->entry;
-        total += entry->documents + entry->fingerprints * merge->form.scheme->table_count;
-        if (has_by_id(merge)) total += merge->inputs[i].by_id->segment.documents;
-    }
-    return total;
-}
-
-/* Merging may show that what is in bounds for each input is wrong. */
-static enum idx_status check_by_id(const struct merge *merge, struct idx_error *error) {
-    uint64_t entries = merge->by_id.entries, documents = merge->output.segment.documents;
-    bool all_differ = merge->indexes[0]->manifest->id_type == IDXF_ID_U64;
-    if (entries >= merge->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
-        return IDX_OK;
-    return idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                     "the document maps and the maps from IDs of an index to be merged don't hold the same documents: "
-                     "find it by idx verify");
-}
-
-static enum idx_status check_counts(const struct merge *merge, struct idx_error *error) {
-    uint64_t fingerprints = merge->tables[0].fingerprints;
-    bool agree = merge->indexes[0]->manifest->id_type == IDXF_ID_NONE || merge->document_fingerprints == fingerprints;
-    for (size_t i = 1; i < merge->form.scheme->table_count; i++)
-        agree = agree && merge->tables[i].fingerprints == fingerprints;
-    if (!agree)
-        return idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                         "the tables and the document maps of an index to be merged don't hold the same "
-                         "fingerprints: find it by idx verify");
-    return has_by_id(merge) ? check_by_id(merge, error) : IDX_OK;
-}
-
 static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
-    const struct idxf_table_header *header = &merge->inputs[0].segment->tables[0].header;
-    struct idx_scheme *scheme = &merge->indexes[0]->scheme;
-    uint64_t memory = merge->options.memory_bytes;
-    unsigned threads = merge->options.threads;
-    merge->form = (struct idxi_table_form){scheme, (enum idx_codec)header->codec, header->block_size,
-                                           idxi_memory_of_keys(memory, threads), &merge->progress};
-    merge->tables = calloc(scheme->table_count, sizeof *merge->tables);
-    if (merge->tables == NULL) return idxi_fail_memory(error);
     idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
-    IDXI_TRY(idxi_progress_begin(&merge->progress, IDX_PHASE_MERGING, count_work(merge), error));
-    IDXI_TRY(idxi_parallel(scheme->table_count + (has_by_id(merge) ? 2 : 1), threads, run_task, merge, &merge->progress,
-                           error));
-    IDXI_TRY(check_counts(merge, error));
-    merge->output.segment.fingerprints = merge->tables[0].fingerprints;
-    return idxi_output_finish_map(&merge->output, &merge->documents_bytes, error);
+    merge->combination.form = merge->indexes[0];
+    merge->combination.memory_bytes = merge->options.memory_bytes;
+    merge->combination.threads = merge->options.threads;
+    merge->combination.progress = &merge->progress;
+    merge->combination.output = &merge->output;
+    return idxi_combine(&merge->combination, error);
 }
 
 static enum idx_status publish(struct merge *merge, struct idx_error *error) {
@@ -270,7 +116,7 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
             manifest->recipe[idxi_recipe_identity(manifest->recipe)] = '\0';
     }
     enum idx_status status = idxi_progress_begin(&merge->progress, IDX_PHASE_PUBLISHING, 0, error);
-    if (status == IDX_OK) status = idxi_output_publish(&merge->output, merge->form.scheme, manifest, error);
+    if (status == IDX_OK) status = idxi_output_publish(&merge->output, &merge->indexes[0]->scheme, manifest, error);
     free(manifest);
     return status;
 }
@@ -288,13 +134,13 @@ static bool mixes_icu(const struct merge *merge) {
 static void summarise(const struct merge *merge, struct idx_build_summary *summary) {
     *summary = (struct idx_build_summary){.documents = merge->output.segment.documents,
                                           .fingerprints = merge->output.segment.fingerprints,
-                                          .documents_bytes = merge->documents_bytes,
-                                          .by_id_bytes = merge->by_id.bytes,
-                                          .tables = merge->form.scheme->table_count,
+                                          .table_bytes = merge->combination.table_bytes,
+                                          .documents_bytes = merge->combination.documents_bytes,
+                                          .by_id_bytes = merge->combination.by_id.bytes,
+                                          .tables = merge->indexes[0]->scheme.table_count,
                                           .leftovers = merge->output.publication.leftovers,
                                           .mixed_icu = mixes_icu(merge)};
-    for (size_t i = 0; i < summary->tables; i++) summary->table_bytes += merge->tables[i].bytes;
-    strcpy(summary->scheme, merge->form.scheme->name);
+    strcpy(summary->scheme, merge->indexes[0]->scheme.name);
 }
 
 static enum idx_status run(struct merge *merge, const char *path, const char *const *paths, size_t count,
@@ -302,7 +148,7 @@ static enum idx_status run(struct merge *merge, const char *path, const char *co
     IDXI_TRY(check_options(&merge->options, count, error));
     IDXI_TRY(idxi_memory_settle(&merge->options.memory_bytes, error));
     IDXI_TRY(open_indexes(merge, paths, count, error));
-    IDXI_TRY(list_inputs(merge, error));
+    IDXI_TRY(list_sources(merge, error));
     IDXI_TRY(idxi_output_open(&merge->output, path, merge->options.replace, NULL,
                               (enum idx_id_type)merge->indexes[0]->manifest->id_type, error));
     IDXI_TRY(write_all(merge, error));
@@ -313,8 +159,7 @@ static void free_merge(struct merge *merge) {
     idxi_output_close(&merge->output);
     while (merge->index_count > 0) idx_close(merge->indexes[--merge->index_count]);
     free(merge->indexes);
-    free(merge->inputs);
-    free(merge->tables);
+    free(merge->combination.sources);
     free(merge);
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -31,12 +32,13 @@ static enum idx_status open_folder(const char *path, int *folder, struct idx_err
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
-static enum idx_status open_segment(struct idxi_output *output, enum idx_id_type id_type, struct idx_error *error) {
+static enum idx_status open_segment(struct idxi_output *output, const char *path, uint32_t number,
+                                    enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
-    output->segment.number = 1;
+    output->segment.number = number;
     IDXI_TRY(make_uuid(output->segment.uuid, error));
-    idxi_segment_name(output->segment.number, name);
-    output->segment_path = idxi_path(output->publication.temporary, name);
+    idxi_segment_name(number, name);
+    output->segment_path = idxi_path(path, name);
     if (output->segment_path == NULL) return idxi_fail_memory(error);
     if (mkdir(output->segment_path, 0777) != 0) return idxi_fail_system(error, errno, output->segment_path, "create");
     IDXI_TRY(open_folder(output->segment_path, &output->segment_folder, error));
@@ -49,7 +51,15 @@ enum idx_status idxi_output_open(struct idxi_output *output, const char *path, b
     IDXI_TRY(idxi_publication_open(&output->publication, path, replace, error));
     output->temporary_path = temporary != NULL ? temporary : output->publication.parent;
     IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
-    return open_segment(output, id_type, error);
+    return open_segment(output, output->publication.temporary, 1, id_type, error);
+}
+
+enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
+                                         const char *temporary, enum idx_id_type id_type, struct idx_error *error) {
+    *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
+    output->temporary_path = temporary != NULL ? temporary : path;
+    IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
+    return open_segment(output, path, number, id_type, error);
 }
 
 /* ---- Writing ---- */
@@ -143,26 +153,31 @@ static enum idx_status complete_manifest(const struct idxi_output *output, const
     return IDX_OK;
 }
 
-static enum idx_status write_file(int folder, const char *path, const char *text, size_t size,
+static enum idx_status write_file(int folder, const char *name, const char *path, const char *text, size_t size,
                                   struct idx_error *error) {
     struct idxi_page_writer writer;
-    enum idx_status status = idxi_page_writer_open(&writer, folder, IDXI_MANIFEST_NAME, 0, path, error);
+    enum idx_status status = idxi_page_writer_open(&writer, folder, name, 0, path, error);
     if (status == IDX_OK) status = idxi_page_writer_finish(&writer, text, size, error);
     idxi_page_writer_close(&writer);
     return status;
 }
 
-static enum idx_status write_manifest(const struct idxi_output *output, struct idxf_manifest *manifest,
+/* Writes a manifest under a name, in a folder (and its path). */
+static enum idx_status write_manifest(int folder, const char *name, const char *path, struct idxf_manifest *manifest,
                                       struct idx_error *error) {
-    const char *path = output->publication.temporary;
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
+    if (text == NULL) return idxi_fail_memory(error);
+    enum idx_status status = write_file(folder, name, path, text, idxf_manifest_write(manifest, text), error);
+    free(text);
+    return status;
+}
+
+static enum idx_status complete_folder(const char *path, struct idxf_manifest *manifest, struct idx_error *error) {
     int folder;
     IDXI_TRY(open_folder(path, &folder, error));
-    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
-    enum idx_status status = text == NULL ? idxi_fail_memory(error) : IDX_OK;
-    if (status == IDX_OK) status = write_file(folder, path, text, idxf_manifest_write(manifest, text), error);
+    enum idx_status status = write_manifest(folder, IDXI_MANIFEST_NAME, path, manifest, error);
     if (status == IDX_OK) status = idxi_sync_folder(folder, path, error);
     close(folder);
-    free(text);
     return status;
 }
 
@@ -170,8 +185,25 @@ enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx
                                     struct idxf_manifest *manifest, struct idx_error *error) {
     IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
     IDXI_TRY(complete_manifest(output, scheme, manifest, error));
-    IDXI_TRY(write_manifest(output, manifest, error));
+    IDXI_TRY(complete_folder(output->publication.temporary, manifest, error));
     return idxi_publish(&output->publication, error);
+}
+
+/* The manifest that takes another's place, until it does. */
+#define NEW_MANIFEST_NAME "manifest.new"
+
+enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
+                                   struct idxf_manifest *manifest, bool *switched, struct idx_error *error) {
+    *switched = false;
+    IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
+    if (unlinkat(folder, NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
+        return idxi_fail_system(error, errno, folder_path, "remove a file of");
+    IDXI_TRY(write_manifest(folder, NEW_MANIFEST_NAME, folder_path, manifest, error));
+    IDXI_TRY(idxi_sync_folder(folder, folder_path, error)); /* the segment's name before a manifest that has it */
+    if (renameat(folder, NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) != 0)
+        return idxi_fail_system(error, errno, folder_path, "replace the manifest of");
+    *switched = true;
+    return idxi_sync_folder(folder, folder_path, error);
 }
 
 void idxi_output_close(struct idxi_output *output) {

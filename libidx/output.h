@@ -1,5 +1,5 @@
-/* output.h: an index being written, whatever it is made of: its temporary folder, its one segment there, its manifest.
- */
+/* output.h: a segment being written, whatever it is made of, and the manifest: in a temporary folder, which becomes an
+ * index, or in the folder of one that stands. */
 #ifndef IDX_LIBIDX_OUTPUT_H
 #define IDX_LIBIDX_OUTPUT_H
 
@@ -25,6 +25,10 @@ struct idxi_output {
  * NULL for the one that holds `path`; it must outlive the output. To be closed also after an error. */
 enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
                                  enum idx_id_type id_type, struct idx_error *error);
+
+/* Makes segment `number` of an index that stands, whose folder is at `path`. To be closed also after an error. */
+enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
+                                         const char *temporary, enum idx_id_type id_type, struct idx_error *error);
 
 /* Once the document map has all: completes it, and sets *bytes to its size. */
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
@@ -65,7 +69,12 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
 enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
                                     struct idxf_manifest *manifest, struct idx_error *error);
 
-/* Removes what was not published. */
+/* The same in an index that stands: syncs, and puts the manifest in the old one's place in the index's folder (a
+ * descriptor, and its path). *switched is set once the new one is there, also where syncing that fails. */
+enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
+                                   struct idxf_manifest *manifest, bool *switched, struct idx_error *error);
+
+/* Removes what was not published, but for a segment of an index that stands. */
 void idxi_output_close(struct idxi_output *output);
 
 #endif

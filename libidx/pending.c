@@ -646,6 +646,7 @@ bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, s
         if (number < cursor->floor || !is_document(pending, range, cursor->floor, record)) continue;
         *id = record->id;
         *id_size = record->id_size;
+        cursor->sequence = pending->base + number + 1;
         return true;
     }
     return false;

@@ -73,6 +73,7 @@ bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fi
 struct idxi_pending_cursor {
     struct idxi_pending_view view;
     uint32_t next, floor; /* private */
+    uint64_t sequence;    /* of the record that idxi_pending_next gave last */
 };
 
 /* Those of a fingerprint. idxi_pending_next sets *id, which lives as long as the pending records do, and returns

@@ -252,14 +252,17 @@ static enum idx_status exchange(struct idxi_publication *publication, struct idx
     return idxi_fail_system(error, errno, publication->path, "replace");
 }
 
-/* An index that has a writer stays, since what that acknowledges must be there afterwards; its lock keeps others from
- * becoming one meanwhile. Where there can be no lock, there can be no writer. */
+/* An index that has a writer stays, since what that acknowledges must be there afterwards, and so does one that is
+ * compacted; locks keep others from beginning meanwhile. Where there can be no lock, there can be neither. */
 static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
-    int lock = -1, folder = open(publication->path, OPEN_FOLDER);
+    static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
+    int locks[] = {-1, -1}, folder = open(publication->path, OPEN_FOLDER);
+    enum idx_status status = IDX_OK;
     if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
-    enum idx_status status = idxi_lock_share(&lock, folder, publication->path, error);
+    for (size_t i = 0; i < 2 && status != IDX_BUSY && status != IDX_OUT_OF_MEMORY; i++)
+        status = idxi_lock_share(&locks[i], names[i], folder, publication->path, error);
     if (status != IDX_BUSY && status != IDX_OUT_OF_MEMORY) status = exchange(publication, error);
-    idxi_lock_close(lock);
+    for (size_t i = 0; i < 2; i++) idxi_lock_close(locks[i]);
     close(folder);
     return status;
 }

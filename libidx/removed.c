@@ -91,7 +91,7 @@ void idxi_removed_close(struct idxi_removed *removed) {
 /* ---- Looking up ---- */
 
 /* All were read before, so none has a fault. */
-static struct idxf_record read_removal(const struct idxi_removed *removed, size_t number) {
+struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number) {
     struct idxf_removals removals = {
         &removed->rules, removed->bytes + removed->places[number], removed->bytes + removed->size, 1, {0}, false};
     struct idxf_record record = {0};
@@ -104,7 +104,7 @@ static size_t find(const struct idxi_removed *removed, const struct idxf_record 
     size_t begin = 0, end = removed->count;
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
-        struct idxf_record record = read_removal(removed, middle);
+        struct idxf_record record = idxi_removed_at(removed, middle);
         if (idxf_removal_compare(removed->rules.id_type, &record, wanted) < 0)
             begin = middle + 1;
         else
@@ -117,7 +117,7 @@ enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t 
     struct idxf_record wanted = {IDXF_REMOVE_FINGERPRINT, fingerprint, NULL, 0};
     size_t number = find(removed, &wanted);
     if (number == removed->count) return IDXI_REMOVED_NONE;
-    struct idxf_record record = read_removal(removed, number);
+    struct idxf_record record = idxi_removed_at(removed, number);
     if (record.fingerprint != fingerprint) return IDXI_REMOVED_NONE;
     return record.operation == IDXF_REMOVE_FINGERPRINT ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
 }
@@ -126,6 +126,6 @@ bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, 
     struct idxf_record wanted = {IDXF_REMOVE_DOCUMENT, fingerprint, id, id_size};
     size_t number = find(removed, &wanted);
     if (number == removed->count) return false;
-    struct idxf_record record = read_removal(removed, number);
+    struct idxf_record record = idxi_removed_at(removed, number);
     return idxf_removal_compare(removed->rules.id_type, &record, &wanted) == 0;
 }

@@ -27,6 +27,9 @@ enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, cons
 
 void idxi_removed_close(struct idxi_removed *removed);
 
+/* Removal `number`, below the count; its ID lives as long as the file is open. */
+struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number);
+
 /* What it says of a fingerprint's documents in older segments. */
 enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint);
 

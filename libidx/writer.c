@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/bytes.h"
@@ -42,24 +41,6 @@ static enum idx_status refresh(struct idx_writer *writer, struct idx_error *erro
     return IDX_OK;
 }
 
-/* Whether the lock is that of the index which the view is of. */
-static bool has_lock_of_index(const struct idx_writer *writer) {
-    struct stat ours, theirs;
-    return fstat(writer->lock, &ours) == 0 && fstatat(writer->index->folder, IDXI_LOCK_NAME, &theirs, 0) == 0 &&
-           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
-}
-
-/* Takes the lock; where another index comes to stand at the path meanwhile, that one's. */
-static enum idx_status lock_index(struct idx_writer *writer, struct idx_error *error) {
-    for (;;) {
-        IDXI_TRY(idxi_lock_open(&writer->lock, writer->index->folder, writer->index->path, error));
-        IDXI_TRY(refresh(writer, error));
-        if (has_lock_of_index(writer)) return IDX_OK;
-        idxi_lock_close(writer->lock);
-        writer->lock = -1;
-    }
-}
-
 static enum idx_status open_writer(struct idx_writer *writer, const char *path,
                                    const struct idx_writer_options *options, struct idx_error *error) {
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
@@ -67,7 +48,7 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
     open_options.residence = options->residence;
     writer->compare = ways[idxi_compare_ways(ways) - 1];
     IDXI_TRY(idx_open(&writer->index, path, &open_options, error));
-    IDXI_TRY(lock_index(writer, error));
+    IDXI_TRY(idxi_lock_index(&writer->lock, IDXI_LOCK_NAME, &writer->index, error));
     const struct idx_index *index = writer->index;
     struct idxf_record_rules rules = idxi_index_rules(index);
     return idxi_log_writer_open(&writer->log, index->folder, index->path, &rules, index->manifest->sequence, error);
@@ -122,8 +103,18 @@ static enum idx_status reserve(struct idx_writer *writer, size_t most, struct id
     return IDX_OK;
 }
 
+/* Goes on with what a compaction made meanwhile, and deletes the records that it took. */
+static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
+    bool replaced;
+    IDXI_TRY(idx_replaced(writer->index, &replaced, error));
+    if (!replaced) return IDX_OK;
+    IDXI_TRY(refresh(writer, error));
+    return idxi_log_delete(writer->log, writer->index->manifest->sequence, error);
+}
+
 /* Begins a batch of about so many records. */
 static enum idx_status begin(struct idx_writer *writer, size_t count, struct idx_error *error) {
+    IDXI_TRY(follow_compaction(writer, error));
     IDXI_TRY(check_view(writer, error));
     IDXI_TRY(reserve(writer, count, error));
     writer->count = 0;

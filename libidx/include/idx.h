@@ -78,7 +78,7 @@ enum idx_status {
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
     IDX_LIMIT = 205,        /* more than the format can hold */
     IDX_CANCELLED = 206,    /* a progress visitor wanted no more */
-    IDX_BUSY = 207,         /* another writer has the index */
+    IDX_BUSY = 207,         /* another writer has the index, or a compaction */
 
     /* Damaged files. */
     IDX_MISSING_FILE = 300, /* a file that the manifest names is not there */
@@ -864,6 +864,44 @@ IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer
  * by_id. Errors: as idx_writer_check_and_add and idx_find_id; IDX_INVALID_ARGUMENT (no map from IDs). */
 IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                               struct idx_removal *removal, struct idx_error *error);
+
+/* ---- Compacting -------------------------------------------------------------------------------------------------- */
+
+struct idx_compact_options {
+    size_t size;
+    bool all;                      /* make one segment of all, so that nothing removed is kept */
+    unsigned max_segments;         /* how many there may be afterwards, 1 to 1024 */
+    unsigned threads;              /* 1 to IDX_MAX_THREADS */
+    uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents come on top */
+    const char *temporary_folder;  /* NULL for the index's own */
+    idx_progress_visitor progress; /* may be NULL; idx_compact calls it as idx_merge does */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_COMPACT_OPTIONS_INIT                                                                                       \
+    { sizeof(struct idx_compact_options), false, 8, 1, 0, NULL, NULL, NULL }
+
+struct idx_compact_summary {
+    bool changed;          /* else there was nothing to do */
+    size_t segments;       /* that the index has now */
+    size_t merged;         /* segments that became part of the new one */
+    uint64_t records;      /* pending ones that went into it */
+    uint64_t documents;    /* that the new segment has */
+    uint64_t fingerprints; /* distinct ones of it */
+    uint64_t removals;     /* what it removes from older ones */
+    size_t leftovers;      /* folders of segments, of compactions that were killed, that were removed */
+};
+
+/* Makes a segment of what is pending, together with the newest segments, as many of them as are each at most twice as
+ * large as all that is newer: so there stay few, and each document is written again only a few times. Documents that
+ * were removed from these go, and once all segments become one, nothing of what was removed is left. Look-ups and the
+ * index's writer go on meanwhile, in whatever process; one compaction at a time. The new manifest takes the old one's
+ * place in one step, and segments that became part of another are deleted; open views keep their files. If it is
+ * killed, the index is as before or as after, and the next one removes what was left. A writer in another process
+ * notices by its next call. `options` and `summary` may be NULL.
+ * Errors: as idx_open, and as idx_merge; IDX_BUSY (it is being compacted already). */
+IDX_API enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
+                                    struct idx_compact_summary *summary, struct idx_error *error);
 
 /* ---- Verifying --------------------------------------------------------------------------------------------------- */
 

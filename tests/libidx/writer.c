@@ -540,6 +540,21 @@ static void reopen_writer(struct play *play) {
 }
 
 /* Takes the newest state as the first view; drops a random one of the others. */
+/* Beside the writer, now and then of all segments, or of nothing. */
+static void compact(struct play *play) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    uint64_t random = next_random(&play->seed);
+    options.all = random % 4 == 0;
+    options.max_segments = 1 + (unsigned)(random / 4 % 4);
+    options.threads = 1 + (unsigned)(random / 16 % 2);
+    for (uint64_t i = 0; i <= random / 32 % 2; i++) {
+        struct idx_compact_summary summary;
+        assert_ok(idx_compact(play->path, &options, &summary, &failure));
+        assert_true(summary.segments <= options.max_segments);
+    }
+    if (random / 64 % 8 == 0) assert_ok(idx_verify(play->path, NULL, NULL, &failure));
+}
+
 static void refresh(struct play *play) {
     struct idx_index *newer;
     size_t from = (size_t)(next_random(&play->seed) % VIEWS), dropped = 1 + (size_t)(next_random(&play->seed) % 3);
@@ -579,7 +594,7 @@ static void check_view(const struct view *view, uint64_t *seed, bool all) {
 }
 
 static void step(struct play *play) {
-    switch (next_random(&play->seed) % 16) {
+    switch (next_random(&play->seed) % 18) {
         case 0:
         case 1:
         case 2:
@@ -595,7 +610,8 @@ static void step(struct play *play) {
         case 12:
         case 13:
         case 14: remove_fingerprints(play); break;
-        default: reopen_writer(play); break;
+        case 15: reopen_writer(play); break;
+        default: compact(play); break;
     }
 }
 
