@@ -99,8 +99,9 @@ static enum idx_status list_removed(const struct idx_index *index, size_t first,
 /* A fingerprint's documents in one segment. */
 struct visit {
     const struct idx_index *index;
-    size_t segment;
     uint64_t fingerprint;
+    size_t first_live; /* segment that it was not removed from with all its documents */
+    size_t segment;
     struct idxi_source *source;
     struct idxi_entries kept, dropped; /* hashes of their IDs, where there is a map from IDs; no values */
     bool any, any_kept;
@@ -110,7 +111,8 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
                                       struct idx_error *error) {
     struct visit *visit = context;
     const struct idxf_manifest *manifest = visit->index->manifest;
-    bool removed = idxi_is_removed(visit->index, visit->segment, visit->fingerprint, id, id_size);
+    bool removed = visit->segment < visit->first_live ||
+                   idxi_is_removed(visit->index, visit->segment, visit->fingerprint, id, id_size);
     visit->any = true;
     visit->any_kept |= !removed;
     if (manifest->by_id)
@@ -144,7 +146,7 @@ static enum idx_status visit_segment(struct visit *visit, struct idx_documents *
     bool contains;
     IDXI_TRY(idxi_segment_contains(visit->index, visit->segment, visit->fingerprint, &contains, error));
     visit->any |= contains;
-    visit->any_kept |= contains && visit->segment >= idxi_first_live(visit->index, visit->fingerprint);
+    visit->any_kept |= contains && visit->segment >= visit->first_live;
     return IDX_OK;
 }
 
@@ -152,6 +154,7 @@ static enum idx_status visit_segment(struct visit *visit, struct idx_documents *
 static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first,
                                          struct idxi_combination *combination, struct idx_error *error) {
     const struct idx_index *index = visit->index;
+    visit->first_live = idxi_first_live(index, visit->fingerprint);
     visit->any = false;
     visit->any_kept = idxi_has_pending(index) && idxi_pending_holds(&index->pending.pending, visit->fingerprint);
     for (visit->segment = first; visit->segment < index->open_segments; visit->segment++) {
