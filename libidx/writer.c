@@ -79,6 +79,8 @@ void idx_writer_close(struct idx_writer *writer) {
     free(writer);
 }
 
+const struct idx_index *idx_writer_view(const struct idx_writer *writer) { return writer->index; }
+
 /* ---- Batches ---- */
 
 /* The view must have what the log has. */

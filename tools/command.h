@@ -5,12 +5,13 @@
 /* What the process ends with, as with grep. */
 enum {
     ENDS_WELL = 0,
-    ENDS_WITHOUT =
-        1, /* lookup, batch: no match; pairs, join: no pair; verify: damage; fingerprint --compare: different */
-    ENDS_BADLY = 2, /* an error, said on standard error */
+    ENDS_WITHOUT = 1, /* lookup, batch: no match; pairs, join: no pair; remove: not there; verify: damage; fingerprint
+                         --compare: different */
+    ENDS_BADLY = 2,   /* an error, said on standard error */
 };
 
 /* argv[0] is the subcommand. Each returns the status of the process. */
+int command_add(int argc, char **argv);
 int command_batch(int argc, char **argv);
 int command_build(int argc, char **argv);
 int command_clusters(int argc, char **argv);
@@ -23,6 +24,7 @@ int command_lookup(int argc, char **argv);
 int command_merge(int argc, char **argv);
 int command_pairs(int argc, char **argv);
 int command_plan(int argc, char **argv);
+int command_remove(int argc, char **argv);
 int command_verify(int argc, char **argv);
 
 #endif

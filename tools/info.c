@@ -19,7 +19,11 @@ static const char help[] =
     "  --format FORMAT        text (default) or json\n"
     "\n"
     "Dead bits are the same in all fingerprints of a segment, whichever it is: they tell nothing apart. The heaviest\n"
-    "fingerprint is the one with the most documents, in one segment.\n"
+    "fingerprint is the one with the most documents, in one segment. Documents are those of all segments, removed "
+    "ones\n"
+    "among them until they are compacted; removals are of documents, or of fingerprints with all of theirs, from "
+    "older\n"
+    "segments; pending is what came since the newest one.\n"
     "\n"
     "The last lines stand for a table each:\n"
     "  mask                   the bits that stand in front, in hex; prefix: how many; radius: how many may differ\n"
@@ -125,6 +129,9 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);
+    output_format(output, "removals        %" PRIu64 "\n", properties->removals);
+    output_format(output, "pending         documents: %" PRIu64 ", removals: %" PRIu64 "\n",
+                  properties->pending_documents, properties->pending_removals);
     put_dead_bits(whole->dead, properties->bits, output);
     put_heaviest(whole, properties->bits, output);
     output_format(output, "table bytes     %" PRIu64 ", %.2f a fingerprint\n", properties->table_bytes,
@@ -196,17 +203,18 @@ static json_t *index_object(const struct idx_properties *properties, const struc
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
     size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
-    return json_pack("{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
-                     "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
-                     integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name,
-                     "recipe", *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
-                     id_type_names[properties->id_type], "by_id", (int)properties->by_id, "segments",
-                     integer(properties->segments), "fingerprints", integer(properties->fingerprints), "documents",
-                     integer(properties->documents), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
-                     heaviest_length, "heaviest_documents", integer(whole->documents), "table_bytes",
-                     integer(properties->table_bytes), "document_bytes", integer(properties->documents_bytes),
-                     "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
-                     integer(properties->resident_bytes), "tables", tables);
+    return json_pack(
+        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}", "format_version",
+        integer(properties->format_version), "uuid", properties->uuid, "bits", integer(properties->bits), "k",
+        integer(properties->k), "scheme", properties->scheme->name, "recipe",
+        *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
+        id_type_names[properties->id_type], "by_id", (int)properties->by_id, "segments", integer(properties->segments),
+        "fingerprints", integer(properties->fingerprints), "documents", integer(properties->documents), "removals",
+        integer(properties->removals), "pending_documents", integer(properties->pending_documents), "pending_removals",
+        integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
+        heaviest_length, "heaviest_documents", integer(whole->documents), "table_bytes",
+        integer(properties->table_bytes), "document_bytes", integer(properties->documents_bytes), "by_id_bytes",
+        integer(properties->by_id_bytes), "resident_bytes", integer(properties->resident_bytes), "tables", tables);
 }
 
 static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {

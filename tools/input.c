@@ -1,4 +1,4 @@
-/* input.c: what `idx build` reads: the documents of all inputs, one after the other. */
+/* input.c: what `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other. */
 #include "tools/input.h"
 
 #include "tools/recipes.h"
@@ -21,7 +21,12 @@ static void complain_of(const struct input *input, const char *sentence) {
 }
 
 static enum input_status from_reader(enum reader_status status) {
-    return status == READER_INTERRUPTED ? INPUT_INTERRUPTED : status == READER_END ? INPUT_END : INPUT_FAILED;
+    switch (status) {
+        case READER_END: return INPUT_END;
+        case READER_PENDING: return INPUT_PENDING;
+        case READER_INTERRUPTED: return INPUT_INTERRUPTED;
+        default: return INPUT_FAILED;
+    }
 }
 
 static enum input_status fail(const struct input *input, const char *sentence) {
@@ -39,8 +44,17 @@ static bool is_recipe(const struct tsv_record *record) {
     return true;
 }
 
+static bool check_recipe(struct input *input, const struct tsv_record *record) {
+    if (*input->index_recipe == '\0' ||
+        recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
+        return true;
+    complain_of(input, recipes_differ);
+    return false;
+}
+
 /* The first recipe line, before any fingerprint, settles the recipe; every other one has to match it. */
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
+    if (input->index_recipe != NULL) return check_recipe(input, record);
     if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
     if (!is_recipe(record)) {
         complain_of(input, "the recipe is empty, too long, or has control characters; mend it, or give --recipe");
@@ -81,11 +95,11 @@ static bool take_line(struct input *input, const char *line, size_t length) {
     }
 }
 
-/* Waits for one line, and takes what came with it. */
+/* Takes a line, and what came with it. */
 static enum input_status read_lines(struct input *input) {
     const char *line;
     size_t length;
-    enum reader_status status = reader_line(&input->reader, true, &line, &length);
+    enum reader_status status = reader_line(&input->reader, !input->at_hand, &line, &length);
     if (status != READER_OK) return from_reader(status);
     do {
         if (!take_line(input, line, length)) return INPUT_FAILED;

@@ -1,4 +1,4 @@
-/* input.h: what `idx build` reads: the documents of all inputs, one after the other. */
+/* input.h: what `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other. */
 #ifndef IDX_TOOLS_INPUT_H
 #define IDX_TOOLS_INPUT_H
 
@@ -16,6 +16,7 @@ enum input_format {
 enum input_status {
     INPUT_DOCUMENTS,
     INPUT_END,
+    INPUT_PENDING, /* nothing more without waiting */
     INPUT_INTERRUPTED,
     INPUT_FAILED, /* after a complaint */
 };
@@ -29,8 +30,11 @@ struct input {
     enum input_format format;
     struct tsv_rules rules; /* of TSV; for the others only the bits */
     bool skip_bad_lines;
+    bool at_hand; /* INPUT_PENDING rather than waiting for a line; may change between calls */
     const char
         *recipe; /* given by the user, so that the inputs' own are passed over; else NULL, and the inputs' then */
+    const char *index_recipe; /* of an index that there is, which all recipes of the inputs must match; "" matches any;
+                                 or NULL */
 
     /* What was met. */
     uint64_t skipped; /* bad lines */

@@ -15,10 +15,13 @@ static const struct subcommand {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"batch", command_batch},   {"build", command_build}, {"clusters", command_clusters},
-    {"dedup", command_dedup},   {"dump", command_dump},   {"fingerprint", command_fingerprint},
-    {"info", command_info},     {"join", command_join},   {"lookup", command_lookup},
-    {"merge", command_merge},   {"pairs", command_pairs}, {"plan", command_plan},
+    {"add", command_add},           {"remove", command_remove},
+    {"batch", command_batch},       {"build", command_build},
+    {"clusters", command_clusters}, {"dedup", command_dedup},
+    {"dump", command_dump},         {"fingerprint", command_fingerprint},
+    {"info", command_info},         {"join", command_join},
+    {"lookup", command_lookup},     {"merge", command_merge},
+    {"pairs", command_pairs},       {"plan", command_plan},
     {"verify", command_verify},
 };
 
@@ -38,6 +41,8 @@ static const char help[] =
     "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop: all of the above in one step\n"
     "  idx info INDEX                     what an index is, and how large\n"
     "  idx verify INDEX…                  check that an index is whole\n"
+    "  idx add INDEX [INPUT…]             add documents to an index; or only those that nothing there is near to\n"
+    "  idx remove INDEX [INPUT…]          remove documents from an index\n"
     "  idx merge OUTPUT INDEX…            make one index of several\n"
     "  idx dump INDEX                     print its documents, to build from\n"
     "  idx plan --count N                 the schemes that fit, and what they cost\n"
@@ -47,7 +52,8 @@ static const char help[] =
     "  idx fingerprint docs/ | idx build docs.idx\n"
     "  idx lookup docs.idx --text README\n"
     "\n"
-    "Exit status: lookup, batch, pairs and join 0 matches, 1 none; verify 0 whole, 1 damaged; the others 0; 2 error.\n";
+    "Exit status: lookup, batch, pairs and join 0 matches, 1 none; verify 0 whole, 1 damaged; "
+    "remove 0 removed, 1 some were not there; the others 0; 2 error.\n";
 
 /* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
 static void keep_standard_descriptors(void) {

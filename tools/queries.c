@@ -103,8 +103,7 @@ static bool check_recipe(struct queries *queries, const struct tsv_record *recor
     if (*queries->recipe == '\0' ||
         recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
         return true;
-    return problem_set(&queries->problem, "the recipe of these fingerprints is not that of the index (see idx info), "
-                                          "so their distances would say nothing");
+    return problem_set(&queries->problem, "%s", recipes_differ);
 }
 
 static enum queries_status next_line(struct queries *queries, bool wait, struct query *query) {

@@ -11,6 +11,9 @@ const char recipes_icu_warning[] = "fingerprints of several versions of ICU (see
                                    "where these cut words of Chinese, Japanese, Thai and the like in other ways, equal "
                                    "texts differ in some bits";
 
+const char recipes_differ[] = "the recipe of these fingerprints is not that of the index (see idx info), so their "
+                              "distances would say nothing";
+
 bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned) {
     char copy[IDX_MAX_RECIPE_BYTES + 1];
     bool same_icu;

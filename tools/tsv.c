@@ -15,6 +15,23 @@ static bool parse_number(struct tsv_record *record, struct problem *problem) {
     return problem_set(problem, "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
 }
 
+static bool is_alone(const struct tsv_rules *rules) {
+    return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
+}
+
+/* The ID is all from `id` to the end of the line. */
+static bool take_id(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
+                    struct problem *problem) {
+    record->id = id;
+    record->id_length = (size_t)(end - id);
+    if (record->id_length == 0)
+        return problem_set(problem, is_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
+    if (memchr(id, '\t', record->id_length) != NULL)
+        return problem_set(problem, is_alone(rules) ? "the line has a tab, and an ID has none"
+                                                    : "the line has a second tab, and an ID has none");
+    return (rules->ids != TSV_ID_U64 && rules->ids != TSV_ID_U64_ALONE) || parse_number(record, problem);
+}
+
 /* `tab` is the end of the fingerprint, or NULL where the line has no tab. */
 static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
                      struct problem *problem) {
@@ -24,17 +41,13 @@ static bool parse_id(const struct tsv_rules *rules, const char *tab, const char 
         if (rules->ids == TSV_ID_NONE || rules->ids == TSV_ID_OPTIONAL) return true;
         return problem_set(problem, "the ID is missing; a line is a fingerprint, a tab and an ID");
     }
-    record->id = tab + 1;
-    record->id_length = (size_t)(end - record->id);
-    if (record->id_length == 0) return problem_set(problem, "the ID after the tab is empty");
-    if (memchr(record->id, '\t', record->id_length) != NULL)
-        return problem_set(problem, "the line has a second tab, and an ID has none");
-    return rules->ids != TSV_ID_U64 || parse_number(record, problem);
+    return take_id(rules, tab + 1, end, record, problem);
 }
 
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem) {
     memset(record, 0, sizeof *record);
+    if (is_alone(rules)) return take_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
     if (length > 0 && line[0] == '#') {
         if (length < RECIPE_MARK_LENGTH || memcmp(line, recipe_mark, RECIPE_MARK_LENGTH) != 0) return TSV_COMMENT;
         record->id = line + RECIPE_MARK_LENGTH;

@@ -11,6 +11,9 @@ enum tsv_ids {
     TSV_ID_U64,      /* an ID: a decimal number below 2^64 */
     TSV_ID_NONE,     /* nothing: the line is the fingerprint alone, without the tab */
     TSV_ID_OPTIONAL, /* an ID as with TSV_ID_TEXT, or nothing, without the tab */
+    /* The line is the ID alone, as with these, whatever it begins with; the fingerprint is 0 then. */
+    TSV_ID_TEXT_ALONE,
+    TSV_ID_U64_ALONE,
 };
 
 struct tsv_rules {

@@ -820,6 +820,10 @@ IDX_API enum idx_status idx_writer_open(struct idx_writer **writer, const char *
 
 IDX_API void idx_writer_close(struct idx_writer *writer);
 
+/* The index as the writer sees it, all that it wrote among it: for the matches' documents. It is the writer's, stays so
+ * until the next call that takes the writer, and has no cursor open then. */
+IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
+
 /* A document to be added or removed; its ID as the index has it. */
 struct idx_item {
     uint64_t fingerprint;

@@ -10,6 +10,8 @@ _idx_options() {
             echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
                 --disk --progress --stream --bits --part --help
             ;;
+        add) echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --help ;;
+        remove) echo --by-fingerprint --by-id --fingerprints --skip-bad-lines --help ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
@@ -34,7 +36,7 @@ _idx_options() {
 # The values of an option; fails where they can't be listed.
 _idx_values() {
     case $1:$2 in
-        batch:--format | build:--format) echo tsv u64 npy ;;
+        add:--format | batch:--format | build:--format) echo tsv u64 npy ;;
         fingerprint:--format) echo auto plain html jsonl tsv warc ;;
         dedup:--format) echo auto plain html jsonl tsv warc fingerprints u64 npy ;;
         lookup:--format) echo tsv json ;;
@@ -52,7 +54,7 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='batch build clusters dedup dump fingerprint help info join lookup merge pairs plan verify'
+    local commands='add batch build clusters dedup dump fingerprint help info join lookup merge pairs plan remove verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
