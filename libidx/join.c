@@ -1,7 +1,8 @@
 /* join.c: all pairs of an index, or of two. A table is cut into ranges by its leading bits, as many as the caches hold.
  * Pairs that have these bits in common are found in each range, as the table is decoded in order. With a radius there
  * may be errors in them: then the bits behind them that a look-up flips have fewer, so that fingerprints are spread in
- * memory by some of these instead. A pair that several tables find belongs to the first of them. */
+ * memory by some of these instead. A pair that several tables find belongs to the first of them. Removed
+ * fingerprints are told from the pairs that they would be in, and pending ones are looked up. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,9 +10,11 @@
 #include <string.h>
 
 #include "format/processor.h"
+#include "libidx/live.h"
 #include "libidx/matching.h"
 #include "libidx/memory.h"
 #include "libidx/parallel.h"
+#include "libidx/pending_pairs.h"
 #include "libidx/range.h"
 #include "libidx/recipe.h"
 #include "libidx/search.h"
@@ -80,7 +83,9 @@ struct worker {
     uint64_t *arrays[ARRAYS];
     struct idx_pair pairs[PAIRS];
     size_t pair_count;
-    uint64_t *counts; /* fingerprints of `a` in the table, of each segment */
+    uint64_t *counts;       /* fingerprints of `a` in the table, of each segment */
+    enum idx_status status; /* of taking pairs, and: */
+    struct idx_error error;
 };
 
 /* ---- Pairs ---- */
@@ -94,15 +99,31 @@ static void hand_over(struct worker *worker) {
     worker->pair_count = 0;
 }
 
-static void take_pair(void *context, uint64_t a, uint64_t b) {
-    struct worker *worker = context;
+/* Whether both were not removed from segments; false, and the worker's status, where that can't be told. */
+static bool are_live(struct worker *worker, uint64_t x, uint64_t y) {
     const struct join *join = worker->join;
-    uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
-    if (!idxi_owns(join->probing, join->turn, x ^ y)) return;
+    bool live = false;
+    if (!join->a->removes && !join->b->removes) return true;
+    worker->status = idxi_is_live(join->a, x, &live, &worker->error);
+    if (worker->status == IDX_OK && live) worker->status = idxi_is_live(join->b, y, &live, &worker->error);
+    if (worker->status != IDX_OK) worker->join->ended = true;
+    return worker->status == IDX_OK && live;
+}
+
+static void put_pair(struct worker *worker, uint64_t x, uint64_t y) {
+    const struct join *join = worker->join;
     bool exchange = join->within && x > y;
     worker->pairs[worker->pair_count++] =
         (struct idx_pair){exchange ? y : x, exchange ? x : y, (unsigned)__builtin_popcountll(x ^ y)};
     if (worker->pair_count == PAIRS) hand_over(worker);
+}
+
+static void take_pair(void *context, uint64_t a, uint64_t b) {
+    struct worker *worker = context;
+    const struct join *join = worker->join;
+    uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
+    if (worker->status != IDX_OK || !idxi_owns(join->probing, join->turn, x ^ y) || !are_live(worker, x, y)) return;
+    put_pair(worker, x, y);
 }
 
 static bool goes_on(void *context) {
@@ -444,6 +465,16 @@ static enum idx_status check_counts(const struct join *join, struct idx_error *e
     return IDX_OK;
 }
 
+static enum idx_status check_workers(const struct join *join, struct idx_error *error) {
+    for (unsigned i = 0; i < join->options.threads; i++) {
+        const struct worker *worker = join->workers[i];
+        if (worker->status == IDX_OK) continue;
+        if (error != NULL) *error = worker->error;
+        return worker->status;
+    }
+    return IDX_OK;
+}
+
 /* Sets the table at hand. */
 static void begin_table(struct join *join, size_t turn) {
     join->turn = turn;
@@ -467,8 +498,25 @@ static enum idx_status match_table(struct join *join, size_t turn, struct idx_er
     IDXI_TRY(add_leaves(join, (struct leaf){0, 0}, error));
     IDXI_TRY(work_together(join, match_leaves, error));
     IDXI_TRY(check_counts(join, error));
-    if (join->table->radius == 0 || join->leading == 0 || join->ended) return IDX_OK;
-    return match_apart(join, error);
+    if (join->table->radius == 0 || join->leading == 0 || join->ended) return check_workers(join, error);
+    IDXI_TRY(match_apart(join, error));
+    return check_workers(join, error);
+}
+
+/* ---- Pending fingerprints ---- */
+
+static bool take_pending(void *context, uint64_t a, uint64_t b) {
+    struct worker *worker = context;
+    put_pair(worker, a, b);
+    return goes_on(worker);
+}
+
+static enum idx_status match_pending(struct join *join, struct idx_error *error) {
+    struct idxi_pending_pairs pairs = {join->a,      join->b,         join->within, join->options.distance,
+                                       take_pending, join->workers[0]};
+    IDXI_TRY(idxi_pending_pairs_find(&pairs, error));
+    hand_over(join->workers[0]);
+    return idxi_progress_add(&join->progress, 0, error);
 }
 
 /* ---- The whole ---- */
@@ -499,6 +547,7 @@ static enum idx_status match_all(struct join *join, struct idx_error *error) {
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_work(join), error));
     for (size_t turn = 0; turn < join->probing->count && !join->ended; turn++) IDXI_TRY(match_table(join, turn, error));
+    if (!join->ended) IDXI_TRY(match_pending(join, error));
     return idxi_progress_add(&join->progress, 0, error);
 }
 
@@ -509,8 +558,6 @@ static enum idx_status check_options(struct join *join, struct idx_error *error)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
                          IDX_MAX_THREADS);
     IDXI_TRY(idxi_check_distance(join->a, options->distance, error));
-    IDXI_TRY(idxi_check_compact(join->a, error));
-    IDXI_TRY(idxi_check_compact(join->b, error));
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 

@@ -20,6 +20,13 @@ static inline size_t idxi_first_live(const struct idx_index *index, uint64_t fin
 enum idx_status idxi_is_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *is_before,
                                struct idx_error *error);
 
+/* Whether a fingerprint that a segment holds was not removed from all that hold it. Errors as above. */
+static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
+                                           struct idx_error *error) {
+    *live = idxi_first_live(index, fingerprint) == 0;
+    return *live ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, live, error);
+}
+
 /* Whether single documents of a fingerprint were removed. */
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
 

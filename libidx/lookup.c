@@ -157,16 +157,15 @@ static uint64_t get_part(uint64_t blocks, uint64_t part, uint64_t parts) {
     return blocks / parts * part + blocks % parts * part / parts;
 }
 
-/* A part of those that are pending alone. */
-static enum idx_status visit_pending(struct reading *reading, uint32_t part, uint32_t parts, struct idx_error *error) {
+/* Those that are pending alone: sorting them once for each part would take longer. */
+static enum idx_status visit_pending(struct reading *reading, struct idx_error *error) {
     uint64_t *fingerprints;
     size_t count;
     if (reading->stopped || !idxi_has_pending(reading->index)) return IDX_OK;
     IDXI_TRY(idxi_sort_pending(reading->index, true, &fingerprints, &count, error));
-    size_t end = (size_t)get_part(count, (uint64_t)part + 1, parts);
-    for (size_t i = (size_t)get_part(count, part, parts); i < end && !reading->stopped; i += IDXF_CHUNK)
+    for (size_t i = 0; i < count && !reading->stopped; i += IDXF_CHUNK)
         reading->stopped =
-            !reading->visit(reading->context, fingerprints + i, end - i < IDXF_CHUNK ? end - i : IDXF_CHUNK);
+            !reading->visit(reading->context, fingerprints + i, count - i < IDXF_CHUNK ? count - i : IDXF_CHUNK);
     free(fingerprints);
     return IDX_OK;
 }
@@ -182,7 +181,7 @@ enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uin
         for (uint64_t block = get_part(table->header.blocks, part, parts); block < end && !reading.stopped; block++)
             IDXI_TRY(visit_block(&reading, table, block, error));
     }
-    return visit_pending(&reading, part, parts, error);
+    return part + 1 == parts ? visit_pending(&reading, error) : IDX_OK;
 }
 
 static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {

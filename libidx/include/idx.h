@@ -551,7 +551,8 @@ IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_v
 typedef bool (*idx_fingerprints_visitor)(void *context, const uint64_t *fingerprints, size_t count);
 
 /* Gives the fingerprints of part `part` (from 0) of `parts`, some at a time, in the order of idx_visit_all: all parts
- * together give each once. Parts are contiguous and nearly of a size.
+ * together give each once. Parts are contiguous and nearly of a size, but that the last one has those that are pending
+ * alone, too.
  * Errors: IDX_INVALID_ARGUMENT (no such part), IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
                                        idx_fingerprints_visitor visit, void *context, struct idx_error *error);
@@ -585,9 +586,9 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
 /* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order. Goes
  * through each table once in file order, and where it has a radius, some more times in parts. However many fingerprints
  * share a prefix, the time it takes grows with their number, and with that of the pairs, far less than by the square.
- * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_UNSUPPORTED (pending or removed documents:
- * the index must be compacted first), IDX_CANCELLED, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an
- * error the pairs visited so far are right, but not all. */
+ * Fingerprints that are pending alone are looked up, on one thread, and take 16 bytes each. `options` may be NULL.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY.
+ * After an error the pairs visited so far are right, but not all. */
 IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
                                   idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
 

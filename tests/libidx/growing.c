@@ -441,6 +441,112 @@ static void check_id(const struct model *model, const struct idx_index *index) {
     assert_memory_equal(found, expected, count * sizeof *found);
 }
 
+/* ---- Comparing what goes through all of it ---- */
+
+#define PAIRS 100000
+
+struct pairs {
+    size_t count;
+    struct idx_pair pairs[PAIRS];
+};
+
+static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    struct pairs *taken = context;
+    if (taken->count + count > PAIRS) return false;
+    memcpy(taken->pairs + taken->count, pairs, count * sizeof *pairs);
+    taken->count += count;
+    return true;
+}
+
+static int compare_pairs(const void *a, const void *b) {
+    const struct idx_pair *one = a, *other = b;
+    if (one->a != other->a) return one->a < other->a ? -1 : 1;
+    return (one->b > other->b) - (one->b < other->b);
+}
+
+/* The distinct fingerprints, ascending. */
+static size_t model_distinct(const struct model *model, uint64_t *distinct) {
+    size_t count = 0;
+    for (size_t i = 0; i < model->count; i++) distinct[i] = model->documents[i].fingerprint;
+    qsort(distinct, model->count, sizeof *distinct, compare_numbers);
+    for (size_t i = 0; i < model->count; i++) {
+        if (i == 0 || distinct[i] != distinct[count - 1]) distinct[count++] = distinct[i];
+    }
+    return count;
+}
+
+/* Pairs of fingerprints of two models; of one and the same, those of different ones, once. In order. */
+static void model_pairs(const struct model *a, const struct model *b, unsigned distance, struct pairs *pairs) {
+    static uint64_t of_a[ROOM], of_b[ROOM];
+    size_t a_count = model_distinct(a, of_a), b_count = model_distinct(b, of_b);
+    pairs->count = 0;
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = a == b ? i + 1 : 0; j < b_count; j++) {
+            unsigned found = idx_distance(of_a[i], of_b[j]);
+            if (found > distance || pairs->count == PAIRS) continue;
+            pairs->pairs[pairs->count++] = (struct idx_pair){of_a[i], of_b[j], found};
+        }
+    }
+}
+
+static void assert_pairs(struct pairs *found, const struct pairs *expected) {
+    if (expected->count == PAIRS) return;
+    assert_int_equal(found->count, expected->count);
+    qsort(found->pairs, found->count, sizeof *found->pairs, compare_pairs);
+    for (size_t i = 0; i < found->count; i++) {
+        assert_int_equal(compare_pairs(&found->pairs[i], &expected->pairs[i]), 0);
+        assert_int_equal(found->pairs[i].distance, expected->pairs[i].distance);
+    }
+}
+
+/* All pairs of an index, or where there are two, of both. */
+static void check_pairs(const struct model *model, const struct idx_index *index, const struct model *other_model,
+                        const struct idx_index *other) {
+    static struct pairs found, expected;
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    options.distance = (unsigned)below(make.k + 1);
+    options.threads = 1 + (unsigned)below(2);
+    options.memory_bytes = (uint64_t)16 << 20;
+    found.count = 0;
+    if (other == NULL)
+        assert_ok(idx_pairs(index, &options, take_pairs, &found, &failure));
+    else
+        assert_ok(idx_join(index, other, &options, take_pairs, &found, &failure));
+    model_pairs(model, other == NULL ? model : other_model, options.distance, &expected);
+    assert_pairs(&found, &expected);
+}
+
+#define BATCHED 200
+
+struct batched {
+    size_t counts[BATCHED];
+    struct idx_match nearest[BATCHED];
+};
+
+static bool take_batched(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct batched *batched = context;
+    if (count > 0 && batched->counts[query] == 0) batched->nearest[query] = matches[0];
+    batched->counts[query] += count;
+    return true;
+}
+
+/* Many queries at once, in each way. */
+static void check_batch(const struct model *model, const struct idx_index *index) {
+    static struct batched batched;
+    static struct idx_match expected[ROOM];
+    uint64_t queries[BATCHED];
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    options.method = (enum idx_batch_method)below(4);
+    options.memory_bytes = (uint64_t)16 << 20;
+    for (size_t i = 0; i < BATCHED; i++) queries[i] = choose_fingerprint(model);
+    memset(&batched, 0, sizeof batched);
+    assert_ok(idx_batch(index, queries, BATCHED, &options, take_batched, &batched, &failure));
+    for (size_t i = 0; i < BATCHED; i++) {
+        assert_int_equal(batched.counts[i], model_scan(model, queries[i], make.k, expected));
+        if (batched.counts[i] > 0) assert_true(batched.nearest[i].fingerprint == expected[0].fingerprint);
+    }
+}
+
 /* ---- Views, each with the model as it was then ---- */
 
 struct view {
@@ -457,6 +563,15 @@ static void check_view(const struct view *view) {
     check_query(&view->model, view->index);
     check_many(&view->model, view->index);
     if (make.by_id) check_id(&view->model, view->index);
+}
+
+static void check_whole_view(const struct view *view) {
+    const struct view *other = &views[below(VIEWS)];
+    if (view->index == NULL) return;
+    assert_true(is_same(view->index, &view->model));
+    check_batch(&view->model, view->index);
+    check_pairs(&view->model, view->index, NULL, NULL);
+    if (other->index != NULL && other != view) check_pairs(&view->model, view->index, &other->model, other->index);
 }
 
 static void put_view(struct idx_index *index, const struct model *model) {
@@ -580,7 +695,7 @@ static void take_step(struct model *model) {
     for (size_t i = 0; i < VIEWS; i++) {
         if (i == newest || below(4) == 0) check_view(&views[i]);
     }
-    if (below(40) == 0) assert_true(is_same(views[newest].index, &views[newest].model));
+    if (below(40) == 0) check_whole_view(&views[below(VIEWS)]);
     if (!kills && below(200) == 0) check_second_writer();
 }
 
