@@ -1,0 +1,384 @@
+/* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second, how long
+ * a look-up lasts at most while a writer is at work, and growing beside building.
+ *
+ *   bench/growing lookups FOLDER [--count N] [--pending N]   look-ups with pending documents and without, in turns
+ *   bench/growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single ones
+ *                                                            beside plain fsyncs
+ *   bench/growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without
+ *   bench/growing growth FOLDER [--from N] [--to N]          check-and-adds from N to N fingerprints, beside one build
+ *
+ * Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and longest
+ * begin with an index of --count (1e8) fingerprints, and growth with one of --from (1e6), which goes on to --to (5e7).
+ */
+#include <fcntl.h>
+#include <idx.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/clock.h"
+#include "bench/memory.h"
+
+#define K 3
+#define QUERIES ((size_t)200000)
+#define TOGETHER ((size_t)1000) /* queries of a call, and documents of a batch */
+#define SINGLES 500             /* durable single calls */
+#define ROUNDS 5
+#define STEPS 10 /* of growth, between which look-ups are measured */
+
+static struct {
+    uint64_t count, pending, seconds, from, to;
+    char path[4096];
+} setting = {100000000, 1000000, 10, 1000000, 50000000, ""};
+
+static void check(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) die("%s", error->sentence);
+}
+
+/* ---- Data ---- */
+
+static uint64_t mix(uint64_t x) {
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* That of document i; one that is added to `count` built ones is number count + i. */
+static uint64_t fingerprint_of(uint64_t i) { return mix(i); }
+
+/* One of ten queries is near a fingerprint, of the first `count`. */
+static uint64_t *make_queries(uint64_t count) {
+    uint64_t *queries = malloc(QUERIES * sizeof *queries);
+    if (queries == NULL) die("out of memory for the queries");
+    for (size_t i = 0; i < QUERIES; i++) {
+        uint64_t random = mix(~(uint64_t)i);
+        queries[i] = i % 10 == 0 ? fingerprint_of(random % count) ^ UINT64_C(1) << (random >> 58) : mix(random);
+    }
+    return queries;
+}
+
+static double build(const char *path, uint64_t count, const char *scheme) {
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    struct idx_builder *builder;
+    struct idx_error error;
+    double begin = now();
+    options.id_type = IDX_ID_U64;
+    options.k = K;
+    options.scheme = scheme;
+    options.replace = true;
+    check(idx_builder_open(&builder, path, &options, &error), &error);
+    for (uint64_t i = 0; i < count; i++) check(idx_builder_add_u64(builder, fingerprint_of(i), i, &error), &error);
+    check(idx_builder_finish(builder, NULL, &error), &error);
+    idx_builder_free(builder);
+    return now() - begin;
+}
+
+static struct idx_index *open_index(const char *path) {
+    struct idx_index *index;
+    struct idx_error error;
+    check(idx_open(&index, path, NULL, &error), &error);
+    return index;
+}
+
+static struct idx_writer *open_writer(const char *path) {
+    struct idx_writer *writer;
+    struct idx_error error;
+    check(idx_writer_open(&writer, path, NULL, &error), &error);
+    return writer;
+}
+
+/* Checks and adds documents `begin` to `end`, some at a time. */
+static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t together) {
+    static struct idx_item items[TOGETHER];
+    static size_t counts[TOGETHER];
+    struct idx_error error;
+    for (uint64_t i = begin; i < end; i += together) {
+        size_t some = end - i < together ? (size_t)(end - i) : together;
+        for (size_t j = 0; j < some; j++)
+            items[j] = (struct idx_item){.fingerprint = fingerprint_of(i + j), .number = i + j};
+        check(idx_writer_check_and_add(writer, items, some, K, NULL, 0, counts, &error), &error);
+    }
+}
+
+/* ---- Look-ups ---- */
+
+static double cpu_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Nanoseconds of the processor that a query takes. */
+static double look_up(const struct idx_index *index, const uint64_t *queries, size_t together) {
+    static struct idx_match matches[TOGETHER];
+    static size_t counts[TOGETHER];
+    struct idx_error error;
+    double begin = cpu_now();
+    for (size_t i = 0; i < QUERIES; i += together)
+        check(idx_lookup_many(index, queries + i, together, K, 1, matches, 1, counts, &error), &error);
+    return (cpu_now() - begin) * 1e9 / (double)QUERIES;
+}
+
+/* The better of two times, in turns. */
+static void compare(const struct idx_index *a, const struct idx_index *b, const uint64_t *queries, size_t together,
+                    double best[2]) {
+    best[0] = best[1] = 1e18;
+    for (size_t i = 0; i < 2 * ROUNDS; i++) {
+        double time = look_up(i % 2 == 0 ? a : b, queries, together);
+        if (time < best[i % 2]) best[i % 2] = time;
+    }
+}
+
+static void measure_lookups(void) {
+    static const size_t together[] = {TOGETHER, 1};
+    build(setting.path, setting.count, "auto");
+    struct idx_index *base = open_index(setting.path);
+    struct idx_writer *writer = open_writer(setting.path);
+    uint64_t *queries = make_queries(setting.count);
+    add(writer, setting.count, setting.count + setting.pending, TOGETHER);
+    struct idx_index *index = open_index(setting.path);
+    look_up(base, queries, TOGETHER);
+    printf("queries at a time\tns on the base\tns with %" PRIu64 " pending\ttimes\n", setting.pending);
+    for (size_t i = 0; i < 2; i++) {
+        double best[2];
+        compare(base, index, queries, together[i], best);
+        printf("%zu\t%.0f\t%.0f\t%.3f\n", together[i], best[0], best[1], best[1] / best[0]);
+    }
+    idx_writer_close(writer);
+    idx_close(index);
+    idx_close(base);
+    free(queries);
+}
+
+/* ---- Check-and-adds ---- */
+
+static int open_scratch(char path[4200]) {
+    snprintf(path, 4200, "%s.fsync", setting.path);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) die("can't write %s", path);
+    return file;
+}
+
+/* Seconds of so many plain writes of a page, each with an fsync. */
+static double sync_some(size_t count) {
+    static const char page[4096] = "";
+    char path[4200];
+    int file = open_scratch(path);
+    if (pwrite(file, page, sizeof page, 0) < 0 || fsync(file) != 0) die("can't write %s", path);
+    double begin = now();
+    for (size_t i = 0; i < count; i++) {
+        if (pwrite(file, page, sizeof page, 0) < 0 || fsync(file) != 0) die("can't write %s", path);
+    }
+    double took = now() - begin;
+    close(file);
+    unlink(path);
+    return took;
+}
+
+static void measure_adds(void) {
+    build(setting.path, setting.count, "auto");
+    struct idx_writer *writer = open_writer(setting.path);
+    uint64_t at = setting.count, end = at + setting.pending;
+    printf("check-and-adds in batches of %zu, at pending\ta second\ta second of the processor\n", TOGETHER);
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t next = i == 3 ? end : at + setting.pending / 4;
+        double begin = now(), begin_cpu = cpu_now();
+        add(writer, at, next, TOGETHER);
+        printf("%" PRIu64 "\t%.0f\t%.0f\n", next - setting.count, (double)(next - at) / (now() - begin),
+               (double)(next - at) / (cpu_now() - begin_cpu));
+        at = next;
+    }
+    double plain = sync_some(SINGLES), begin = now();
+    add(writer, end, end + SINGLES, 1);
+    double took = now() - begin;
+    plain = (plain + sync_some(SINGLES)) / 2;
+    printf("durable single calls\t%.0f a second\t%.2f of the time of a plain write and fsync\n", SINGLES / took,
+           took / plain);
+    idx_writer_close(writer);
+}
+
+/* ---- The longest look-up ---- */
+
+struct shared {
+    atomic_bool ended;
+    atomic_ullong added;
+};
+
+static struct shared *shared;
+
+struct latency {
+    double longest, sum;
+    uint64_t count, slow; /* of over a millisecond */
+};
+
+/* Looks up one by one, and refreshes a hundred times a second, which doesn't count. */
+static struct latency look_up_for(double seconds, double *longest_refresh) {
+    struct idx_index *index = open_index(setting.path), *newer;
+    struct latency latency = {0};
+    struct idx_match match;
+    struct idx_error error;
+    uint64_t *queries = make_queries(setting.count);
+    double begin = now(), refreshed = begin, before;
+    size_t count;
+    *longest_refresh = 0;
+    for (size_t i = 0; (before = now()) < begin + seconds; i = (i + 1) % QUERIES) {
+        if (before > refreshed + 0.01) {
+            check(idx_refresh(index, &newer, &error), &error);
+            if (newer != NULL) idx_close(index);
+            if (newer != NULL) index = newer;
+            refreshed = now();
+            if (refreshed - before > *longest_refresh) *longest_refresh = refreshed - before;
+            before = refreshed;
+        }
+        check(idx_lookup(index, queries[i], K, &match, 1, &count, &error), &error);
+        double took = now() - before;
+        if (took > latency.longest) latency.longest = took;
+        latency.slow += took > 1e-3;
+        latency.sum += took;
+        latency.count++;
+    }
+    free(queries);
+    idx_close(index);
+    return latency;
+}
+
+static void print_latency(const char *name, const struct latency *latency, double longest_refresh) {
+    printf("%s\t%" PRIu64 "\t%.2f\t%.1f\t%" PRIu64 "\t%.1f\n", name, latency->count,
+           latency->sum / (double)latency->count * 1e6, latency->longest * 1e6, latency->slow, longest_refresh * 1e6);
+    fflush(stdout);
+}
+
+/* A process that adds until it is told to end. */
+static void write_on(void) {
+    struct idx_writer *writer = open_writer(setting.path);
+    for (uint64_t at = setting.count; !shared->ended; at += TOGETHER) {
+        add(writer, at, at + TOGETHER, TOGETHER);
+        shared->added = at + TOGETHER - setting.count;
+    }
+    idx_writer_close(writer);
+}
+
+/* One that does nothing but keep a processor busy. */
+static void spin(void) {
+    for (uint64_t i = 0; !shared->ended; i++) atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void measure_beside(const char *name, void (*work)(void)) {
+    double longest_refresh;
+    shared->ended = false;
+    fflush(stdout);
+    pid_t process = work == NULL ? -1 : fork();
+    if (process == 0) {
+        work();
+        _exit(0);
+    }
+    struct latency latency = look_up_for((double)setting.seconds, &longest_refresh);
+    shared->ended = true;
+    if (work != NULL) waitpid(process, NULL, 0);
+    print_latency(name, &latency, longest_refresh);
+}
+
+/* Beside a process that only computes, too: what the system's scheduler does to look-ups is not the writer's doing. */
+static void measure_longest(void) {
+    double longest_refresh;
+    build(setting.path, setting.count, "auto");
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) die("out of memory");
+    look_up_for(1, &longest_refresh);
+    printf("beside\tlook-ups\tmean us\tlongest us\tover 1 ms\tlongest refresh us\n");
+    measure_beside("nothing", NULL);
+    measure_beside("a process that computes", spin);
+    measure_beside("a writer", write_on);
+    printf("the writer added %llu in %" PRIu64 " s\n", (unsigned long long)shared->added, setting.seconds);
+}
+
+/* ---- Growth ---- */
+
+/* The scheme is the one that suits the size that it grows to. */
+static void choose_scheme(struct idx_scheme *scheme) {
+    struct idx_error error;
+    check(idx_scheme_parse(scheme, "auto", 64, K, setting.to, &error), &error);
+}
+
+static void measure_growth(void) {
+    struct idx_scheme scheme;
+    char built_path[4200];
+    snprintf(built_path, sizeof built_path, "%s.built", setting.path);
+    choose_scheme(&scheme);
+    double build_time = build(built_path, setting.to, scheme.name),
+           total = build(setting.path, setting.from, scheme.name);
+    struct idx_index *built = open_index(built_path);
+    uint64_t *queries = make_queries(setting.from);
+    struct idx_writer *writer = open_writer(setting.path);
+    look_up(built, queries, TOGETHER);
+    printf("scheme %s; one build of %" PRIu64 ": %.1f s\n", scheme.name, setting.to, build_time);
+    printf("fingerprints\tseconds so far\tof the build's\tsegments\tpending\tlook-up ns\tof the built one's\n");
+    for (uint64_t step = 1, at = setting.from; step <= STEPS; step++) {
+        uint64_t next = setting.from + (setting.to - setting.from) * step / STEPS;
+        double begin = now(), best[2];
+        struct idx_properties properties;
+        add(writer, at, next, TOGETHER);
+        total += now() - begin;
+        struct idx_index *index = open_index(setting.path);
+        idx_get_properties(index, &properties);
+        compare(built, index, queries, TOGETHER, best);
+        printf("%" PRIu64 "\t%.1f\t%.2f\t%zu\t%" PRIu64 "\t%.0f\t%.3f\n", next, total, total / build_time,
+               properties.segments, properties.pending_documents, best[1], best[1] / best[0]);
+        fflush(stdout);
+        idx_close(index);
+        at = next;
+    }
+    double begin = now();
+    idx_writer_close(writer);
+    total += now() - begin;
+    printf("all, closed: %.1f s, %.2f of the build's\n", total, total / build_time);
+    idx_close(built);
+    free(queries);
+}
+
+/* ---- The command line ---- */
+
+static bool read_option(const char *name, const char *value) {
+    const struct {
+        const char *name;
+        uint64_t *value;
+    } options[] = {{"--count", &setting.count},
+                   {"--pending", &setting.pending},
+                   {"--seconds", &setting.seconds},
+                   {"--from", &setting.from},
+                   {"--to", &setting.to}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (strcmp(name, options[i].name) == 0) *options[i].value = (uint64_t)strtod(value, NULL);
+        if (strcmp(name, options[i].name) == 0) return *options[i].value > 0;
+    }
+    return false;
+}
+
+int main(int argc, char **argv) {
+    const struct {
+        const char *name;
+        void (*measure)(void);
+    } parts[] = {
+        {"lookups", measure_lookups}, {"adds", measure_adds}, {"longest", measure_longest}, {"growth", measure_growth}};
+    char command[9000];
+    if (argc < 3 || argc % 2 == 0) die("usage: growing lookups|adds|longest|growth FOLDER [--OPTION N]…");
+    snprintf(setting.path, sizeof setting.path, "%s/growing.idx", argv[2]);
+    for (int i = 3; i < argc; i += 2) {
+        if (!read_option(argv[i], argv[i + 1])) die("%s %s is no option", argv[i], argv[i + 1]);
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strcmp(argv[1], parts[i].name) != 0) continue;
+        parts[i].measure();
+        snprintf(command, sizeof command, "rm -rf '%s' '%s.built'", setting.path, setting.path);
+        return system(command);
+    }
+    die("there is no part %s", argv[1]);
+}
