@@ -49,6 +49,26 @@ static void refuse(enum tsv_ids ids, const char *text, const char *sentence) {
 
 #define LITERAL(text) (text), sizeof(text) - 1
 
+static void check_alone(enum tsv_ids ids, const char *text, size_t length, uint64_t number) {
+    struct parsed parsed = parse(ids, text, length);
+    assert_int_equal(parsed.kind, TSV_RECORD);
+    assert_true(parsed.record.fingerprint == 0);
+    assert_true(parsed.record.number == number);
+    assert_int_equal(parsed.record.id_length, length);
+    assert_memory_equal(parsed.record.id, parsed.line, length);
+    free(parsed.line);
+}
+
+static void test_ids_alone(void **state) {
+    (void)state;
+    check_alone(TSV_ID_TEXT_ALONE, LITERAL("a"), 0);
+    check_alone(TSV_ID_TEXT_ALONE, LITERAL("# a\0\xff\r"), 0);
+    check_alone(TSV_ID_U64_ALONE, LITERAL("18446744073709551615"), UINT64_MAX);
+    refuse(TSV_ID_TEXT_ALONE, "", "the ID is missing");
+    refuse(TSV_ID_TEXT_ALONE, "a\tb", "the line has a tab, and an ID has none");
+    refuse(TSV_ID_U64_ALONE, "#1", "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
+}
+
 static void test_text_ids(void **state) {
     (void)state;
     check_id(TSV_ID_TEXT, LITERAL(FINGERPRINT "\ta"), "a", 1);
@@ -131,8 +151,9 @@ static void test_comments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_ids), cmocka_unit_test(test_long_id),      cmocka_unit_test(test_number_ids),
-        cmocka_unit_test(test_no_ids),   cmocka_unit_test(test_optional_ids), cmocka_unit_test(test_comments),
+        cmocka_unit_test(test_ids_alone),  cmocka_unit_test(test_text_ids), cmocka_unit_test(test_long_id),
+        cmocka_unit_test(test_number_ids), cmocka_unit_test(test_no_ids),   cmocka_unit_test(test_optional_ids),
+        cmocka_unit_test(test_comments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
