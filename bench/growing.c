@@ -302,24 +302,29 @@ static void measure_longest(void) {
 
 /* ---- Growth ---- */
 
-/* The scheme is the one that suits the size that it grows to. */
-static void choose_scheme(struct idx_scheme *scheme) {
+/* The one that `auto` takes for the size that it grows to. */
+static const char *choose_scheme(void) {
+    static struct idx_plan plans[64];
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct idx_error error;
-    check(idx_scheme_parse(scheme, "auto", 64, K, setting.to, &error), &error);
+    size_t count, chosen = 0;
+    options.count = setting.to;
+    options.k = K;
+    check(idx_plan(&options, plans, sizeof plans / sizeof *plans, &count, &error), &error);
+    while (chosen + 1 < count && !plans[chosen].chosen) chosen++;
+    return plans[chosen].scheme;
 }
 
 static void measure_growth(void) {
-    struct idx_scheme scheme;
+    const char *scheme = choose_scheme();
     char built_path[4200];
     snprintf(built_path, sizeof built_path, "%s.built", setting.path);
-    choose_scheme(&scheme);
-    double build_time = build(built_path, setting.to, scheme.name),
-           total = build(setting.path, setting.from, scheme.name);
+    double build_time = build(built_path, setting.to, scheme), total = build(setting.path, setting.from, scheme);
     struct idx_index *built = open_index(built_path);
     uint64_t *queries = make_queries(setting.from);
     struct idx_writer *writer = open_writer(setting.path);
     look_up(built, queries, TOGETHER);
-    printf("scheme %s; one build of %" PRIu64 ": %.1f s\n", scheme.name, setting.to, build_time);
+    printf("scheme %s; one build of %" PRIu64 ": %.1f s\n", scheme, setting.to, build_time);
     printf("fingerprints\tseconds so far\tof the build's\tsegments\tpending\tlook-up ns\tof the built one's\n");
     for (uint64_t step = 1, at = setting.from; step <= STEPS; step++) {
         uint64_t next = setting.from + (setting.to - setting.from) * step / STEPS;
