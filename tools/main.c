@@ -52,8 +52,9 @@ static const char help[] =
     "  idx fingerprint docs/ | idx build docs.idx\n"
     "  idx lookup docs.idx --text README\n"
     "\n"
-    "Exit status: lookup, batch, pairs and join 0 matches, 1 none; verify 0 whole, 1 damaged; "
-    "remove 0 removed, 1 some were not there; the others 0; 2 error.\n";
+    "Exit status: lookup, batch, pairs and join 0 matches, 1 none; verify 0 whole, 1 damaged; remove 0 removed, 1 "
+    "some\n"
+    "were not there; the others 0; 2 error.\n";
 
 /* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
 static void keep_standard_descriptors(void) {
