@@ -289,7 +289,6 @@ static enum idx_status check_options(struct clustering *clustering, struct idx_e
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no such way to cluster");
     if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
     IDXI_TRY(idxi_check_distance(clustering->index, options->distance, error));
-    IDXI_TRY(idxi_check_compact(clustering->index, error));
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 

@@ -1,16 +1,18 @@
-/* document_groups.h: the distinct fingerprints of an index, ascending, all segments together, each with what there is
- * to know of its documents. */
+/* document_groups.h: the distinct fingerprints of an index, ascending, all segments and what is pending together,
+ * each with what there is to know of its documents. */
 #ifndef IDX_LIBIDX_DOCUMENT_GROUPS_H
 #define IDX_LIBIDX_DOCUMENT_GROUPS_H
 
 #include "libidx/id_ranks.h"
-#include "libidx/index.h"
+#include "libidx/live_documents.h"
 #include "libidx/reading.h"
 #include "libidx/sorter.h"
 
 struct idxi_document_groups {
-    struct idxi_map_stream *maps; /* as many as there are segments; or, where no documents are kept: */
-    struct idxi_sorter sorter;    /* of the fingerprints */
+    struct idxi_live_documents *maps; /* as many as there are segments; or, where no documents are kept: */
+    size_t map_count;
+    struct idxi_sorter sorter; /* of the fingerprints */
+    struct idxi_pending_entries pending;
     struct idxi_merging *merging;
     struct idxi_reading reading;
     struct idxi_id_ranks ranks;
@@ -19,7 +21,8 @@ struct idxi_document_groups {
 struct idxi_document_group {
     uint64_t fingerprint;
     uint64_t count; /* of its documents; 1 for IDX_ID_NONE */
-    uint64_t first; /* its first document's number, counted on over the segments; or its smallest integer ID; for
+    uint64_t first; /* its first document's number, counted on over the segments, and then over the pending
+                       records; or its smallest integer ID; for
                        IDX_ID_NONE the fingerprint. With ranks, the smallest rank of its documents' */
 };
 

@@ -327,6 +327,13 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
         if (document->number < map->segment.documents) return get_id(documents, map, document, error);
         document->number -= map->segment.documents;
     }
+    const struct idxi_pending_view *view = &documents->index->pending.pending;
+    if (idxi_has_pending(documents->index) && document->number < view->last - view->after) {
+        const uint8_t *id;
+        idxi_pending_id(view, (uint32_t)document->number, &id, &document->id_length);
+        *document = (struct idx_document){UINT64_MAX, id, document->id_length};
+        return IDX_OK;
+    }
     return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
                      "has no ID for document %llu of all: rebuild the index, or restore it from a copy",
                      (unsigned long long)value);

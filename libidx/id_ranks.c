@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libidx/error.h"
+#include "libidx/live.h"
 
 struct id {
     uint64_t begin; /* in the bytes */
@@ -50,11 +51,21 @@ static enum idx_status gather(void *context, uint64_t number, const void *id, si
     return IDX_OK;
 }
 
+static uint64_t count_pending(const struct idx_index *index) {
+    return idxi_has_pending(index) ? index->pending.pending.last - index->pending.pending.after : 0;
+}
+
 static enum idx_status gather_all(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         struct idxi_map *map = &index->segments[i]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
         IDXI_TRY(idxi_map_visit_ids(map, gather, gathering, error));
+    }
+    for (uint64_t i = 0; i < count_pending(index); i++) {
+        const uint8_t *id;
+        size_t length;
+        idxi_pending_id(&index->pending.pending, (uint32_t)i, &id, &length);
+        IDXI_TRY(gather(gathering, gathering->count, id, length, error));
     }
     return IDX_OK;
 }
@@ -94,8 +105,9 @@ enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx
     struct gathering gathering = {.allowed = memory};
     uint64_t documents = 0, each = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* sorting takes as much again */
     *ranks = (struct idxi_id_ranks){NULL, 0};
-    for (size_t i = 0; i < index->manifest->segment_count; i++) {
-        uint64_t more = index->manifest->segments[i].documents;
+    for (size_t i = 0; i <= index->manifest->segment_count; i++) {
+        bool is_segment = i < index->manifest->segment_count;
+        uint64_t more = is_segment ? index->manifest->segments[i].documents : count_pending(index);
         if (more > memory / each - documents) return fail_too_large(&gathering, error);
         documents += more;
     }

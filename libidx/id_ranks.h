@@ -4,8 +4,8 @@
 
 #include "libidx/index.h"
 
-/* By document number, counted on over the segments: the place of its ID among all, by their bytes; where IDs are the
- * same, that with the lower number comes first. */
+/* By document number, counted on over the segments and the pending records: the place of its ID among all, by their
+ * bytes; where IDs are the same, that with the lower number comes first. */
 struct idxi_id_ranks {
     uint64_t *of;
     uint64_t count;

@@ -652,6 +652,12 @@ bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, s
     return false;
 }
 
+void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size) {
+    const struct record *record = get_record(view->pending, range_of(view).begin + number);
+    *id = record->id;
+    *id_size = record->id_size;
+}
+
 void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
                                struct idxi_pending_cursor *cursor) {
     *cursor = (struct idxi_pending_cursor){.view = *view};

@@ -82,6 +82,9 @@ void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t finge
                             struct idxi_pending_cursor *cursor);
 bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size);
 
+/* The ID of record `number` of the view, from 0 on; one without has 0 bytes. */
+void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size);
+
 /* The fingerprints of the pending documents with an ID, newest first: a fingerprint comes once for each document. */
 void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
                                struct idxi_pending_cursor *cursor);

@@ -727,7 +727,8 @@ struct idx_cluster_options {
     unsigned threads;              /* 1 to IDX_MAX_THREADS */
     uint64_t memory_bytes;         /* as in struct idx_build_options. 4 bytes a fingerprint come on top, for
                                       IDX_REPRESENTATIVE_MOST_DOCUMENTS 8 for a while. IDX_REPRESENTATIVE_SMALLEST_ID needs as
-                                      much as all text IDs take, and 40 bytes each: else it is IDX_OUT_OF_MEMORY */
+                                      much as all text IDs take, and 40 bytes each: else it is IDX_OUT_OF_MEMORY.
+                                      Pending documents take 16 bytes each */
     const char *temporary_folder;  /* for what does not fit; NULL: the folder that holds the index */
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
@@ -778,8 +779,8 @@ struct idx_cluster_summary {
  * the order in which they are preferred as representatives, with the documents of each as idx_documents_next gives
  * them. All of that is the same whatever the threads and the memory. `options` and `summary` may be NULL. After
  * `visit` stopped it, the summary is of what it was called for. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE,
- * IDX_LIMIT (2^32 fingerprints or more), IDX_UNSUPPORTED (pending or removed documents: the index must be compacted
- * first), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group, IDX_IO_ERROR,
+ * IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);

@@ -29,6 +29,7 @@
 #define IDS 200     /* IDs that come up often */
 #define VIEWS 4
 
+static const char *path, *scratch; /* of the index at hand, and of one to compare it with */
 static uint64_t seed, first_seed;
 static size_t step, steps = DEFAULT_STEPS;
 
@@ -134,6 +135,28 @@ static uint64_t read_id(const struct idx_document *document) {
     return id;
 }
 
+/* ---- Building ---- */
+
+static void build_at(const char *place, const struct model *model) {
+    struct idx_build_options options = options_for(make.bits, make.k, make.scheme);
+    struct idx_builder *builder;
+    options.id_type = make.id_type;
+    options.by_id = make.by_id;
+    options.replace = true;
+    assert_ok(idx_builder_open(&builder, place, &options, &failure));
+    for (size_t i = 0; i < model->count; i++) {
+        const struct document *document = &model->documents[i];
+        char text[LONGEST_ID];
+        size_t length = write_text_id(text, document->id);
+        if (make.id_type == IDX_ID_TEXT)
+            assert_ok(idx_builder_add(builder, document->fingerprint, text, length, &failure));
+        else
+            assert_ok(idx_builder_add_u64(builder, document->fingerprint, document->id, &failure));
+    }
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+}
+
 /* ---- What is asked of the writer, and what it answers ---- */
 
 enum operation {
@@ -200,8 +223,6 @@ static void assert_reply(const struct request *request, const struct reply *repl
 }
 
 /* ---- The writer: a process of its own, without assertions ---- */
-
-static const char *path;
 
 static bool transfer(int descriptor, void *bytes, size_t size, bool writes) {
     for (char *at = bytes; size > 0;) {
@@ -547,6 +568,46 @@ static void check_batch(const struct model *model, const struct idx_index *index
     }
 }
 
+struct clusters {
+    size_t count;
+    struct member {
+        uint64_t cluster, fingerprint, id, representative_fingerprint, representative, distance, is_representative;
+    } members[ROOM];
+};
+
+static bool take_member(void *context, const struct idx_cluster_member *member) {
+    struct clusters *clusters = context;
+    if (clusters->count == ROOM) return false;
+    clusters->members[clusters->count++] =
+        (struct member){.cluster = member->cluster,
+                        .fingerprint = member->fingerprint,
+                        .id = read_id(&member->document),
+                        .representative_fingerprint = member->representative_fingerprint,
+                        .representative = read_id(&member->representative),
+                        .distance = member->distance,
+                        .is_representative = member->is_representative};
+    return true;
+}
+
+/* The clusters of an index, beside those of one that is built of the documents. */
+static void check_clusters(const struct model *model, const struct idx_index *index) {
+    static struct clusters found, expected;
+    struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
+    options.distance = (unsigned)below(make.k + 1);
+    options.method = (enum idx_cluster_method)below(2);
+    options.representative = (enum idx_representative)below(3);
+    options.alone = below(2) == 0;
+    options.memory_bytes = (uint64_t)16 << 20;
+    build_at(scratch, model);
+    struct idx_index *built = open_index(scratch, IDX_RESIDENCE_DIRECTORY);
+    found.count = expected.count = 0;
+    assert_ok(idx_clusters(built, &options, take_member, &expected, NULL, &failure));
+    assert_ok(idx_clusters(index, &options, take_member, &found, NULL, &failure));
+    idx_close(built);
+    assert_int_equal(found.count, expected.count);
+    assert_memory_equal(found.members, expected.members, found.count * sizeof *found.members);
+}
+
 /* ---- Views, each with the model as it was then ---- */
 
 struct view {
@@ -571,6 +632,7 @@ static void check_whole_view(const struct view *view) {
     assert_true(is_same(view->index, &view->model));
     check_batch(&view->model, view->index);
     check_pairs(&view->model, view->index, NULL, NULL);
+    check_clusters(&view->model, view->index);
     if (other->index != NULL && other != view) check_pairs(&view->model, view->index, &other->model, other->index);
 }
 
@@ -710,25 +772,15 @@ static void make_pool(void) {
 }
 
 static void build(struct model *model) {
-    struct idx_build_options options = options_for(make.bits, make.k, make.scheme);
-    struct idx_builder *builder;
     size_t count = below(3) == 0 ? 0 : below(600);
-    options.id_type = make.id_type;
-    options.by_id = make.by_id;
-    options.replace = true;
+    struct model documents = {0};
     model->count = 0;
-    assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < count; i++) {
         struct document document = {choose_fingerprint(model), make.id_type == IDX_ID_NONE ? 0 : below(IDS)};
-        char text[LONGEST_ID];
-        if (make.id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, document.fingerprint, text, write_text_id(text, document.id), &failure));
-        else
-            assert_ok(idx_builder_add_u64(builder, document.fingerprint, document.id, &failure));
+        documents.documents[documents.count++] = document;
         model_add(model, &document);
     }
-    assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    build_at(path, &documents);
 }
 
 /* The index is built over the one before it, whose views stay. */
@@ -749,6 +801,7 @@ static void grow_index(size_t count) {
 
 static void grow(void **state) {
     path = path_in(*state, "growing.idx");
+    scratch = path_in(*state, "built.idx");
     signal(SIGPIPE, SIG_IGN);
     while (step < steps) grow_index(steps - step < STEPS_OF_AN_INDEX ? steps - step : STEPS_OF_AN_INDEX);
 }
