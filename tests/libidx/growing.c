@@ -1,7 +1,8 @@
 /* growing.c: an index that grows, compared with a plain list of documents after every step: random sequences of adding,
  * checking and adding, removing, compacting, closing and opening, and killing. The writer is a process of its own, and
- * is what gets killed; the readers are here: views of any age, each of which must keep telling what it told. After a
- * kill all that was acknowledged is there, and of the call that was under way all or nothing.
+ * so is who compacts, beside it: both get killed. The readers are here: views of any age, each of which must keep
+ * telling what it told. After a kill all that was acknowledged is there, and of the call that was under way all or
+ * nothing.
  *
  *   growing [SEED [STEPS]]
  *
@@ -673,6 +674,74 @@ static void close_views(void) {
     }
 }
 
+/* ---- Compacting: a process of its own, beside the writer and the views ---- */
+
+static pid_t compactor; /* 0: none */
+
+static int compact(const struct idx_compact_options *options) {
+    struct idx_error error;
+    enum idx_status status = idx_compact(path, options, NULL, &error);
+    if (status != IDX_OK) print_error("compacting: %s\n", error.sentence);
+    return status == IDX_OK ? 0 : 1;
+}
+
+static void start_compacting(const struct idx_compact_options *options) {
+    compactor = fork();
+    assert_true(compactor >= 0);
+    if (compactor == 0) _exit(compact(options));
+}
+
+static int end_compacting(void) {
+    int status;
+    assert_int_equal(waitpid(compactor, &status, 0), compactor);
+    compactor = 0;
+    return status;
+}
+
+static struct idx_compact_options choose_compaction(void) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    options.all = below(4) == 0;
+    options.max_segments = 1 + (unsigned)below(6);
+    options.threads = 1 + (unsigned)below(2);
+    options.memory_bytes = (uint64_t)64 << 20;
+    return options;
+}
+
+/* With nobody at work beside it, it leaves nothing pending, and in one segment of all, nothing removed. */
+static void compact_alone(const struct model *model) {
+    static uint64_t distinct[ROOM];
+    struct idx_compact_options options = choose_compaction();
+    struct idx_properties properties;
+    start_compacting(&options);
+    assert_int_equal(end_compacting(), 0);
+    open_view(model);
+    assert_true(is_same(views[newest].index, model));
+    idx_get_properties(views[newest].index, &properties);
+    assert_int_equal(properties.pending_documents, 0);
+    assert_int_equal(properties.pending_removals, 0);
+    assert_true(properties.segments <= options.max_segments);
+    if (!options.all) return;
+    assert_true(properties.segments <= 1);
+    assert_int_equal(properties.removals, 0);
+    assert_int_equal(properties.fingerprints, model_distinct(model, distinct));
+    assert_int_equal(properties.documents, make.id_type == IDX_ID_NONE ? 0 : model->count);
+}
+
+/* Begins to compact, or ends it, by a kill or not. */
+static void compact_some(const struct model *model) {
+    if (compactor == 0 && below(4) == 0) {
+        compact_alone(model);
+    } else if (compactor == 0) {
+        struct idx_compact_options options = choose_compaction();
+        start_compacting(&options);
+    } else if (below(2) == 0) {
+        kill(compactor, SIGKILL);
+        end_compacting();
+    } else {
+        assert_int_equal(end_compacting(), 0);
+    }
+}
+
 /* ---- Steps ---- */
 
 static size_t choose_size(void) { return 1 + (size_t)below(below(4) == 0 ? BATCH : 3); }
@@ -753,6 +822,7 @@ static void check_second_writer(void) {
 static void take_step(struct model *model) {
     bool kills = below(25) == 0;
     write_some(model, kills);
+    if (below(20) == 0) compact_some(model);
     if (kills || below(4) > 0) refresh(model);
     for (size_t i = 0; i < VIEWS; i++) {
         if (i == newest || below(4) == 0) check_view(&views[i]);
@@ -793,6 +863,7 @@ static void grow_index(size_t count) {
     start_writer();
     for (size_t i = 0; i < count; i++, step++) take_step(&model);
     stop_writer();
+    if (compactor != 0) assert_int_equal(end_compacting(), 0);
     refresh(&model);
     assert_true(is_same(views[newest].index, &views[newest].model));
     assert_ok(idx_verify(path, NULL, NULL, &failure));
