@@ -258,6 +258,17 @@ static enum idx_status call_writer(struct idx_writer *writer, const struct reque
     }
 }
 
+/* A compaction has the writer's lock for a moment, when it trims the log. */
+static enum idx_status open_writer(struct idx_writer **writer, struct idx_error *error) {
+    struct timespec pause = {0, 1000000};
+    enum idx_status status = idx_writer_open(writer, path, NULL, error);
+    for (size_t i = 0; i < 10000 && status == IDX_BUSY; i++) {
+        nanosleep(&pause, NULL);
+        status = idx_writer_open(writer, path, NULL, error);
+    }
+    return status;
+}
+
 /* Answers requests until it is to close. Returns what the process ends with. */
 static int serve(int in, int out) {
     static struct request request;
@@ -267,13 +278,13 @@ static int serve(int in, int out) {
     for (;;) {
         memset(&reply, 0, sizeof reply);
         error.sentence[0] = '\0';
-        reply.status = writer == NULL ? idx_writer_open(&writer, path, NULL, &error) : IDX_OK;
+        reply.status = writer == NULL ? open_writer(&writer, &error) : IDX_OK;
         if (!transfer(in, &request, sizeof request, false)) return 1;
         if (request.operation == OPERATION_CLOSE) break;
         if (request.operation == OPERATION_REOPEN) {
             idx_writer_close(writer);
             writer = NULL;
-            reply.status = idx_writer_open(&writer, path, NULL, &error);
+            reply.status = open_writer(&writer, &error);
         }
         if (reply.status == IDX_OK) reply.status = call_writer(writer, &request, &reply, &error);
         memcpy(reply.sentence, error.sentence, sizeof reply.sentence - 1);
