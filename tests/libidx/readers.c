@@ -1,7 +1,7 @@
 /* readers.c: readers at work beside a writer: threads of its own process and other processes, which look up all the
- * while and refresh, each at a pace of its own. Documents are added and removed in an order that all know, so that
- * every answer can be told right from wrong: what was acknowledged before a view was taken is there, calls are there
- * whole or not at all, and a view stays what it was. */
+ * while and refresh, each at a pace of its own; and a compaction after the other. Documents are added and removed in an
+ * order that all know, so that every answer can be told right from wrong: what was acknowledged before a view was taken
+ * is there, calls are there whole or not at all, and a view stays what it was. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -213,17 +213,34 @@ static void write_all(size_t calls) {
     progress->ended = true;
 }
 
+/* Compacts, one time after the other, until the writer has ended, in a thread beside it. */
+static void *compact_on(void *context) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    struct idx_error error;
+    options.memory_bytes = (uint64_t)64 << 20;
+    for (size_t i = 0; !progress->ended; i++) {
+        options.all = i % 4 == 3;
+        if (idx_compact(path, &options, NULL, &error) == IDX_OK) continue;
+        print_error("compacting: %s\n", error.sentence);
+        return context;
+    }
+    return NULL;
+}
+
 static void test_readers(void **state) {
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS], compactor;
+    void *fault;
     pid_t processes[PROCESSES];
     path = path_in(*state, "x.idx");
     build();
     for (size_t i = 0; i < PROCESSES; i++) processes[i] = start_process(i + 1);
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, read_as_thread, (void *)(uintptr_t)(PROCESSES + i + 1)), 0);
+    assert_int_equal(pthread_create(&compactor, NULL, compact_on, state), 0);
     write_all(CALLS);
+    assert_int_equal(pthread_join(compactor, &fault), 0);
+    assert_null(fault);
     for (size_t i = 0; i < THREADS; i++) {
-        void *fault;
         assert_int_equal(pthread_join(threads[i], &fault), 0);
         assert_null(fault);
     }
