@@ -5,7 +5,9 @@
  *   bench/growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single ones
  *                                                            beside plain fsyncs
  *   bench/growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without
- *   bench/growing growth FOLDER [--from N] [--to N]          check-and-adds from N to N fingerprints, beside one build
+ *   bench/growing growth FOLDER [--from N] [--to N] [--compact N]
+ *                                                            check-and-adds from N to N fingerprints, compacted
+ *                                                            beside that when N are pending, beside one build
  *
  * Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and longest
  * begin with an index of --count (1e8) fingerprints, and growth with one of --from (1e6), which goes on to --to (5e7).
@@ -34,9 +36,9 @@
 #define STEPS 10 /* of growth, between which look-ups are measured */
 
 static struct {
-    uint64_t count, pending, seconds, from, to;
+    uint64_t count, pending, seconds, from, to, compact;
     char path[4096];
-} setting = {100000000, 1000000, 10, 1000000, 50000000, ""};
+} setting = {100000000, 1000000, 10, 1000000, 50000000, 1000000, ""};
 
 static void check(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) die("%s", error->sentence);
@@ -315,6 +317,47 @@ static const char *choose_scheme(void) {
     return plans[chosen].scheme;
 }
 
+/* A thread that compacts beside the writer. */
+static struct {
+    pthread_t thread;
+    bool started;
+    atomic_bool ended;
+    uint64_t compacted; /* documents that were there when it began, and when those before it did */
+    double seconds;
+} compaction;
+
+static void *compact(void *context) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    struct idx_error error;
+    double begin = now();
+    check(idx_compact(setting.path, &options, NULL, &error), &error);
+    compaction.seconds += now() - begin;
+    compaction.ended = true;
+    return context;
+}
+
+static void end_compaction(void) {
+    if (compaction.started) pthread_join(compaction.thread, NULL);
+    compaction.started = false;
+}
+
+/* Begins one where enough is pending of `count` documents, and none is under way. */
+static void compact_some(uint64_t count) {
+    if (compaction.started && !compaction.ended) return;
+    end_compaction();
+    if (count - compaction.compacted < setting.compact) return;
+    compaction.compacted = count;
+    compaction.ended = false;
+    compaction.started = pthread_create(&compaction.thread, NULL, compact, NULL) == 0;
+}
+
+static void grow(struct idx_writer *writer, uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end; at += TOGETHER) {
+        add(writer, at, end - at < TOGETHER ? end : at + TOGETHER, TOGETHER);
+        compact_some(at);
+    }
+}
+
 static void measure_growth(void) {
     const char *scheme = choose_scheme();
     char built_path[4200];
@@ -323,6 +366,7 @@ static void measure_growth(void) {
     struct idx_index *built = open_index(built_path);
     uint64_t *queries = make_queries(setting.from);
     struct idx_writer *writer = open_writer(setting.path);
+    compaction.compacted = setting.from;
     look_up(built, queries, TOGETHER);
     printf("scheme %s; one build of %" PRIu64 ": %.1f s\n", scheme, setting.to, build_time);
     printf("fingerprints\tseconds so far\tof the build's\tsegments\tpending\tlook-up ns\tof the built one's\n");
@@ -330,7 +374,7 @@ static void measure_growth(void) {
         uint64_t next = setting.from + (setting.to - setting.from) * step / STEPS;
         double begin = now(), best[2];
         struct idx_properties properties;
-        add(writer, at, next, TOGETHER);
+        grow(writer, at, next);
         total += now() - begin;
         struct idx_index *index = open_index(setting.path);
         idx_get_properties(index, &properties);
@@ -342,9 +386,11 @@ static void measure_growth(void) {
         at = next;
     }
     double begin = now();
+    end_compaction();
     idx_writer_close(writer);
     total += now() - begin;
-    printf("all, closed: %.1f s, %.2f of the build's\n", total, total / build_time);
+    printf("all, closed: %.1f s, %.2f of the build's; compactions took %.1f s beside it\n", total, total / build_time,
+           compaction.seconds);
     idx_close(built);
     free(queries);
 }
@@ -355,11 +401,8 @@ static bool read_option(const char *name, const char *value) {
     const struct {
         const char *name;
         uint64_t *value;
-    } options[] = {{"--count", &setting.count},
-                   {"--pending", &setting.pending},
-                   {"--seconds", &setting.seconds},
-                   {"--from", &setting.from},
-                   {"--to", &setting.to}};
+    } options[] = {{"--count", &setting.count}, {"--pending", &setting.pending}, {"--seconds", &setting.seconds},
+                   {"--from", &setting.from},   {"--to", &setting.to},           {"--compact", &setting.compact}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strcmp(name, options[i].name) == 0) *options[i].value = (uint64_t)strtod(value, NULL);
         if (strcmp(name, options[i].name) == 0) return *options[i].value > 0;
