@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "format/bytes.h"
+#include "libidx/background.h"
 #include "libidx/compare.h"
 #include "libidx/error.h"
 #include "libidx/live.h"
@@ -23,6 +24,10 @@ struct idx_writer {
     struct idxi_log_writer *log;
     int lock;
     const struct idxi_compare_way *compare;
+    uint64_t compact_records; /* as the options say */
+    unsigned compact_segments;
+    struct idxi_background background;
+    uint64_t next_compaction; /* no earlier than behind this record */
     /* The batch at hand. */
     struct idxf_record *records;
     uint8_t (*numbers)[sizeof(uint64_t)]; /* integer IDs, as records have them */
@@ -47,6 +52,8 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
     open_options.residence = options->residence;
     writer->compare = ways[idxi_compare_ways(ways) - 1];
+    writer->compact_records = options->compact_records;
+    writer->compact_segments = options->compact_segments;
     IDXI_TRY(idx_open(&writer->index, path, &open_options, error));
     IDXI_TRY(idxi_lock_index(&writer->lock, IDXI_LOCK_NAME, &writer->index, error));
     const struct idx_index *index = writer->index;
@@ -71,6 +78,7 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
 
 void idx_writer_close(struct idx_writer *writer) {
     if (writer == NULL) return;
+    idxi_background_end(&writer->background, true, NULL);
     idxi_log_writer_close(writer->log);
     idxi_lock_close(writer->lock);
     idx_close(writer->index);
@@ -80,6 +88,40 @@ void idx_writer_close(struct idx_writer *writer) {
 }
 
 const struct idx_index *idx_writer_view(const struct idx_writer *writer) { return writer->index; }
+/* ---- Compaction ---- */
+
+/* Goes on with what a compaction made, in this process or another, and deletes the records that it took. */
+static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
+    bool replaced;
+    if (atomic_load(&writer->background.ended)) idxi_background_end(&writer->background, false, NULL);
+    IDXI_TRY(idx_replaced(writer->index, &replaced, error));
+    if (!replaced) return IDX_OK;
+    IDXI_TRY(refresh(writer, error));
+    return idxi_log_delete(writer->log, writer->index->manifest->sequence, error);
+}
+
+static bool wants_compaction(const struct idx_writer *writer, uint64_t factor) {
+    const struct idxi_tail_view *pending = &writer->index->pending;
+    bool records = writer->compact_records > 0 &&
+                   (pending->pending.last - pending->pending.after) / factor > writer->compact_records;
+    bool segments = writer->compact_segments > 0 && writer->index->open_segments > writer->compact_segments;
+    return records || (segments && factor == 1);
+}
+
+/* Begins a compaction where it is time. That of another process is waited for as one that failed is: what was added
+ * stands in any case. */
+static void compact(struct idx_writer *writer) {
+    uint64_t last = writer->index->pending.pending.last;
+    if (writer->background.begun && wants_compaction(writer, 4)) idxi_background_end(&writer->background, false, NULL);
+    if (writer->background.begun || last < writer->next_compaction || !wants_compaction(writer, 1)) return;
+    unsigned segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
+    writer->next_compaction = last + writer->compact_records;
+    idxi_background_begin(&writer->background, writer->index->path, segments, NULL);
+}
+
+enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error) {
+    return idxi_background_end(&writer->background, false, error);
+}
 
 /* ---- Batches ---- */
 
@@ -105,15 +147,6 @@ static enum idx_status reserve(struct idx_writer *writer, size_t most, struct id
     return IDX_OK;
 }
 
-/* Goes on with what a compaction made meanwhile, and deletes the records that it took. */
-static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
-    bool replaced;
-    IDXI_TRY(idx_replaced(writer->index, &replaced, error));
-    if (!replaced) return IDX_OK;
-    IDXI_TRY(refresh(writer, error));
-    return idxi_log_delete(writer->log, writer->index->manifest->sequence, error);
-}
-
 /* Begins a batch of about so many records. */
 static enum idx_status begin(struct idx_writer *writer, size_t count, struct idx_error *error) {
     IDXI_TRY(follow_compaction(writer, error));
@@ -130,6 +163,7 @@ static enum idx_status end(struct idx_writer *writer, enum idx_status status, st
         if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i];
     if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
     if (status != IDX_OK && writer->count > 0) writer->index->spoilt = true;
+    if (status == IDX_OK) compact(writer);
     return status;
 }
 

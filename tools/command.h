@@ -21,6 +21,7 @@ int command_fingerprint(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_join(int argc, char **argv);
 int command_lookup(int argc, char **argv);
+int command_compact(int argc, char **argv);
 int command_merge(int argc, char **argv);
 int command_pairs(int argc, char **argv);
 int command_plan(int argc, char **argv);

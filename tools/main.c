@@ -15,14 +15,14 @@ static const struct subcommand {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"add", command_add},           {"remove", command_remove},
-    {"batch", command_batch},       {"build", command_build},
-    {"clusters", command_clusters}, {"dedup", command_dedup},
-    {"dump", command_dump},         {"fingerprint", command_fingerprint},
-    {"info", command_info},         {"join", command_join},
-    {"lookup", command_lookup},     {"merge", command_merge},
-    {"pairs", command_pairs},       {"plan", command_plan},
-    {"verify", command_verify},
+    {"add", command_add},         {"batch", command_batch},
+    {"build", command_build},     {"clusters", command_clusters},
+    {"compact", command_compact}, {"dedup", command_dedup},
+    {"dump", command_dump},       {"fingerprint", command_fingerprint},
+    {"info", command_info},       {"join", command_join},
+    {"lookup", command_lookup},   {"merge", command_merge},
+    {"pairs", command_pairs},     {"plan", command_plan},
+    {"remove", command_remove},   {"verify", command_verify},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
@@ -44,6 +44,7 @@ static const char help[] =
     "  idx add INDEX [INPUT…]             add documents to an index; or only those that nothing there is near to\n"
     "  idx remove INDEX [INPUT…]          remove documents from an index\n"
     "  idx merge OUTPUT INDEX…            make one index of several\n"
+    "  idx compact INDEX                  make a segment of what was added to an index, and removed from it\n"
     "  idx dump INDEX                     print its documents, to build from\n"
     "  idx plan --count N                 the schemes that fit, and what they cost\n"
     "  idx help COMMAND, idx COMMAND --help, idx --version\n"

@@ -803,10 +803,16 @@ IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t 
 struct idx_writer_options {
     size_t size;
     enum idx_residence residence; /* of the segments, which it looks up in, too */
+    /* Once more records than these are pending, or there are more segments than these, a thread of the writer compacts
+     * the index (idx_compact) while the writer goes on; at four times as many records it waits for that. 0: never for
+     * that reason. A million records take some 100 MB and make look-ups somewhat slower; and a segment of so many is
+     * worth its own probes. */
+    uint64_t compact_records;
+    unsigned compact_segments; /* up to 1024 */
 };
 
 #define IDX_WRITER_OPTIONS_INIT                                                                                        \
-    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY }
+    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, 1000000, 8 }
 
 /* Adds documents to an index that stands, and removes some: they are pending from then on, in pending.mdb, and all who
  * open or refresh the index see them. One thread at a time. All of one call is one step: it is on disk when the call
@@ -820,11 +826,15 @@ struct idx_writer;
 IDX_API enum idx_status idx_writer_open(struct idx_writer **writer, const char *path,
                                         const struct idx_writer_options *options, struct idx_error *error);
 
+/* Ends a compaction that is at work, undone: what is pending stays so. NULL is accepted. */
 IDX_API void idx_writer_close(struct idx_writer *writer);
 
 /* The index as the writer sees it, all that it wrote among it: for the matches' documents. It is the writer's, stays so
  * until the next call that takes the writer, and has no cursor open then. */
 IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
+/* Waits for the compaction that is at work, if any, and returns what it did: IDX_OK, also for none, or an error of
+ * idx_compact. Nothing is lost by one that fails: it is tried again when as many records more are pending. */
+IDX_API enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error);
 
 /* A document to be added or removed; its ID as the index has it. */
 struct idx_item {

@@ -534,9 +534,16 @@ static void remove_ids(struct play *play) {
     assert_int_equal(removal.missing, expected.missing);
 }
 
+static enum idx_status open_writer(struct play *play) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    options.compact_records = next_random(&play->seed) % 3 == 0 ? 100 : 0;
+    options.compact_segments = next_random(&play->seed) % 3 == 0 ? 2 : 0;
+    return idx_writer_open(&play->writer, play->path, &options, &failure);
+}
+
 static void reopen_writer(struct play *play) {
     idx_writer_close(play->writer);
-    assert_ok(idx_writer_open(&play->writer, play->path, NULL, &failure));
+    assert_ok(open_writer(play));
 }
 
 /* Takes the newest state as the first view; drops a random one of the others. */
@@ -549,6 +556,7 @@ static void compact(struct play *play) {
     options.threads = 1 + (unsigned)(random / 16 % 2);
     for (uint64_t i = 0; i <= random / 32 % 2; i++) {
         struct idx_compact_summary summary;
+        assert_ok(idx_writer_wait(play->writer, &failure)); /* one at a time */
         assert_ok(idx_compact(play->path, &options, &summary, &failure));
         assert_true(summary.segments <= options.max_segments);
     }
@@ -628,7 +636,7 @@ static void play_steps(const char *folder, enum idx_id_type id_type, size_t segm
         play->views[i].model = play->model;
     }
     check_view(&play->views[0], &play->seed, true);
-    assert_ok(idx_writer_open(&play->writer, play->path, NULL, &failure));
+    assert_ok(open_writer(play));
     for (size_t i = 0; i < steps; i++) {
         if (i % 100 == 90)
             remove_ids(play);
@@ -645,12 +653,12 @@ static void play_steps(const char *folder, enum idx_id_type id_type, size_t segm
     free(play);
 }
 
-static void test_text(void **state) { play_steps(*state, IDX_ID_TEXT, 1, scale(3000)); }
-static void test_text_in_segments(void **state) { play_steps(*state, IDX_ID_TEXT, 3, scale(3000)); }
-static void test_numbers(void **state) { play_steps(*state, IDX_ID_U64, 1, scale(3000)); }
-static void test_numbers_in_segments(void **state) { play_steps(*state, IDX_ID_U64, 3, scale(3000)); }
-static void test_none(void **state) { play_steps(*state, IDX_ID_NONE, 1, scale(3000)); }
-static void test_none_in_segments(void **state) { play_steps(*state, IDX_ID_NONE, 2, scale(3000)); }
+static void test_text(void **state) { play_steps(*state, IDX_ID_TEXT, 1, scale(1200)); }
+static void test_text_in_segments(void **state) { play_steps(*state, IDX_ID_TEXT, 3, scale(1200)); }
+static void test_numbers(void **state) { play_steps(*state, IDX_ID_U64, 1, scale(1200)); }
+static void test_numbers_in_segments(void **state) { play_steps(*state, IDX_ID_U64, 3, scale(1200)); }
+static void test_none(void **state) { play_steps(*state, IDX_ID_NONE, 1, scale(1200)); }
+static void test_none_in_segments(void **state) { play_steps(*state, IDX_ID_NONE, 2, scale(1200)); }
 
 /* ---- Damage ---- */
 

@@ -12,6 +12,7 @@ _idx_options() {
             ;;
         add) echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --help ;;
         remove) echo --by-fingerprint --by-id --fingerprints --skip-bad-lines --help ;;
+        compact) echo --all --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
@@ -54,7 +55,7 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='add batch build clusters dedup dump fingerprint help info join lookup merge pairs plan remove verify'
+    local commands='add batch build clusters compact dedup dump fingerprint help info join lookup merge pairs plan remove verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

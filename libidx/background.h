@@ -1,0 +1,27 @@
+/* background.h: the compaction that a writer has at work in a thread of its own, if any. */
+#ifndef IDX_LIBIDX_BACKGROUND_H
+#define IDX_LIBIDX_BACKGROUND_H
+
+#include <idx.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* All zeros: none is at work. One thread at a time calls what follows. */
+struct idxi_background {
+    bool begun;
+    atomic_bool ended, cancelled;
+    pthread_t thread;
+    char *path;
+    unsigned max_segments;
+    enum idx_status status; /* once it has ended */
+    struct idx_error error;
+};
+
+/* Begins to compact the index at `path`, where none is begun. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_background_begin(struct idxi_background *background, const char *path, unsigned max_segments,
+                                      struct idx_error *error);
+
+/* Waits for its end, or with `cancel` makes it end soon, undone. Returns what the compaction did; IDX_OK for none. */
+enum idx_status idxi_background_end(struct idxi_background *background, bool cancel, struct idx_error *error);
+
+#endif
