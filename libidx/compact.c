@@ -18,9 +18,9 @@
 #include "libidx/memory.h"
 #include "libidx/purge.h"
 
-/* A segment that is at most so many times as large as all that is newer becomes part of the new one. With 2, segments
- * are three times as large from one to the next older one, at least, and of n times what is pending there are
- * 1 + log n to base 3; each document is written again about three times for each of them. */
+/* A segment that is at most so many times as large as all that is newer becomes part of the new one, with those. So
+ * with 2, all segments from any one on are more than three times as large as all that are newer, and an index of n
+ * times what is pending has about log n to base 3 of them; each document is written again a few times for each. */
 #define GROWTH 2
 
 #define NUMBER_DIGITS 6
@@ -101,11 +101,11 @@ static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t first = index->open_segments, most = compaction->options.max_segments;
     uint64_t newer = count_records(index);
-    if (compaction->options.all) return 0;
     if (newer == 0) newer = size_of(index->segments[--first]);
-    while (first > 0 && (size_of(index->segments[first - 1]) <= GROWTH * newer || first >= most))
-        newer += size_of(index->segments[--first]);
-    return first;
+    for (size_t i = first; i-- > 0; newer += size_of(index->segments[i])) {
+        if (size_of(index->segments[i]) <= GROWTH * newer || i + 1 >= most) first = i;
+    }
+    return compaction->options.all ? 0 : first;
 }
 
 static bool is_needed(const struct compaction *compaction) {

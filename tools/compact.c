@@ -12,8 +12,8 @@
 
 static const char help[] =
     "Usage: idx compact [OPTION…] INDEX\n"
-    "Make a segment of the documents that are pending, together with the newest segments, as many of them as are each\n"
-    "at most twice as large as all that is newer. Documents that were removed from these go.\n"
+    "Make a segment of the documents that are pending, together with the newest segments, from the oldest one on that\n"
+    "is at most twice as large as all that is newer. Documents that were removed from these go.\n"
     "\n"
     "  --all                  make one segment of all, so that all that was removed goes\n"
     "  --memory SIZE          memory to use (default: half of what is free)\n"

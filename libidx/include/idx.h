@@ -908,8 +908,8 @@ struct idx_compact_summary {
     size_t leftovers;      /* folders of segments, of compactions that were killed, that were removed */
 };
 
-/* Makes a segment of what is pending, together with the newest segments, as many of them as are each at most twice as
- * large as all that is newer: so there stay few, and each document is written again only a few times. Documents that
+/* Makes a segment of what is pending, together with the newest segments, from the oldest one on that is at most twice
+ * as large as all that is newer: so there stay few, and each document is written again only a few times. Documents that
  * were removed from these go, and once all segments become one, nothing of what was removed is left. Look-ups and the
  * index's writer go on meanwhile, in whatever process; one compaction at a time. The new manifest takes the old one's
  * place in one step, and segments that became part of another are deleted; open views keep their files. If it is

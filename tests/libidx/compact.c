@@ -1,0 +1,334 @@
+/* compact.c: tests of compaction: what it makes is what a build would make; leftovers, locks, cancelling, the writer's
+ * thread, kills. That answers stay right in all ID types is tested by writer.c. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/libidx/sets.h"
+#include "tests/libidx/support.h"
+
+#define BITS 40
+#define COUNT 3000
+
+/* Document i of a set where some fingerprints have several documents. */
+static uint64_t fingerprint_of(size_t i) {
+    uint64_t seed = i / 2 * 7919;
+    return next_random(&seed) >> (64 - BITS);
+}
+
+static bool is_removed(size_t i) { return i % 3 == 0 || i % 64 < 4; }
+
+static struct idx_build_options options_of(enum idx_id_type id_type) {
+    struct idx_build_options options = options_for(BITS, 3, "4");
+    options.id_type = id_type;
+    options.by_id = id_type != IDX_ID_NONE;
+    return options;
+}
+
+/* Builds an index of the documents from `begin` on, before `end`, with or without those that will be removed. */
+static void build(const char *path, enum idx_id_type id_type, size_t begin, size_t end, bool without) {
+    struct idx_build_options options = options_of(id_type);
+    struct idx_builder *builder;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    for (size_t i = begin; i < end; i++) {
+        char id[32];
+        if (without && is_removed(id_type == IDX_ID_NONE ? i / 2 : i)) continue;
+        if (id_type == IDX_ID_TEXT)
+            assert_ok(idx_builder_add(builder, fingerprint_of(i), id, write_id(id, i), &failure));
+        else
+            assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
+    }
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+}
+
+static struct idx_writer *open_writer(const char *path, uint64_t records, unsigned segments) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_writer *writer;
+    options.compact_records = records;
+    options.compact_segments = segments;
+    assert_ok(idx_writer_open(&writer, path, &options, &failure));
+    return writer;
+}
+
+static struct idx_item item_of(size_t i, char id[32]) {
+    size_t length = write_id(id, i);
+    return (struct idx_item){fingerprint_of(i), i, id, length};
+}
+
+static void add(struct idx_writer *writer, size_t i) {
+    char id[32];
+    struct idx_item item = item_of(i, id);
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+}
+
+static void compact(const char *path, bool all, struct idx_compact_summary *summary) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    options.all = all;
+    assert_ok(idx_compact(path, &options, summary, &failure));
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+/* The one segment of an index. */
+static const char *segment_of(const char *path) {
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    assert_non_null(manifest);
+    read_manifest(path, manifest);
+    assert_int_equal(manifest->segment_count, 1);
+    unsigned number = manifest->segments[0].number;
+    free(manifest);
+    return path_in(path, "%06u", number);
+}
+
+/* ---- What is made ---- */
+
+/* All but the first page, which has the uuid, is the same; of maps, the size. */
+static void check_same(const char *one, const char *other, const char *name, bool bytes) {
+    size_t size, other_size;
+    uint8_t *a = read_file(path_in(one, "%s", name), &size), *b = read_file(path_in(other, "%s", name), &other_size);
+    assert_int_equal(size, other_size);
+    if (bytes) {
+        assert_true(size > 4096);
+        assert_memory_equal(a + 4096, b + 4096, size - 4096);
+    }
+    free(a);
+    free(b);
+}
+
+static void remove_some(const char *path, enum idx_id_type id_type) {
+    struct idx_writer *writer = open_writer(path, 0, 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        char id[32];
+        struct idx_item item = item_of(i, id);
+        struct idx_removal removal;
+        if (!is_removed(id_type == IDX_ID_NONE ? i / 2 : i)) continue;
+        if (id_type == IDX_ID_NONE)
+            assert_ok(idx_writer_remove_fingerprints(writer, &item.fingerprint, 1, &removal, &failure));
+        else
+            assert_ok(idx_writer_remove(writer, &item, 1, &removal, &failure));
+        if (id_type != IDX_ID_NONE) assert_int_equal(removal.documents, 1);
+    }
+    idx_writer_close(writer);
+}
+
+/* Built of half, grown by the other half, some removed: all of it, compacted, is as if built without those. */
+static void check_as_built(const char *folder, enum idx_id_type id_type) {
+    const char *grown = path_in(folder, "grown"), *built = path_in(folder, "built");
+    struct idx_compact_summary summary;
+    build(grown, id_type, 0, COUNT / 2, false);
+    struct idx_writer *writer = open_writer(grown, 0, 0);
+    for (size_t i = COUNT / 2; i < COUNT * 3 / 4; i++) add(writer, i);
+    idx_writer_close(writer);
+    compact(grown, false, &summary); /* half as much: becomes part of one */
+    assert_int_equal(summary.merged, 1);
+    writer = open_writer(grown, 0, 0);
+    for (size_t i = COUNT * 3 / 4; i < COUNT; i++) add(writer, i);
+    idx_writer_close(writer);
+    remove_some(grown, id_type);
+    compact(grown, true, &summary);
+    assert_int_equal(summary.removals, 0);
+    build(built, id_type, 0, COUNT, true);
+    const char *one = segment_of(grown), *other = segment_of(built);
+    for (size_t i = 0; i < 4; i++) check_same(one, other, path_in(".", "table-%02zu.tbl", i), true);
+    check_same(one, other, "docs.mdb", false);
+    check_same(one, other, "docs.sum", false);
+    if (id_type != IDX_ID_NONE) check_same(one, other, "by-id.mdb", false);
+    compact(grown, true, &summary);
+    assert_false(summary.changed);
+    remove_all(grown);
+    remove_all(built);
+}
+
+static void test_as_built(void **state) {
+    check_as_built(*state, IDX_ID_TEXT);
+    check_as_built(*state, IDX_ID_U64);
+    check_as_built(*state, IDX_ID_NONE);
+}
+
+/* Segments are three times as large from one to the next older one at least, but for the pending records at hand. */
+static void test_tiers(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    assert_non_null(manifest);
+    build(path, IDX_ID_U64, 0, 10, false);
+    size_t most = 0;
+    for (size_t round = 0; round < 60; round++) {
+        struct idx_writer *writer = open_writer(path, 0, 0);
+        for (size_t i = 0; i < 10; i++) add(writer, 10 + 10 * round + i);
+        idx_writer_close(writer);
+        compact(path, false, NULL);
+        read_manifest(path, manifest);
+        uint64_t newer = 0;
+        for (size_t i = manifest->segment_count; i-- > 0; newer += manifest->segments[i].documents)
+            if (newer > 0) assert_true(manifest->segments[i].documents > 2 * newer);
+        if (manifest->segment_count > most) most = manifest->segment_count;
+        assert_int_equal(newer, 20 + 10 * round);
+    }
+    assert_int_equal(most, 4);
+    free(manifest);
+}
+
+/* ---- Who else is there ---- */
+
+static void test_leftovers(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_compact_summary summary;
+    build(path, IDX_ID_U64, 0, 100, false);
+    assert_int_equal(mkdir(path_in(path, "000007"), 0777), 0);
+    assert_int_equal(mkdir(path_in(path, "0000008"), 0777), 0);
+    assert_int_equal(mkdir(path_in(path, "00000x"), 0777), 0);
+    write_file(path_in(path, "000007/docs.mdb"), "x", 1);
+    write_file(path_in(path, "manifest.new"), "x", 1);
+    compact(path, false, &summary);
+    assert_false(summary.changed);
+    assert_int_equal(summary.leftovers, 1);
+    struct idx_writer *writer = open_writer(path, 0, 0);
+    add(writer, 200);
+    compact(path, true, &summary);
+    assert_true(summary.changed);
+    assert_int_equal(summary.leftovers, 0);
+    assert_int_equal(access(path_in(path, "000001"), F_OK), -1);
+    assert_int_equal(access(path_in(path, "0000008"), F_OK), 0);
+    assert_int_equal(access(path_in(path, "manifest.new"), F_OK), -1);
+    idx_writer_close(writer);
+}
+
+static void test_one_at_a_time(void **state) {
+    const char *path = path_in(*state, "i");
+    build(path, IDX_ID_U64, 0, 100, false);
+    int lock = open(path_in(path, "compact.lock"), O_RDWR | O_CREAT, 0666);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    assert_status(IDX_BUSY, idx_compact(path, NULL, NULL, &failure));
+    struct idx_build_options options = options_of(IDX_ID_U64);
+    options.replace = true;
+    struct idx_builder *builder;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    assert_status(IDX_BUSY, idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    close(lock);
+    assert_ok(idx_compact(path, NULL, NULL, &failure));
+}
+
+static bool stop(void *context, const struct idx_progress *progress) {
+    (void)progress;
+    return --*(int *)context > 0;
+}
+
+/* Cancelled anywhere, the index is as it was, and nothing is left. */
+static void test_cancelled(void **state) {
+    const char *path = path_in(*state, "i");
+    build(path, IDX_ID_TEXT, 0, 300, false);
+    struct idx_writer *writer = open_writer(path, 0, 0);
+    add(writer, 400);
+    idx_writer_close(writer);
+    enum idx_status status = IDX_CANCELLED;
+    int entries = count_entries(path);
+    for (int calls = 1; status != IDX_OK && calls < 1000; calls++) {
+        struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+        int left = calls;
+        options.all = true;
+        options.progress = stop;
+        options.context = &left;
+        status = idx_compact(path, &options, NULL, &failure);
+        if (calls == 1) entries = count_entries(path); /* with the lock */
+        if (status != IDX_OK) assert_int_equal(status, IDX_CANCELLED);
+        assert_int_equal(count_entries(path), entries);
+        assert_ok(idx_verify(path, NULL, NULL, &failure));
+    }
+    assert_ok(status);
+}
+
+/* A writer's thread keeps what is pending, and the segments, few. */
+static void test_background(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_properties properties;
+    build(path, IDX_ID_TEXT, 0, 100, false);
+    struct idx_writer *writer = open_writer(path, 100, 3);
+    for (size_t i = 100; i < 1000; i++) add(writer, i);
+    assert_ok(idx_writer_wait(writer, &failure));
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    idx_get_properties(index, &properties);
+    assert_true(properties.pending_documents <= 401);
+    assert_true(properties.segments <= 3);
+    assert_int_equal(properties.documents + properties.pending_documents, 1000);
+    idx_close(index);
+    idx_writer_close(writer);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+/* ---- Kills ---- */
+
+/* A child adds and compacts until it is killed; what it told of on the pipe is there. */
+static void work(const char *path, size_t begin, int told) {
+    struct idx_writer *writer = open_writer(path, 20, 3);
+    for (size_t i = begin;; i++) {
+        add(writer, i);
+        if (write(told, &i, sizeof i) != (ssize_t)sizeof i) _exit(1);
+    }
+}
+
+static size_t work_and_die(const char *path, size_t begin, useconds_t time) {
+    size_t last = begin, number;
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    pid_t child = fork();
+    if (child == 0) work(path, begin, told[1]);
+    assert_true(child > 0);
+    close(told[1]);
+    usleep(time);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    while (read(told[0], &number, sizeof number) == (ssize_t)sizeof number) last = number + 1;
+    close(told[0]);
+    return last;
+}
+
+static size_t count_there(const char *path, size_t begin, size_t end) {
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    size_t there = 0;
+    for (size_t i = begin; i < end; i++) {
+        uint64_t fingerprint;
+        size_t count;
+        assert_ok(idx_find_id_u64(index, i, &fingerprint, 1, &count, &failure));
+        if (count > 0) assert_true(fingerprint == fingerprint_of(i));
+        there += count;
+    }
+    idx_close(index);
+    return there;
+}
+
+static void test_kills(void **state) {
+    const char *path = path_in(*state, "i");
+    size_t kills = getenv("IDX_KILLS") == NULL ? 20 : strtoul(getenv("IDX_KILLS"), NULL, 10), end = 100;
+    uint64_t seed = 1;
+    build(path, IDX_ID_U64, 0, end, false);
+    for (size_t i = 0; i < kills; i++) {
+        size_t told = work_and_die(path, end, (useconds_t)(next_random(&seed) % 150000));
+        assert_ok(idx_verify(path, NULL, NULL, &failure));
+        assert_int_equal(count_there(path, 0, told), told);
+        end = told + count_there(path, told, told + 1); /* one may be there that it did not tell of */
+        assert_int_equal(count_there(path, end, end + 2), 0);
+    }
+    assert_true(end > 100);
+    compact(path, true, NULL);
+    assert_int_equal(count_there(path, 0, end), end);
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    assert_non_null(manifest);
+    read_manifest(path, manifest);
+    assert_int_equal(manifest->segments[0].documents, end);
+    free(manifest);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_as_built),  in_folder(test_tiers),      in_folder(test_leftovers), in_folder(test_one_at_a_time),
+        in_folder(test_cancelled), in_folder(test_background), in_folder(test_kills),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
