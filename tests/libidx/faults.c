@@ -119,6 +119,10 @@ REPLACE(ssize_t, getrandom, (void *bytes, size_t size, unsigned flags)) {
 
 REPLACE(int, rename, (const char *from, const char *to)) { return fails(FAULT_RENAME) ? -1 : __real_rename(from, to); }
 
+REPLACE(int, renameat, (int from_folder, const char *from, int to_folder, const char *to)) {
+    return fails(FAULT_RENAME) ? -1 : __real_renameat(from_folder, from, to_folder, to);
+}
+
 /* libidx calls renameat2 so, and nothing else. */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);

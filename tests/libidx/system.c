@@ -480,6 +480,58 @@ static void test_looking_up_without_memory_or_threads(void **state) {
     idx_close(index);
 }
 
+static enum idx_status compact(struct idx_error *error) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    options.all = new_seed % 2 == 0;
+    return idx_compact(path, &options, NULL, error);
+}
+
+/* Adds a document, removes another, and compacts beside the writer, or without one. */
+static enum idx_status try_compacting(void) {
+    enum idx_status status = IDX_OK;
+    bool exists, beside = new_seed / 2 % 2 == 0;
+    new_fingerprint = next_random(&new_seed);
+    TWICE(open_writer, &failure);
+    TWICE(check_and_add, &failure);
+    TWICE(remove_one, &failure);
+    TWICE(add_another, &failure);
+    if (!beside) idx_writer_close(writer);
+    TWICE(compact, &failure);
+    if (beside) idx_writer_close(writer);
+    assert_int_equal(idx_open(&view, path, NULL, NULL) == IDX_OK || idx_open(&view, path, NULL, NULL) == IDX_OK, true);
+    if (idx_exists(view, new_fingerprint, 0, &exists, NULL) != IDX_OK)
+        assert_int_equal(idx_exists(view, new_fingerprint, 0, &exists, NULL), IDX_OK);
+    assert_true(exists);
+    idx_close(view);
+    return status;
+}
+
+/* Where one call fails, compaction fails or does without; the next one goes well, and nothing is lost. */
+static void compact_with_failures(enum fault_kind kind, int fault_errno, enum idx_status expected, size_t least) {
+    for (size_t call = 0;; call++) {
+        arm(kind, call, 1, fault_errno);
+        enum idx_status status = try_compacting();
+        bool ended = disarm() == 0;
+        if (status != IDX_OK && status != expected) assert_status(expected, status);
+        if (call % 16 == 0 || ended) assert_ok(idx_verify(path, NULL, NULL, &failure));
+        if (!ended) continue;
+        assert_true(call >= least);
+        return;
+    }
+}
+
+static void test_compacting(void **state) {
+    (void)state;
+    compact_with_failures(FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY, 50);
+    compact_with_failures(FAULT_OPEN, EMFILE, IDX_IO_ERROR, 30);
+    compact_with_failures(FAULT_MKDIR, ENOSPC, IDX_DISK_FULL, 1);
+    compact_with_failures(FAULT_READ, EIO, IDX_IO_ERROR, 30);
+    compact_with_failures(FAULT_WRITE, ENOSPC, IDX_DISK_FULL, 8);
+    compact_with_failures(FAULT_SYNC, EIO, IDX_IO_ERROR, 8);
+    compact_with_failures(FAULT_RENAME, EIO, IDX_IO_ERROR, 1);
+    compact_with_failures(FAULT_RANDOM, EIO, IDX_IO_ERROR, 1);
+}
+
 /* What failed is not there, and can be done again. */
 static void test_growing(void **state) {
     expect_calls(fail_each(*state, try_growing, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 50);
@@ -511,6 +563,7 @@ int main(void) {
         in_place(test_building_without_threads),
         on_index(test_looking_up_without_memory_or_threads),
         on_index(test_growing),
+        on_index(test_compacting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
