@@ -5,9 +5,10 @@
  *   bench/growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single ones
  *                                                            beside plain fsyncs
  *   bench/growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without
- *   bench/growing growth FOLDER [--from N] [--to N] [--compact N]
- *                                                            check-and-adds from N to N fingerprints, compacted
- *                                                            beside that when N are pending, beside one build
+ *   bench/growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N]
+ *                                                            check-and-adds from N to N fingerprints, in batches of
+ *                                                            N (1,000), compacted beside that when N are pending,
+ *                                                            and one build of as many, by one thread
  *
  * Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and longest
  * begin with an index of --count (1e8) fingerprints, and growth with one of --from (1e6), which goes on to --to (5e7).
@@ -31,14 +32,15 @@
 #define K 3
 #define QUERIES ((size_t)200000)
 #define TOGETHER ((size_t)1000) /* queries of a call, and documents of a batch */
-#define SINGLES 500             /* durable single calls */
+#define MOST_TOGETHER ((size_t)100000)
+#define SINGLES 500 /* durable single calls */
 #define ROUNDS 5
 #define STEPS 10 /* of growth, between which look-ups are measured */
 
 static struct {
-    uint64_t count, pending, seconds, from, to, compact;
+    uint64_t count, pending, seconds, from, to, compact, batch;
     char path[4096];
-} setting = {100000000, 1000000, 10, 1000000, 50000000, 1000000, ""};
+} setting = {100000000, 1000000, 10, 1000000, 50000000, 1000000, TOGETHER, ""};
 
 static void check(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) die("%s", error->sentence);
@@ -90,17 +92,21 @@ static struct idx_index *open_index(const char *path) {
     return index;
 }
 
-static struct idx_writer *open_writer(const char *path) {
+/* One that compacts beside itself when so many documents are pending; 0 for never. */
+static struct idx_writer *open_writer(const char *path, uint64_t compact) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_writer *writer;
     struct idx_error error;
-    check(idx_writer_open(&writer, path, NULL, &error), &error);
+    options.compact_records = compact;
+    if (compact == 0) options.compact_segments = 0;
+    check(idx_writer_open(&writer, path, &options, &error), &error);
     return writer;
 }
 
 /* Checks and adds documents `begin` to `end`, some at a time. */
 static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t together) {
-    static struct idx_item items[TOGETHER];
-    static size_t counts[TOGETHER];
+    static struct idx_item items[MOST_TOGETHER];
+    static size_t counts[MOST_TOGETHER];
     struct idx_error error;
     for (uint64_t i = begin; i < end; i += together) {
         size_t some = end - i < together ? (size_t)(end - i) : together;
@@ -143,7 +149,7 @@ static void measure_lookups(void) {
     static const size_t together[] = {TOGETHER, 1};
     build(setting.path, setting.count, "auto");
     struct idx_index *base = open_index(setting.path);
-    struct idx_writer *writer = open_writer(setting.path);
+    struct idx_writer *writer = open_writer(setting.path, 0);
     uint64_t *queries = make_queries(setting.count);
     add(writer, setting.count, setting.count + setting.pending, TOGETHER);
     struct idx_index *index = open_index(setting.path);
@@ -187,7 +193,7 @@ static double sync_some(size_t count) {
 
 static void measure_adds(void) {
     build(setting.path, setting.count, "auto");
-    struct idx_writer *writer = open_writer(setting.path);
+    struct idx_writer *writer = open_writer(setting.path, 0);
     uint64_t at = setting.count, end = at + setting.pending;
     printf("check-and-adds in batches of %zu, at pending\ta second\ta second of the processor\n", TOGETHER);
     for (size_t i = 0; i < 4; i++) {
@@ -260,7 +266,7 @@ static void print_latency(const char *name, const struct latency *latency, doubl
 
 /* A process that adds until it is told to end. */
 static void write_on(void) {
-    struct idx_writer *writer = open_writer(setting.path);
+    struct idx_writer *writer = open_writer(setting.path, 0);
     for (uint64_t at = setting.count; !shared->ended; at += TOGETHER) {
         add(writer, at, at + TOGETHER, TOGETHER);
         shared->added = at + TOGETHER - setting.count;
@@ -317,47 +323,6 @@ static const char *choose_scheme(void) {
     return plans[chosen].scheme;
 }
 
-/* A thread that compacts beside the writer. */
-static struct {
-    pthread_t thread;
-    bool started;
-    atomic_bool ended;
-    uint64_t compacted; /* documents that were there when it began, and when those before it did */
-    double seconds;
-} compaction;
-
-static void *compact(void *context) {
-    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
-    struct idx_error error;
-    double begin = now();
-    check(idx_compact(setting.path, &options, NULL, &error), &error);
-    compaction.seconds += now() - begin;
-    compaction.ended = true;
-    return context;
-}
-
-static void end_compaction(void) {
-    if (compaction.started) pthread_join(compaction.thread, NULL);
-    compaction.started = false;
-}
-
-/* Begins one where enough is pending of `count` documents, and none is under way. */
-static void compact_some(uint64_t count) {
-    if (compaction.started && !compaction.ended) return;
-    end_compaction();
-    if (count - compaction.compacted < setting.compact) return;
-    compaction.compacted = count;
-    compaction.ended = false;
-    compaction.started = pthread_create(&compaction.thread, NULL, compact, NULL) == 0;
-}
-
-static void grow(struct idx_writer *writer, uint64_t begin, uint64_t end) {
-    for (uint64_t at = begin; at < end; at += TOGETHER) {
-        add(writer, at, end - at < TOGETHER ? end : at + TOGETHER, TOGETHER);
-        compact_some(at);
-    }
-}
-
 static void measure_growth(void) {
     const char *scheme = choose_scheme();
     char built_path[4200];
@@ -365,8 +330,7 @@ static void measure_growth(void) {
     double build_time = build(built_path, setting.to, scheme), total = build(setting.path, setting.from, scheme);
     struct idx_index *built = open_index(built_path);
     uint64_t *queries = make_queries(setting.from);
-    struct idx_writer *writer = open_writer(setting.path);
-    compaction.compacted = setting.from;
+    struct idx_writer *writer = open_writer(setting.path, setting.compact);
     look_up(built, queries, TOGETHER);
     printf("scheme %s; one build of %" PRIu64 ": %.1f s\n", scheme, setting.to, build_time);
     printf("fingerprints\tseconds so far\tof the build's\tsegments\tpending\tlook-up ns\tof the built one's\n");
@@ -374,7 +338,7 @@ static void measure_growth(void) {
         uint64_t next = setting.from + (setting.to - setting.from) * step / STEPS;
         double begin = now(), best[2];
         struct idx_properties properties;
-        grow(writer, at, next);
+        add(writer, at, next, setting.batch);
         total += now() - begin;
         struct idx_index *index = open_index(setting.path);
         idx_get_properties(index, &properties);
@@ -385,12 +349,12 @@ static void measure_growth(void) {
         idx_close(index);
         at = next;
     }
+    struct idx_error error;
     double begin = now();
-    end_compaction();
+    check(idx_writer_wait(writer, &error), &error);
     idx_writer_close(writer);
     total += now() - begin;
-    printf("all, closed: %.1f s, %.2f of the build's; compactions took %.1f s beside it\n", total, total / build_time,
-           compaction.seconds);
+    printf("all, closed: %.1f s, %.2f of the build's\n", total, total / build_time);
     idx_close(built);
     free(queries);
 }
@@ -402,7 +366,8 @@ static bool read_option(const char *name, const char *value) {
         const char *name;
         uint64_t *value;
     } options[] = {{"--count", &setting.count}, {"--pending", &setting.pending}, {"--seconds", &setting.seconds},
-                   {"--from", &setting.from},   {"--to", &setting.to},           {"--compact", &setting.compact}};
+                   {"--from", &setting.from},   {"--to", &setting.to},           {"--compact", &setting.compact},
+                   {"--batch", &setting.batch}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strcmp(name, options[i].name) == 0) *options[i].value = (uint64_t)strtod(value, NULL);
         if (strcmp(name, options[i].name) == 0) return *options[i].value > 0;
@@ -422,6 +387,7 @@ int main(int argc, char **argv) {
     for (int i = 3; i < argc; i += 2) {
         if (!read_option(argv[i], argv[i + 1])) die("%s %s is no option", argv[i], argv[i + 1]);
     }
+    if (setting.batch > MOST_TOGETHER) die("a batch can have %zu documents", MOST_TOGETHER);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (strcmp(argv[1], parts[i].name) != 0) continue;
         parts[i].measure();
