@@ -18,9 +18,10 @@
 #include "libidx/memory.h"
 #include "libidx/purge.h"
 
-/* A segment that is at most so many times as large as all that is newer becomes part of the new one, with those. So
- * with 2, all segments from any one on are more than three times as large as all that are newer, and an index of n
- * times what is pending has about log n to base 3 of them; each document is written again a few times for each. */
+/* A segment that is at most so many times as large as all that is newer becomes part of the new one, with those: an
+ * index of n times what is pending has about log n to base 3 segments then. Where that is more than it may have, it is
+ * as many times as it takes: with at most m, about the m-th root of n. Each document is written again about as many
+ * times as that for each segment. */
 #define GROWTH 2
 
 #define NUMBER_DIGITS 6
@@ -97,15 +98,28 @@ static uint64_t size_of(const struct idxi_segment *segment) {
     return (entry->documents > 0 ? entry->documents : entry->fingerprints) + entry->removed;
 }
 
+/* Sets growth[i] to how many times segment i is as large as all that is newer, for those before segment `end`; less
+ * than one more time than that. */
+static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
+    uint64_t newer = count_records(index);
+    for (size_t i = index->open_segments; i-- > 0; newer += size_of(index->segments[i]))
+        if (i < end) growth[i] = size_of(index->segments[i]) / (newer + 1);
+}
+
 static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
-    size_t first = index->open_segments, most = compaction->options.max_segments;
-    uint64_t newer = count_records(index);
-    if (newer == 0) newer = size_of(index->segments[--first]);
-    for (size_t i = first; i-- > 0; newer += size_of(index->segments[i])) {
-        if (size_of(index->segments[i]) <= GROWTH * newer || i + 1 >= most) first = i;
+    size_t most = compaction->options.max_segments, first = 0;
+    size_t end = index->open_segments - (count_records(index) == 0); /* segments before the newest part */
+    uint64_t growth[IDXF_MAX_SEGMENTS], limit = GROWTH;
+    if (compaction->options.all) return 0;
+    measure_growth(index, end, growth);
+    if (end + 1 > most) {
+        uint64_t least = UINT64_MAX;
+        for (size_t i = 0; i < most; i++) least = growth[i] < least ? growth[i] : least;
+        if (least > limit) limit = least;
     }
-    return compaction->options.all ? 0 : first;
+    while (first < end && growth[first] > limit) first++;
+    return first;
 }
 
 static bool is_needed(const struct compaction *compaction) {

@@ -423,11 +423,15 @@ static void prefetch_slot(const struct keys *keys, uint64_t hash) {
     __builtin_prefetch(&table->slots[place_of(table, hash)], 1);
 }
 
-/* Has memory fetched what appending will touch, all at once. */
-static void prefetch(const struct idxi_pending *pending, uint64_t fingerprint, uint64_t id_hash) {
+static uint64_t hash_id_of(const struct idxf_record *record) {
+    return record->id_size == 0 ? hash_id("", 0) : hash_id(record->id, record->id_size);
+}
+
+void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record) {
     struct bucket *places[MAX_PARTS];
+    uint64_t fingerprint = record->fingerprint;
     prefetch_slot(&pending->fingerprints, hash_fingerprint(fingerprint));
-    prefetch_slot(&pending->ids, id_hash);
+    prefetch_slot(&pending->ids, hash_id_of(record));
     for (unsigned i = 0; i < pending->part_count; i++) {
         places[i] = get_bucket(&pending->parts[i], fingerprint);
         __builtin_prefetch(places[i]);
@@ -497,8 +501,7 @@ enum idx_status idxi_pending_append(struct idxi_pending *pending, const struct i
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
                          (unsigned long long)count);
     uint32_t number = (uint32_t)count;
-    uint64_t id_hash = record->id_size == 0 ? hash_id("", 0) : hash_id(record->id, record->id_size);
-    prefetch(pending, record->fingerprint, id_hash);
+    uint64_t id_hash = hash_id_of(record);
     if (!reserve(pending, record, number, &id)) return idxi_fail_memory(error);
     struct record *ours = get_record(pending, number);
     *ours = (struct record){.fingerprint = record->fingerprint,

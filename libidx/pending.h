@@ -32,6 +32,9 @@ uint64_t idxi_pending_last(const struct idxi_pending *pending);
 enum idx_status idxi_pending_append(struct idxi_pending *pending, const struct idxf_record *record,
                                     struct idx_error *error);
 
+/* Asks memory for what appending the record reads and writes: worth it some records ahead. Who appends calls it. */
+void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record);
+
 /* Bytes allocated. From any thread. */
 size_t idxi_pending_bytes(const struct idxi_pending *pending);
 

@@ -48,6 +48,10 @@ void idxi_tail_release(struct idxi_tail *tail) {
     free(tail);
 }
 
+void idxi_tail_expect(const struct idxi_tail *tail, const struct idxf_record *record) {
+    if (tail->pending != NULL) idxi_pending_expect(tail->pending, record);
+}
+
 static enum idx_status append(struct idxi_tail *tail, const struct idxf_record *record, struct idx_error *error) {
     if (tail->pending == NULL) IDXI_TRY(idxi_pending_new(&tail->pending, &tail->rules, tail->k, tail->after, error));
     IDXI_TRY(idxi_pending_append(tail->pending, record, error));
@@ -59,6 +63,7 @@ static enum idx_status append(struct idxi_tail *tail, const struct idxf_record *
 static enum idx_status take_record(void *context, uint64_t sequence, const struct idxf_record *record,
                                    struct idx_error *error) {
     (void)sequence; /* that behind the last one */
+    idxi_tail_expect(context, record);
     return append(context, record, error);
 }
 

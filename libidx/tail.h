@@ -31,6 +31,9 @@ enum idx_status idxi_tail_read(struct idxi_tail *tail, int folder, const char *f
 /* Whether reading met a log. */
 bool idxi_tail_has_log(struct idxi_tail *tail);
 
+/* Asks memory for what appending the record reads and writes. For who appends, some records ahead. */
+void idxi_tail_expect(const struct idxi_tail *tail, const struct idxf_record *record);
+
 /* For the writer, who shares its tail with nobody: appends a record that is to come into the log, after the last one of
  * *view, which sees it at once. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
 enum idx_status idxi_tail_append(struct idxi_tail *tail, const struct idxf_record *record, struct idxi_tail_view *view,

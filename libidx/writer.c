@@ -14,10 +14,14 @@
 #include "libidx/lock.h"
 #include "libidx/log_writer.h"
 #include "libidx/nearest.h"
+#include "libidx/parallel.h"
 #include "libidx/search.h"
 
 /* Documents that are looked up together, before any of them is added: few, since they are compared with each other. */
-#define TOGETHER 256
+#define TOGETHER 1024
+
+/* Those that a thread takes at a time. */
+#define TAKEN 256
 
 struct idx_writer {
     struct idx_index *index; /* the view, which it alone has */
@@ -26,6 +30,7 @@ struct idx_writer {
     const struct idxi_compare_way *compare;
     uint64_t compact_records; /* as the options say */
     unsigned compact_segments;
+    unsigned threads;
     struct idxi_background background;
     uint64_t next_compaction; /* no earlier than behind this record */
     /* The batch at hand. */
@@ -54,6 +59,10 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
     writer->compare = ways[idxi_compare_ways(ways) - 1];
     writer->compact_records = options->compact_records;
     writer->compact_segments = options->compact_segments;
+    writer->threads = options->threads;
+    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
+                         IDX_MAX_THREADS);
     IDXI_TRY(idx_open(&writer->index, path, &open_options, error));
     IDXI_TRY(idxi_lock_index(&writer->lock, IDXI_LOCK_NAME, &writer->index, error));
     const struct idx_index *index = writer->index;
@@ -196,6 +205,17 @@ static enum idx_status decide(struct idx_writer *writer, enum idxf_operation ope
     return IDX_OK;
 }
 
+/* Records ahead of which memory is asked for what appending them takes. */
+#define AHEAD 8
+
+/* Asks memory for what adding an item that comes soon takes, where there is one. */
+static void expect(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count) {
+    uint8_t number[sizeof(uint64_t)];
+    if (i >= count) return;
+    struct idxf_record record = make_record(writer, IDXF_ADD, &items[i], number);
+    idxi_tail_expect(writer->index->tail, &record);
+}
+
 /* Whether items may be recorded so. */
 static enum idx_status check_items(const struct idx_writer *writer, enum idxf_operation operation,
                                    const struct idx_item *items, size_t count, struct idx_error *error) {
@@ -218,7 +238,10 @@ enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item 
     enum idx_status status = IDX_OK;
     IDXI_TRY(check_items(writer, IDXF_ADD, items, count, error));
     IDXI_TRY(begin(writer, count, error));
-    for (size_t i = 0; i < count && status == IDX_OK; i++) status = decide(writer, IDXF_ADD, &items[i], error);
+    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+        expect(writer, items, i + AHEAD, count);
+        status = decide(writer, IDXF_ADD, &items[i], error);
+    }
     return end(writer, status, error);
 }
 
@@ -226,7 +249,9 @@ enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item 
  * added. */
 struct checking {
     struct idxi_comparison comparison;
+    const struct idx_index *index;
     struct idxi_nearest nearest;
+    size_t count;
     size_t query; /* that is compared */
     uint64_t queries[TOGETHER];
     uint64_t added[TOGETHER];
@@ -243,6 +268,7 @@ static enum idx_status add_new(struct idx_writer *writer, struct checking *check
                                size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
         checking->query = i;
+        expect(writer, items, i + AHEAD, count);
         writer->compare->between(&checking->comparison, &checking->queries[i], 1, checking->added,
                                  checking->added_count);
         idxi_nearest_sort(&checking->nearest, i);
@@ -253,16 +279,24 @@ static enum idx_status add_new(struct idx_writer *writer, struct checking *check
     return IDX_OK;
 }
 
+static enum idx_status look_up(void *context, size_t number, struct idx_error *error) {
+    struct checking *checking = context;
+    struct idxi_search search;
+    size_t begin = number * TAKEN, end = checking->count - begin < TAKEN ? checking->count : begin + TAKEN;
+    idxi_search_init(&search, checking->index, checking->comparison.distance, checking->queries, idxi_nearest_take,
+                     &checking->nearest, error);
+    return idxi_search_queries(&search, begin, end);
+}
+
 static enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                      unsigned distance, struct idxi_nearest nearest, struct idx_error *error) {
-    struct checking checking = {.comparison = {distance, take_added}, .nearest = nearest};
-    struct idxi_search search;
+    struct checking checking = {
+        .comparison = {distance, take_added}, .index = writer->index, .nearest = nearest, .count = count};
     for (size_t i = 0; i < count; i++) {
         checking.queries[i] = items[i].fingerprint;
         nearest.counts[i] = 0;
     }
-    idxi_search_init(&search, writer->index, distance, checking.queries, idxi_nearest_take, &checking.nearest, error);
-    IDXI_TRY(idxi_search_queries(&search, 0, count));
+    IDXI_TRY(idxi_parallel((count + TAKEN - 1) / TAKEN, writer->threads, look_up, &checking, NULL, error));
     return add_new(writer, &checking, items, count, error);
 }
 

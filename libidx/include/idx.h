@@ -805,14 +805,15 @@ struct idx_writer_options {
     enum idx_residence residence; /* of the segments, which it looks up in, too */
     /* Once more records than these are pending, or there are more segments than these, a thread of the writer compacts
      * the index (idx_compact) while the writer goes on; at four times as many records it waits for that. 0: never for
-     * that reason. A million records take some 100 MB and make look-ups somewhat slower; and a segment of so many is
-     * worth its own probes. */
+     * that reason. A million records take some 100 MB and make look-ups somewhat slower. Look-ups probe each segment,
+     * so two make them nearly twice as slow as one; but with more of them, less is written again. */
     uint64_t compact_records;
     unsigned compact_segments; /* up to 1024 */
+    unsigned threads;          /* that a batch of check_and_add is looked up by, 1 to IDX_MAX_THREADS */
 };
 
 #define IDX_WRITER_OPTIONS_INIT                                                                                        \
-    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, 1000000, 8 }
+    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, 1000000, 2, 1 }
 
 /* Adds documents to an index that stands, and removes some: they are pending from then on, in pending.mdb, and all who
  * open or refresh the index see them. One thread at a time. All of one call is one step: it is on disk when the call
@@ -886,7 +887,7 @@ IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const s
 struct idx_compact_options {
     size_t size;
     bool all;                      /* make one segment of all, so that nothing removed is kept */
-    unsigned max_segments;         /* how many there may be afterwards, 1 to 1024 */
+    unsigned max_segments;         /* how many there may be afterwards, 1 to 1024; as compact_segments of a writer */
     unsigned threads;              /* 1 to IDX_MAX_THREADS */
     uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents come on top */
     const char *temporary_folder;  /* NULL for the index's own */
@@ -895,7 +896,7 @@ struct idx_compact_options {
 };
 
 #define IDX_COMPACT_OPTIONS_INIT                                                                                       \
-    { sizeof(struct idx_compact_options), false, 8, 1, 0, NULL, NULL, NULL }
+    { sizeof(struct idx_compact_options), false, 2, 1, 0, NULL, NULL, NULL }
 
 struct idx_compact_summary {
     bool changed;          /* else there was nothing to do */

@@ -68,11 +68,17 @@ static void add(struct idx_writer *writer, size_t i) {
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
 }
 
-static void compact(const char *path, bool all, struct idx_compact_summary *summary) {
+/* 0: at most as many segments as by default. */
+static void compact_to(const char *path, unsigned max_segments, bool all, struct idx_compact_summary *summary) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = all;
+    if (max_segments > 0) options.max_segments = max_segments;
     assert_ok(idx_compact(path, &options, summary, &failure));
     assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+static void compact(const char *path, bool all, struct idx_compact_summary *summary) {
+    compact_to(path, 0, all, summary);
 }
 
 /* The one segment of an index. */
@@ -151,27 +157,66 @@ static void test_as_built(void **state) {
     check_as_built(*state, IDX_ID_NONE);
 }
 
-/* Segments are three times as large from one to the next older one at least, but for the pending records at hand. */
+#define ROUND 10 /* documents that are pending each time */
+
+/* Grows an index by many compactions. Sets *most to how many segments there are at the most, and returns how many
+ * documents were written in all. Afterwards `check` looks at the segments each time. */
+static uint64_t grow(const char *path, unsigned max_segments, size_t rounds, size_t *most,
+                     void (*check)(const struct idxf_manifest *manifest)) {
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    uint64_t written = 0;
+    assert_non_null(manifest);
+    build(path, IDX_ID_U64, 0, ROUND, false);
+    *most = 0;
+    for (size_t round = 1; round <= rounds; round++) {
+        struct idx_compact_summary summary;
+        struct idx_writer *writer = open_writer(path, 0, 0);
+        for (size_t i = 0; i < ROUND; i++) add(writer, ROUND * round + i);
+        idx_writer_close(writer);
+        compact_to(path, max_segments, false, &summary);
+        read_manifest(path, manifest);
+        uint64_t documents = 0;
+        for (size_t i = 0; i < manifest->segment_count; i++) documents += manifest->segments[i].documents;
+        assert_int_equal(documents, ROUND * (round + 1));
+        if (manifest->segment_count > *most) *most = manifest->segment_count;
+        written += summary.documents;
+        check(manifest);
+    }
+    remove_all(path);
+    free(manifest);
+    return written;
+}
+
+/* Each is about three times as large as all that are newer, or more. */
+static void check_tiers(const struct idxf_manifest *manifest) {
+    uint64_t newer = 0;
+    for (size_t i = manifest->segment_count; i-- > 0; newer += manifest->segments[i].documents)
+        if (newer > 0) assert_true(manifest->segments[i].documents >= 3 * (newer + 1));
+}
+
+static void check_nothing(const struct idxf_manifest *manifest) { (void)manifest; }
+
 static void test_tiers(void **state) {
     const char *path = path_in(*state, "i");
-    struct idxf_manifest *manifest = malloc(sizeof *manifest);
-    assert_non_null(manifest);
-    build(path, IDX_ID_U64, 0, 10, false);
-    size_t most = 0;
-    for (size_t round = 0; round < 60; round++) {
-        struct idx_writer *writer = open_writer(path, 0, 0);
-        for (size_t i = 0; i < 10; i++) add(writer, 10 + 10 * round + i);
-        idx_writer_close(writer);
-        compact(path, false, NULL);
-        read_manifest(path, manifest);
-        uint64_t newer = 0;
-        for (size_t i = manifest->segment_count; i-- > 0; newer += manifest->segments[i].documents)
-            if (newer > 0) assert_true(manifest->segments[i].documents > 2 * newer);
-        if (manifest->segment_count > most) most = manifest->segment_count;
-        assert_int_equal(newer, 20 + 10 * round);
-    }
-    assert_int_equal(most, 4);
-    free(manifest);
+    size_t most;
+    grow(path, 8, 60, &most, check_tiers);
+    assert_int_equal(most, 3);
+}
+
+/* With a bound on segments, documents are written again the fewer times the more of them there may be: with one, all
+ * each time, with two, as many times as the root of that says. */
+static void test_bounds(void **state) {
+    const char *path = path_in(*state, "i");
+    const size_t rounds = 63, whole = ROUND * (rounds + 1) * (rounds + 2) / 2 - ROUND;
+    size_t most;
+    assert_int_equal(grow(path, 1, rounds, &most, check_nothing), whole);
+    assert_int_equal(most, 1);
+    uint64_t by_two = grow(path, 2, rounds, &most, check_nothing);
+    assert_int_equal(most, 2);
+    uint64_t by_three = grow(path, 3, rounds, &most, check_nothing);
+    assert_int_equal(most, 3);
+    assert_in_range(by_two, ROUND * rounds, ROUND * rounds * 8);
+    assert_in_range(by_three, ROUND * rounds, by_two);
 }
 
 /* ---- Who else is there ---- */
@@ -327,8 +372,8 @@ static void test_kills(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_as_built),  in_folder(test_tiers),      in_folder(test_leftovers), in_folder(test_one_at_a_time),
-        in_folder(test_cancelled), in_folder(test_background), in_folder(test_kills),
+        in_folder(test_as_built),      in_folder(test_tiers),     in_folder(test_bounds),     in_folder(test_leftovers),
+        in_folder(test_one_at_a_time), in_folder(test_cancelled), in_folder(test_background), in_folder(test_kills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -660,6 +660,96 @@ static void test_numbers_in_segments(void **state) { play_steps(*state, IDX_ID_U
 static void test_none(void **state) { play_steps(*state, IDX_ID_NONE, 1, scale(1200)); }
 static void test_none_in_segments(void **state) { play_steps(*state, IDX_ID_NONE, 2, scale(1200)); }
 
+/* ---- Large batches ---- */
+
+#define LARGE 5000
+#define SPREAD 2 /* distance that is checked */
+
+/* Clustered ones. */
+static void make_items(struct idx_item items[LARGE]) {
+    uint64_t seed = 5;
+    for (size_t i = 0; i < LARGE; i++) {
+        uint64_t near = i % 3 > 0 ? items[next_random(&seed) % i].fingerprint : next_random(&seed);
+        for (size_t errors = next_random(&seed) % 4; errors > 0; errors--)
+            near ^= UINT64_C(1) << next_random(&seed) % 64;
+        items[i] = (struct idx_item){.fingerprint = near & UINT32_MAX, .number = i};
+    }
+}
+
+/* How many different ones of a list are near, and the nearest. */
+static size_t scan_list(const uint64_t *list, size_t count, uint64_t query, struct idx_match *nearest) {
+    size_t near = 0;
+    *nearest = (struct idx_match){0, 64};
+    for (size_t i = 0; i < count; i++) {
+        struct idx_match match = {list[i], idx_distance(list[i], query)};
+        bool again = match.distance > SPREAD;
+        for (size_t j = 0; j < i && !again; j++) again = list[j] == list[i];
+        if (again) continue;
+        near++;
+        if (match.distance < nearest->distance ||
+            (match.distance == nearest->distance && match.fingerprint < nearest->fingerprint))
+            *nearest = match;
+    }
+    return near;
+}
+
+/* Some in what was built, some pending, and one batch by several threads: each is added where no other within the
+ * distance was there before it, one of the batch or not. */
+static void check_large_batch(const char *path, unsigned threads) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_build_options build = options_for(BITS, K, "auto");
+    static struct idx_item items[LARGE];
+    static struct idx_match matches[LARGE];
+    static uint64_t there[LARGE];
+    static size_t counts[LARGE];
+    const size_t built = 500, pending = 1000;
+    struct idx_builder *builder;
+    struct idx_writer *writer;
+    size_t count = pending;
+    make_items(items);
+    for (size_t i = 0; i < pending; i++) there[i] = items[i].fingerprint;
+    build.id_type = IDX_ID_U64;
+    assert_ok(idx_builder_open(&builder, path, &build, &failure));
+    for (size_t i = 0; i < built; i++) assert_ok(idx_builder_add_u64(builder, there[i], i, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    options.threads = threads;
+    assert_ok(idx_writer_open(&writer, path, &options, &failure));
+    assert_ok(idx_writer_add(writer, items + built, pending - built, &failure));
+    assert_ok(idx_writer_check_and_add(writer, items + pending, LARGE - pending, SPREAD, matches, 1, counts, &failure));
+    for (size_t i = pending; i < LARGE; i++) {
+        struct idx_match nearest, *match = &matches[i - pending];
+        size_t near = scan_list(there, count, items[i].fingerprint, &nearest);
+        assert_int_equal(counts[i - pending], near);
+        if (near > 0) assert_true(match->fingerprint == nearest.fingerprint && match->distance == nearest.distance);
+        if (near == 0) there[count++] = items[i].fingerprint;
+    }
+    assert_in_range(count, LARGE / 4, LARGE * 3 / 4);
+    idx_writer_close(writer);
+    remove_all(path);
+}
+
+static void test_large_batches(void **state) {
+    check_large_batch(path_in(*state, "i"), 1);
+    check_large_batch(path_in(*state, "i"), 4);
+}
+
+static void test_threads(void **state) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    const unsigned wrong[] = {0, IDX_MAX_THREADS + 1};
+    struct model *model = calloc(1, sizeof *model);
+    const char *path = path_in(*state, "i");
+    struct idx_writer *writer;
+    assert_non_null(model);
+    make_pool(1);
+    make_index(*state, path, model, 1, 1);
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        options.threads = wrong[i];
+        assert_status(IDX_INVALID_ARGUMENT, idx_writer_open(&writer, path, &options, &failure));
+    }
+    free(model);
+}
+
 /* ---- Damage ---- */
 
 static enum idx_status open_and_close(const char *path) {
@@ -706,6 +796,8 @@ int main(void) {
         in_folder(test_numbers_in_segments),
         in_folder(test_none),
         in_folder(test_none_in_segments),
+        in_folder(test_large_batches),
+        in_folder(test_threads),
         in_folder(test_damaged_removals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
