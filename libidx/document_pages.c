@@ -9,55 +9,11 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "libidx/error.h"
-
-/* LMDB's data file, in host byte order: offsets within a page. */
-enum {
-    PAGE_HEADER = 16, /* bytes: page number, padding, flags, bounds */
-    AT_FLAGS = 10,
-    AT_LOWER = 12, /* where the array of node offsets ends; in an overflow page: the number of pages, 4 bytes */
-    AT_MAGIC = PAGE_HEADER,
-    AT_VERSION = PAGE_HEADER + 4,
-    AT_PAGE_SIZE = PAGE_HEADER + 24,
-    AT_FREE = PAGE_HEADER + 24,
-    AT_MAIN = PAGE_HEADER + 72,
-    AT_LAST_PAGE = PAGE_HEADER + 120,
-    AT_TRANSACTION = PAGE_HEADER + 128,
-    /* Nodes: data size, or page number, in 32 bits; flags, or its high bits; key size; key; data. */
-    NODE_HEADER = 8,
-    AT_NODE_FLAGS = 4,
-    AT_KEY_SIZE = 6,
-    /* The record of a named database. */
-    DATABASE_BYTES = 48,
-    AT_DATABASE_FLAGS = 4,
-    AT_DEPTH = 6,
-    AT_COUNTS = 8, /* of branch pages, leaf pages, overflow pages and entries */
-    AT_ROOT = 40,
-};
-
-enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
-enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
+#include "libidx/lmdb_layout.h"
 
 #define LMDB_MAGIC 0xBEEFC0DE
 #define LMDB_VERSION 1
 #define MAX_PAGE_SIZE 65536
-
-static uint16_t host16(const uint8_t *bytes) {
-    uint16_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static uint32_t host32(const uint8_t *bytes) {
-    uint32_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static uint64_t host64(const uint8_t *bytes) {
-    uint64_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
 
 _Static_assert(AT_TRANSACTION + 8 == IDXI_META_BYTES, "the transaction's number comes last");
 
@@ -307,13 +263,19 @@ enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_erro
     return settle(cursor, error);
 }
 
-enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
-                                struct idxi_page_cursor *cursor, struct idx_error *error) {
+/* Begins at the root of a tree; an empty one has depth 0, and nothing is found there. */
+static enum idx_status enter(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
+                             struct idx_error *error) {
     cursor->pages = pages;
     cursor->depth = 0;
     cursor->found = false;
-    if (root == IDXI_NO_PAGE) return IDX_OK;
-    IDXI_TRY(go_down(cursor, root, error));
+    return root == IDXI_NO_PAGE ? IDX_OK : go_down(cursor, root, error);
+}
+
+enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
+                                struct idxi_page_cursor *cursor, struct idx_error *error) {
+    IDXI_TRY(enter(pages, root, cursor, error));
+    if (cursor->depth == 0) return IDX_OK;
     for (;;) {
         const uint8_t *page = cursor->way[cursor->depth - 1].page;
         if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
@@ -325,11 +287,8 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
 
 enum idx_status idxi_pages_last(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
                                 struct idx_error *error) {
-    cursor->pages = pages;
-    cursor->depth = 0;
-    cursor->found = false;
-    if (root == IDXI_NO_PAGE) return IDX_OK;
-    IDXI_TRY(go_down(cursor, root, error));
+    IDXI_TRY(enter(pages, root, cursor, error));
+    if (cursor->depth == 0) return IDX_OK;
     for (;;) {
         unsigned *node = &cursor->way[cursor->depth - 1].node;
         *node = count_nodes(pages, cursor->way[cursor->depth - 1].page) - 1;

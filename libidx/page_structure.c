@@ -5,14 +5,10 @@
 
 #include "libidx/document_pages.h"
 #include "libidx/error.h"
+#include "libidx/lmdb_layout.h"
 
-/* Offsets within pages and nodes, in host byte order: as in document_pages.c. */
-enum { PAGE_HEADER = 16, AT_FLAGS = 10, AT_LOWER = 12, AT_UPPER = 14 };
-enum { NODE_HEADER = 8, AT_NODE_FLAGS = 4, AT_KEY_SIZE = 6 };
-enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02, OVERFLOW_PAGE = 0x04 };
-enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
 enum { INTEGER_KEYS = 0x08, ORDER_FLAGS = 0x7e };
-enum { DATABASE_BYTES = 48, MAX_KEY_BYTES = 511, MAX_NAMED = 2 };
+enum { MAX_KEY_BYTES = 511, MAX_NAMED = 2 };
 
 enum kind { FREE_PAGES, NAMED_DATABASES, PLAIN };
 
@@ -34,24 +30,6 @@ struct check {
     struct idxi_database named[MAX_NAMED];
     size_t named_count;
 };
-
-static uint16_t host16(const uint8_t *bytes) {
-    uint16_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static uint32_t host32(const uint8_t *bytes) {
-    uint32_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static uint64_t host64(const uint8_t *bytes) {
-    uint64_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
 
 static enum idx_status fail_page(const struct check *check, uint64_t number, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, check->pages->path,
