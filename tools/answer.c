@@ -13,8 +13,13 @@ void answerer_init(struct answerer *answerer, const struct question *question) {
     answerer->front = (struct output)OUTPUT_KEPT;
 }
 
-void answerer_free(struct answerer *answerer) {
+void answerer_forget(struct answerer *answerer) {
     idx_documents_close(answerer->documents);
+    answerer->documents = NULL;
+}
+
+void answerer_free(struct answerer *answerer) {
+    answerer_forget(answerer);
     free(answerer->matches);
     free(answerer->front.bytes);
 }

@@ -47,6 +47,9 @@ bool answer(struct answerer *answerer, const struct query *queries, size_t count
 bool answer_matches(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
                     struct output *output);
 
+/* Lets go of the question's index. */
+void answerer_forget(struct answerer *answerer);
+
 void answerer_free(struct answerer *answerer);
 
 #endif

@@ -131,6 +131,10 @@ bool answers_found(const struct answers *answers) {
     return false;
 }
 
+void answers_forget(struct answers *answers) {
+    for (unsigned i = 0; i < answers->threads; i++) answerer_forget(&answers->answerers[i]);
+}
+
 void answers_free(struct answers *answers) {
     if (answers == NULL) return;
     for (unsigned i = 0; i < answers->threads; i++) answerer_free(&answers->answerers[i]);

@@ -21,6 +21,9 @@ bool answers_answer(struct answers *answers, struct output *output, struct idx_e
 /* Whether any query had a match so far. */
 bool answers_found(const struct answers *answers);
 
+/* Lets go of the question's index, so that it may be closed, and the question may get another. */
+void answers_forget(struct answers *answers);
+
 void answers_free(struct answers *answers);
 
 #endif

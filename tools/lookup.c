@@ -5,6 +5,7 @@
 #include "tools/command.h"
 
 #include <limits.h>
+#include <string.h>
 
 static const char help[] =
     "Usage: idx lookup [OPTION…] INDEX [FINGERPRINT…]\n"
@@ -32,6 +33,7 @@ static const char help[] =
     "                         of them are near to\n"
     "  --threads N            look up by N threads (default 1)\n"
     "  --disk                 for an index larger than memory: ask the disk for all that the queries at hand need\n"
+    "  --refresh              answer each line from what INDEX has when it comes, not from what it had at first\n"
     "\n"
     "Output, a line a match and document, by distance, then fingerprint, then document:\n"
     "  query, tab, fingerprint, tab, distance, tab, document ID\n"
@@ -58,7 +60,8 @@ struct lookup {
     int format, notation;
     unsigned distance; /* UINT_MAX: not given */
     unsigned threads;
-    bool disk;
+    bool disk, refresh;
+    struct idx_index *index;
 };
 
 static bool check_options(const struct lookup *lookup) {
@@ -67,6 +70,9 @@ static bool check_options(const struct lookup *lookup) {
         complain_of_usage("give fingerprints or --text, not both");
     else if (lookup->queries.ids.count > 0 && lookup->queries.texts.count + lookup->queries.fingerprints.count > 0)
         complain_of_usage("give --id, or fingerprints, or --text, not both");
+    else if (lookup->refresh &&
+             lookup->queries.texts.count + lookup->queries.fingerprints.count + lookup->queries.ids.count > 0)
+        complain_of_usage("--refresh is for lines on standard input; leave it out");
     else if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
         complain_of_usage("--table does nothing without --text; leave it out");
     else if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
@@ -104,6 +110,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "agree", .kind = OPTION_COUNT, .value = &question->agree, .least = 1},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &lookup->threads, .least = 1, .most = 256},
         {.name = "disk", .kind = OPTION_FLAG, .value = &lookup->disk},
+        {.name = "refresh", .kind = OPTION_FLAG, .value = &lookup->refresh},
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -115,20 +122,33 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     return check_options(lookup);
 }
 
+/* Asks this index from now on, in place of the one before, if any. */
+static void take_index(struct lookup *lookup, struct idx_index *index) {
+    struct question *question = &lookup->question;
+    struct queries *queries = &lookup->queries;
+    if (index != lookup->index) idx_close(lookup->index);
+    lookup->index = index;
+    question->index = queries->index = index;
+    idx_get_properties(index, &question->properties);
+    queries->rules.bits = question->properties.bits;
+    queries->rules.notation = question->notation;
+    queries->recipe = question->properties.recipe;
+    queries->id_type = question->properties.id_type;
+}
+
 /* Opening costs nothing where all is mapped, and look-ups cost less where the directories are loaded. */
-static bool open_index(struct lookup *lookup, struct idx_index **index) {
+static bool open_index(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
     bool few = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
     options.residence = few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
     if (lookup->disk) options.residence = IDX_RESIDENCE_DISK;
-    if (idx_open(index, lookup->path, &options, &error) != IDX_OK) {
+    if (idx_open(&lookup->index, lookup->path, &options, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;
     }
-    idx_get_properties(*index, &question->properties);
-    question->index = *index;
+    take_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
     if (question->distance > question->properties.k) {
         complain("-k %u is more than the %u that %s was built for; build it with that -k, or look up within %u",
@@ -140,12 +160,38 @@ static bool open_index(struct lookup *lookup, struct idx_index **index) {
                  lookup->path);
         return false;
     }
-    lookup->queries.rules.bits = question->properties.bits;
-    lookup->queries.rules.notation = question->notation;
-    lookup->queries.recipe = question->properties.recipe;
-    lookup->queries.index = *index;
-    lookup->queries.id_type = question->properties.id_type;
     return true;
+}
+
+/* Whether an index that took the other's place answers the same questions, in the same form. */
+static bool is_alike(const struct idx_properties *one, const struct idx_properties *other, unsigned distance) {
+    const char *recipe = one->recipe == NULL ? "" : one->recipe, *other_recipe = other->recipe;
+    return one->bits == other->bits && one->id_type == other->id_type && distance <= other->k &&
+           strcmp(recipe, other_recipe == NULL ? "" : other_recipe) == 0;
+}
+
+/* Goes on with what the index has now. */
+static bool refresh(struct lookup *lookup, struct answers *answers) {
+    struct question *question = &lookup->question;
+    struct idx_properties properties;
+    struct idx_index *newer;
+    struct idx_error error;
+    if (idx_refresh(lookup->index, &newer, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    if (newer == NULL) return true;
+    idx_get_properties(newer, &properties);
+    bool alike = is_alike(&question->properties, &properties, question->distance);
+    if (alike) {
+        answers_forget(answers);
+        take_index(lookup, newer);
+    } else {
+        idx_close(newer);
+        complain("%s was replaced by an index of other bits, ID type, recipe, or a smaller -k; look up in it anew",
+                 lookup->path);
+    }
+    return alike;
 }
 
 /* Fills the batch with what is at hand, at least one query. */
@@ -183,6 +229,10 @@ static enum queries_status answer_together(struct lookup *lookup, struct output 
     }
     do {
         status = fill(&lookup->queries, answers);
+        if (lookup->refresh && !refresh(lookup, answers)) {
+            status = QUERIES_FAILED;
+            break;
+        }
         bool whole = answer_at_hand(answers, &agree, output, &error);
         output_flush(output);
         if (!whole) complain("%s", error.sentence);
@@ -206,13 +256,12 @@ static int answer_all(struct lookup *lookup) {
 }
 
 static int run(struct lookup *lookup) {
-    struct idx_index *index = NULL;
     int status = ENDS_BADLY;
-    if (open_index(lookup, &index)) {
+    if (open_index(lookup)) {
         if (queries_open(&lookup->queries)) status = answer_all(lookup);
         queries_close(&lookup->queries);
     }
-    idx_close(index);
+    idx_close(lookup->index);
     return status;
 }
 

@@ -14,7 +14,7 @@ _idx_options() {
         remove) echo --by-fingerprint --by-id --fingerprints --skip-bad-lines --help ;;
         compact) echo --all --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
-        lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --help ;;
+        lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --refresh --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
         dedup)
             echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
