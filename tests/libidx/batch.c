@@ -181,6 +181,21 @@ static void test_large_tables(void **state) {
     free_set(&set);
 }
 
+/* So many queries that differ in their last bits alone, that tables with others in front sort them as one bucket. */
+static void test_alike_queries(void **state) {
+    enum { COUNT = 9000, ITEMS = 1000 };
+    static uint64_t queries[COUNT];
+    uint64_t items[ITEMS], seed = 23;
+    for (size_t i = 0; i < COUNT; i++) queries[i] = UINT64_C(0x3456789abcd00000) | next_random(&seed) >> 44;
+    for (size_t i = 0; i < ITEMS; i++) items[i] = turn_bits(queries[i], 64, (unsigned)i % 5, &seed);
+    struct set set = set_of(items, ITEMS, 64);
+    struct trial trial = {"alike", .set = &set, .scheme = "4", .k = 3, .segments = 1, .block_size = 64};
+    struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
+    check_ways(index, &set, queries, COUNT, 3, "alike");
+    idx_close(index);
+    free_set(&set);
+}
+
 /* More matches than memory holds, by far: they go through files, which have no names. */
 static void test_many_matches(void **state) {
     struct set set = make_ball(UINT64_C(0x123456789abcdef0), 64, 2);
@@ -491,6 +506,7 @@ int main(void) {
         in_folder(test_bits),
         in_folder(test_segments),
         in_folder(test_large_tables),
+        in_folder(test_alike_queries),
         in_folder(test_many_matches),
         in_folder(test_stopping),
         in_folder(test_cancelling),
