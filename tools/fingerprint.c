@@ -6,6 +6,7 @@
 #include "tools/text_options.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static const char help[] =
     "Usage: idx fingerprint [OPTION…] [FILE|FOLDER…]\n"
@@ -58,11 +59,18 @@ static const char help[] =
 /* FORMAT_AUTO to FORMAT_HTML. */
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
 
+/* The table takes the place of what is there, which must not be a device, or a link like /dev/stdout. */
 static bool check_train(const struct text_options *texts) {
     const struct pipeline_rules *rules = &texts->rules;
-    if (rules->train == NULL || !(texts->features || rules->table != NULL || rules->min_features > 0)) return true;
-    complain_of_usage("--train counts the features of texts: leave --features, --hashes, --table and --min-features "
-                      "out");
+    struct stat there;
+    if (rules->train == NULL) return true;
+    if (texts->features || rules->table != NULL || rules->min_features > 0)
+        complain_of_usage("--train counts the features of texts: leave --features, --hashes, --table and "
+                          "--min-features out");
+    else if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
+        complain_of_usage("--train %s: this is no regular file, and the table would replace it", rules->train);
+    else
+        return true;
     return false;
 }
 
