@@ -63,7 +63,11 @@ int command_clusters(int argc, char **argv) {
     const struct option_rule own[] = {
         {.name = "keep", .kind = OPTION_FLAG, .value = &listing.keep},
         {.name = "drop", .kind = OPTION_FLAG, .value = &listing.drop},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &listing.options.threads},
+        {.name = "threads",
+         .kind = OPTION_NUMBER,
+         .value = &listing.options.threads,
+         .least = 1,
+         .most = IDX_MAX_THREADS},
         {.name = "progress", .kind = OPTION_FLAG, .value = &progress_forced},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "INDEX", 1, 1};
