@@ -98,13 +98,15 @@ static bool is_of_fingerprints(const struct dedup *dedup) { return dedup->format
 static bool check_fingerprints(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const struct extract_rules *extract = &rules->extract;
-    const char *vain = extract->json.id != NULL || extract->json.title != NULL ? "--id-field and --title-field"
-                       : extract->main_text                                    ? "--main-text"
-                       : dedup->texts.features || extract->hashes              ? "--features and --hashes"
-                       : rules->recipe != NULL                                 ? "--recipe"
-                       : rules->table != NULL                                  ? "--table"
-                       : rules->strict                                         ? "--strict"
-                                                                               : NULL;
+    bool fields = extract->json.id != NULL || extract->json.title != NULL || strcmp(extract->json.text, "text") != 0;
+    const char *vain = fields                                     ? "--text-field, --id-field and --title-field"
+                       : extract->main_text                       ? "--main-text"
+                       : dedup->texts.features || extract->hashes ? "--features and --hashes"
+                       : rules->recipe != NULL                    ? "--recipe"
+                       : rules->table != NULL                     ? "--table"
+                       : rules->min_features != 1                 ? "--min-features"
+                       : rules->strict                            ? "--strict"
+                                                                  : NULL;
     if (vain != NULL) complain_of_usage("%s: for texts, not for --format %s", vain, format_names[dedup->format]);
     return vain == NULL;
 }
