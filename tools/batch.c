@@ -338,12 +338,19 @@ static bool settle_stream(struct batch *batch, struct passing *passing, const ch
     return false;
 }
 
+static bool has_standard_input(struct texts paths) {
+    for (size_t i = 0; i < paths.count; i++) {
+        if (strcmp(paths.values[i], "-") == 0) return true;
+    }
+    return paths.count == 0;
+}
+
 static bool run_stream(struct batch *batch) {
     struct texts queries = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
                               .format = (enum input_format)batch->format};
     const char *recipe = NULL;
-    if (passing.paths.count == 0 && strcmp(queries.values[0], "-") == 0) {
+    if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths)) {
         complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
         return false;
     }
