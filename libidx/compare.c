@@ -97,6 +97,11 @@ static const struct idxi_compare_way bmi2 = {"BMI2", within_bmi2, between_bmi2, 
 
 #define LANES 8
 
+/* A bit for each of the next lanes that there are. */
+static inline __mmask8 get_lanes(size_t count) {
+    return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
+}
+
 IDXF_AVX512 static inline void take_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
                                           __mmask8 lanes) {
     for (unsigned left = lanes; left != 0; left &= left - 1) comparison->take(comparison, a, b[__builtin_ctz(left)]);
@@ -106,7 +111,7 @@ IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison,
                                              size_t count) {
     __m512i all = _mm512_set1_epi64((long long)a), most = _mm512_set1_epi64((long long)comparison->distance);
     for (size_t i = 0; i < count; i += LANES) {
-        __mmask8 here = count - i < LANES ? (__mmask8)((1u << (count - i)) - 1) : (__mmask8)0xff;
+        __mmask8 here = get_lanes(count - i);
         __m512i errors = _mm512_xor_si512(all, _mm512_maskz_loadu_epi64(here, b + i));
         __mmask8 found = _mm512_mask_cmple_epu64_mask(here, _mm512_popcnt_epi64(errors), most);
         if (__builtin_expect(found != 0, 0)) take_lanes(comparison, a, b + i, found);
@@ -120,11 +125,6 @@ IDXF_AVX512 static void within_avx512(struct idxi_comparison *comparison, const 
 IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                        const uint64_t *b, size_t b_count) {
     for (size_t i = 0; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
-}
-
-/* A bit for each of the next lanes that there are. */
-static inline __mmask8 get_lanes(size_t count) {
-    return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
 /* Takes those of `a` and `b` that the bits of `near` stand for; no part of the loops, so that these keep their vectors
