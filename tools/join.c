@@ -29,15 +29,9 @@ static bool print_join(struct near *near) {
 }
 
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
-    const struct option_rule rules[] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &near->options.distance, .most = IDX_MAX_BITS},
-        {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
-        {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &near->options.threads, .least = 1, .most = 256},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &near->progress_forced},
-    };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 2};
+    struct option_rule rules[NEAR_OPTIONS];
+    const struct grammar grammar = {help, rules, NEAR_OPTIONS, "INDEX", 1, 2};
+    near_list(near, rules);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     *status = ENDS_BADLY;
     if (near->operands.count == 2) return true;

@@ -5,11 +5,29 @@
 #include "tools/interrupt.h"
 #include "tools/message.h"
 
+#include <string.h>
+
 void near_init(struct near *near) {
     *near = (struct near){.options = IDX_JOIN_OPTIONS_INIT, .max_documents = UINT64_MAX, .output = OUTPUT_STANDARD};
     near->options.threads = arguments_threads();
     near->options.progress = progress_visit;
     near->options.context = &near->progress;
+}
+
+void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
+    const struct option_rule filled[NEAR_OPTIONS] = {
+        {.name = "k", .kind = OPTION_NUMBER, .value = &near->options.distance, .most = IDX_MAX_BITS},
+        {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
+        {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
+        {.name = "threads",
+         .kind = OPTION_NUMBER,
+         .value = &near->options.threads,
+         .least = 1,
+         .most = IDX_MAX_THREADS},
+        {.name = "progress", .kind = OPTION_FLAG, .value = &near->progress_forced},
+    };
+    memcpy(list, filled, sizeof filled);
 }
 
 /* ---- Lines ---- */

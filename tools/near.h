@@ -41,6 +41,10 @@ struct near {
 /* What both begin with. */
 void near_init(struct near *near);
 
+/* Fills the list with the rules of the options that both have, whose values they set. */
+enum { NEAR_OPTIONS = 6 };
+void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]);
+
 /* Opens the index at `path` as sides[number]. False after an error: `error`. */
 bool near_open(struct near *near, size_t number, const char *path);
 

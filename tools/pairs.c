@@ -53,16 +53,11 @@ static bool print_all(struct near *near) {
 }
 
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
-    const struct option_rule rules[] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &near->options.distance, .most = IDX_MAX_BITS},
-        {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
-        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
-        {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {.name = "threads", .kind = OPTION_NUMBER, .value = &near->options.threads, .least = 1, .most = 256},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &near->progress_forced},
-        {.name = "max-documents", .kind = OPTION_COUNT, .value = &near->max_documents, .least = 1},
-    };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    struct option_rule rules[NEAR_OPTIONS + 1];
+    const struct grammar grammar = {help, rules, NEAR_OPTIONS + 1, "INDEX", 1, 1};
+    near_list(near, rules);
+    rules[NEAR_OPTIONS] =
+        (struct option_rule){.name = "max-documents", .kind = OPTION_COUNT, .value = &near->max_documents, .least = 1};
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     *status = ENDS_BADLY;
     if (near->max_documents == UINT64_MAX || near->with_documents) return true;
