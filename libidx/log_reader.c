@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/bytes.h"
@@ -17,15 +18,11 @@
 /* A level's buffer, of at least `size` bytes. */
 static enum idx_status get_buffer(struct idxi_log *log, unsigned level, size_t size, uint8_t **buffer,
                                   struct idx_error *error) {
-    bool is_value = level == IDXI_MAX_DEPTH;
-    if (log->levels[level] == NULL || (is_value && log->value_capacity < size)) {
+    if (log->capacities[level] < size) {
         free(log->levels[level]);
         log->levels[level] = malloc(size);
-        log->value_capacity = is_value ? size : log->value_capacity;
-        if (log->levels[level] == NULL) {
-            if (is_value) log->value_capacity = 0;
-            return idxi_fail_memory(error);
-        }
+        log->capacities[level] = log->levels[level] == NULL ? 0 : size;
+        if (log->levels[level] == NULL) return idxi_fail_memory(error);
     }
     *buffer = log->levels[level];
     return IDX_OK;
@@ -234,13 +231,29 @@ static enum idx_status read_log(struct reading *reading, struct idx_error *error
     return IDX_OK;
 }
 
-/* Opens the file, where there is one by now. */
+static void close_file(struct idxi_log *log) {
+    if (log->file >= 0) close(log->file);
+    log->file = -1;
+    log->known = false;
+    log->seen = 0;
+}
+
+/* Opens the file that stands there now, if any, where it is not the open one. One that is gone stays open. */
 static enum idx_status open_file(struct idxi_log *log, struct idx_error *error) {
+    struct stat status;
     uint64_t size;
-    if (log->file >= 0) return IDX_OK;
+    if (fstatat(log->folder, IDXI_LOG_NAME, &status, 0) != 0)
+        return errno == ENOENT ? IDX_OK : idxi_fail_system(error, errno, log->path, "stat");
+    if (log->file >= 0 && status.st_dev == log->device && status.st_ino == log->inode) return IDX_OK;
+    close_file(log);
     log->file = openat(log->folder, IDXI_LOG_NAME, IDXI_OPEN_FILE);
     if (log->file < 0) return errno == ENOENT ? IDX_OK : idxi_fail_system(error, errno, log->path, "open");
-    return idxi_file_size(log->file, &size, log->path, error);
+    enum idx_status result = idxi_file_size(log->file, &size, log->path, error);
+    if (result == IDX_OK && fstat(log->file, &status) != 0) result = idxi_fail_system(error, errno, log->path, "stat");
+    if (result != IDX_OK) close_file(log);
+    log->device = status.st_dev;
+    log->inode = status.st_ino;
+    return result;
 }
 
 enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_visitor visit, void *context,
@@ -293,7 +306,7 @@ enum idx_status idxi_log_open(struct idxi_log **result, int folder, const char *
 
 void idxi_log_close(struct idxi_log *log) {
     if (log == NULL) return;
-    if (log->file >= 0) close(log->file);
+    close_file(log);
     if (log->folder >= 0) close(log->folder);
     for (unsigned level = 0; level <= IDXI_MAX_DEPTH; level++) free(log->levels[level]);
     free(log->path);

@@ -5,6 +5,7 @@
 #define IDX_LIBIDX_LOG_READER_H
 
 #include <idx.h>
+#include <sys/types.h>
 
 #include "format/record.h"
 #include "libidx/document_pages.h"
@@ -18,12 +19,14 @@ struct idxi_log {
     struct idxi_meta meta;        /* of the transaction that is read */
     struct idxi_database records; /* in this transaction */
     int folder, file;             /* descriptors; file: -1 while there is none */
+    dev_t device;                 /* which file it is */
+    ino_t inode;
     char *path;
     bool known;       /* to be the log of this index, in a format version that is read */
     uint64_t seen_to; /* the last record that was visited, in a transaction that was read to its end */
     uint64_t seen;    /* that transaction; 0 before */
-    uint8_t *levels[IDXI_MAX_DEPTH + 1]; /* copies of pages; the last one of a value */
-    size_t value_capacity;
+    uint8_t *levels[IDXI_MAX_DEPTH + 1];   /* copies of pages; the last one of a value */
+    size_t capacities[IDXI_MAX_DEPTH + 1]; /* bytes */
 };
 
 /* Opens a reader of the log in the index's folder (a descriptor, and the path; both are copied). The log need not be
@@ -39,7 +42,8 @@ typedef enum idx_status (*idxi_record_visitor)(void *context, uint64_t sequence,
 /* Visits the records behind `after`, in order, up to the last one of the newest transaction. *last is the number of the
  * last one visited, on an error, too, or `after`; those before an error are sound, but some of their transaction may
  * lack. Where records right behind *last were deleted, *gone is set, and reading ends: a newer manifest says that the
- * segments have them. Reads only what is new, and costs two small reads where nothing is.
+ * segments have them. Reads only what is new, and costs two small reads where nothing is. Where the writer put a new
+ * file in the log's place, goes on in that.
  * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_NEW_VERSION, IDX_UNSUPPORTED (made
  * on another kind of machine), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_visitor visit, void *context,

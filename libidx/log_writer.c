@@ -23,14 +23,22 @@
 /* A new log stands under this name until it is whole. */
 #define NEW_NAME IDXI_LOG_NAME ".new"
 
+/* LMDB's own, beside the log. */
+#define LMDB_LOCK_NAME IDXI_LOG_NAME "-lock"
+
+/* A log of more bytes than these, all of whose records are in segments, is not worth to be kept: LMDB gives no page
+ * back. */
+#define LARGE_BYTES ((off_t)1 << 20)
+
 /* Records that a transaction deletes at most, so that its pages fit into memory. */
 #define DELETED_AT_ONCE 100000
 
 struct idxi_log_writer {
     struct idxf_record_rules rules;
-    MDB_env *env;
+    MDB_env *env; /* NULL where opening the log that took another's place failed: the next call tries again */
     MDB_dbi log;
-    char *path;
+    int folder; /* descriptor */
+    char *folder_path, *path;
     uint64_t last;   /* the newest record, or what is in the segments */
     uint64_t newest; /* record in the log; 0 while there is none */
 };
@@ -42,26 +50,43 @@ static int put_meta(MDB_txn *txn, MDB_dbi meta, const char *name, const void *va
     return mdb_put(txn, meta, &key, &data, 0);
 }
 
-static int put_first_content(MDB_txn *txn, const struct idxf_record_rules *rules) {
-    MDB_dbi log, meta;
+static int put_first_content(MDB_txn *txn, const struct idxf_record_rules *rules, MDB_dbi *log) {
+    MDB_dbi meta;
     uint8_t version[4];
     idxf_store32(version, IDXF_VERSION);
-    int result = mdb_dbi_open(txn, "log", MDB_CREATE, &log);
+    int result = mdb_dbi_open(txn, "log", MDB_CREATE, log);
     if (result == 0) result = mdb_dbi_open(txn, "meta", MDB_CREATE, &meta);
     if (result == 0) result = put_meta(txn, meta, "uuid", rules->uuid, IDXF_UUID_BYTES);
     return result == 0 ? put_meta(txn, meta, "version", version, sizeof version) : result;
 }
 
-/* Makes an empty log at a path. */
-static int make_log(const char *path, const struct idxf_record_rules *rules) {
+/* Puts the newest record of the log that is open into another one. */
+static int copy_newest(const struct idxi_log_writer *writer, MDB_txn *txn, MDB_dbi log) {
+    MDB_txn *from;
+    uint8_t bytes[IDXF_RECORD_KEY_BYTES];
+    MDB_val key = {sizeof bytes, bytes}, value;
+    idxf_record_key(bytes, writer->newest);
+    int result = mdb_txn_begin(writer->env, NULL, 0, &from);
+    if (result != 0) return result;
+    result = mdb_get(from, writer->log, &key, &value);
+    if (result == 0) result = mdb_put(txn, log, &key, &value, 0);
+    mdb_txn_abort(from);
+    return result;
+}
+
+/* Makes a log at a path: an empty one, or where there is a log, one of its newest record. */
+static int make_log(const struct idxi_log_writer *writer, const char *path) {
     MDB_env *env;
+    MDB_dbi log;
     MDB_txn *txn = NULL;
     int result = mdb_env_create(&env);
     if (result != 0) return result;
     result = mdb_env_set_maxdbs(env, NAMED_DATABASES);
+    if (result == 0) result = mdb_env_set_mapsize(env, IDXF_MAX_RECORD_ID_BYTES + MAP_ROOM);
     if (result == 0) result = mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0666);
     if (result == 0) result = mdb_txn_begin(env, NULL, 0, &txn);
-    if (result == 0) result = put_first_content(txn, rules);
+    if (result == 0) result = put_first_content(txn, &writer->rules, &log);
+    if (result == 0 && writer->env != NULL) result = copy_newest(writer, txn, log);
     if (result == 0)
         result = mdb_txn_commit(txn);
     else if (txn != NULL)
@@ -70,28 +95,36 @@ static int make_log(const char *path, const struct idxf_record_rules *rules) {
     return result;
 }
 
-/* Makes an empty log, which nobody sees before it is whole. */
-static enum idx_status create(struct idxi_log_writer *writer, int folder, const char *folder_path,
-                              struct idx_error *error) {
-    char *path = idxi_path(folder_path, NEW_NAME);
+static void close_environment(struct idxi_log_writer *writer) {
+    if (writer->env != NULL) mdb_env_close(writer->env);
+    writer->env = NULL;
+}
+
+/* Makes a log, which nobody sees before it is whole; it takes the place of the one that is open, if any. LMDB's lock
+ * file counts that one's transactions, so it goes, too, and goes first. */
+static enum idx_status create(struct idxi_log_writer *writer, struct idx_error *error) {
+    char *path = idxi_path(writer->folder_path, NEW_NAME);
     if (path == NULL) return idxi_fail_memory(error);
-    unlinkat(folder, NEW_NAME, 0);
-    int result = make_log(path, &writer->rules);
+    int result = make_log(writer, path);
     free(path);
-    if (result == 0 && renameat(folder, NEW_NAME, folder, IDXI_LOG_NAME) != 0) result = errno;
-    if (result == 0) return idxi_sync_folder(folder, folder_path, error);
-    unlinkat(folder, NEW_NAME, 0);
+    if (result == 0) {
+        close_environment(writer);
+        unlinkat(writer->folder, LMDB_LOCK_NAME, 0);
+        if (renameat(writer->folder, NEW_NAME, writer->folder, IDXI_LOG_NAME) != 0) result = errno;
+    }
+    if (result == 0) return IDX_OK;
+    unlinkat(writer->folder, NEW_NAME, 0);
     return idxi_fail_lmdb(error, result, writer->path, "create");
 }
 
 /* ---- Opening ---- */
 
 /* LMDB goes by the path, where another index may have come to stand. */
-static enum idx_status check_same(const struct idxi_log_writer *writer, int folder, struct idx_error *error) {
+static enum idx_status check_same(const struct idxi_log_writer *writer, struct idx_error *error) {
     struct stat ours, theirs;
     mdb_filehandle_t file;
     if (mdb_env_get_fd(writer->env, &file) != 0 || fstat(file, &ours) != 0 ||
-        fstatat(folder, IDXI_LOG_NAME, &theirs, 0) != 0)
+        fstatat(writer->folder, IDXI_LOG_NAME, &theirs, 0) != 0)
         return idxi_fail_system(error, errno, writer->path, "stat");
     if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino) return IDX_OK;
     return idxi_fail(error, IDX_FOREIGN_FILE, writer->path, "is that of an index which took this one's place: open it");
@@ -107,44 +140,68 @@ static int open_database(struct idxi_log_writer *writer) {
     return result;
 }
 
-static enum idx_status open_environment(struct idxi_log_writer *writer, int folder, struct idx_error *error) {
+static enum idx_status find_size(const struct idxi_log_writer *writer, off_t *size, struct idx_error *error) {
     struct stat status;
-    if (fstatat(folder, IDXI_LOG_NAME, &status, 0) != 0) return idxi_fail_system(error, errno, writer->path, "stat");
+    if (fstatat(writer->folder, IDXI_LOG_NAME, &status, 0) != 0)
+        return idxi_fail_system(error, errno, writer->path, "stat");
+    *size = status.st_size;
+    return IDX_OK;
+}
+
+static enum idx_status open_file(struct idxi_log_writer *writer, struct idx_error *error) {
+    off_t size = 0;
+    IDXI_TRY(find_size(writer, &size, error));
     int result = mdb_env_create(&writer->env);
     if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
-    if (result == 0) result = mdb_env_set_mapsize(writer->env, (size_t)status.st_size + MAP_ROOM);
+    if (result == 0) result = mdb_env_set_mapsize(writer->env, (size_t)size + MAP_ROOM);
     if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR, 0666);
     if (result == 0) result = open_database(writer);
-    return result == 0 ? check_same(writer, folder, error) : idxi_fail_lmdb(error, result, writer->path, "open");
+    return result == 0 ? check_same(writer, error) : idxi_fail_lmdb(error, result, writer->path, "open");
+}
+
+/* Opens the log where it is not. The disk must know that it stands there before anything comes into it. */
+static enum idx_status open_environment(struct idxi_log_writer *writer, struct idx_error *error) {
+    if (writer->env != NULL) return IDX_OK;
+    IDXI_TRY(idxi_sync_folder(writer->folder, writer->folder_path, error));
+    enum idx_status status = open_file(writer, error);
+    if (status != IDX_OK) close_environment(writer);
+    return status;
 }
 
 /* Finds out which record is the last, by a reader, which trusts nothing. */
-static enum idx_status find_bounds(const struct idxi_log_writer *writer, int folder, const char *folder_path,
-                                   bool *exists, uint64_t *first, uint64_t *last, struct idx_error *error) {
+static enum idx_status find_bounds(const struct idxi_log_writer *writer, bool *exists, uint64_t *first, uint64_t *last,
+                                   struct idx_error *error) {
     struct idxi_log *log;
-    IDXI_TRY(idxi_log_open(&log, folder, folder_path, &writer->rules, error));
+    IDXI_TRY(idxi_log_open(&log, writer->folder, writer->folder_path, &writer->rules, error));
     enum idx_status status = idxi_log_check(log, exists, first, last, error);
     idxi_log_close(log);
     return status;
 }
 
-static enum idx_status open_writer(struct idxi_log_writer *writer, int folder, const char *folder_path,
-                                   struct idx_error *error) {
+/* Deletes what is in segments. That may wait, but for records that all are: no gap may come behind them. */
+static enum idx_status trim(struct idxi_log_writer *writer, uint64_t first, uint64_t sequence,
+                            struct idx_error *error) {
+    if (writer->newest == 0 || first > sequence) return IDX_OK;
+    if (writer->newest < sequence) return idxi_log_delete(writer, sequence, error);
+    idxi_log_delete(writer, sequence, NULL);
+    return open_environment(writer, error);
+}
+
+static enum idx_status open_writer(struct idxi_log_writer *writer, struct idx_error *error) {
     uint64_t first, last, sequence = writer->last;
     bool exists;
-    if (writer->path == NULL) return idxi_fail_memory(error);
-    IDXI_TRY(find_bounds(writer, folder, folder_path, &exists, &first, &last, error));
-    if (!exists) IDXI_TRY(create(writer, folder, folder_path, error));
+    unlinkat(writer->folder, NEW_NAME, 0); /* of one who was killed */
+    IDXI_TRY(find_bounds(writer, &exists, &first, &last, error));
+    if (!exists) IDXI_TRY(create(writer, error));
     if (first > sequence + 1)
         return idxi_fail(error, IDX_BAD_CONTENT, writer->path,
                          "begins with record number %llu, where the segments have those up to %llu: records are "
                          "missing; restore the index from a copy",
                          (unsigned long long)first, (unsigned long long)sequence);
-    IDXI_TRY(open_environment(writer, folder, error));
+    IDXI_TRY(open_environment(writer, error));
     writer->newest = last;
     if (last > sequence) writer->last = last;
-    if (last == 0 || last >= sequence) return IDX_OK;
-    return idxi_log_delete(writer, sequence, error); /* no gap may come behind them */
+    return trim(writer, first, sequence, error);
 }
 
 enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder, const char *folder_path,
@@ -154,8 +211,16 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
     if (writer == NULL) return idxi_fail_memory(error);
     writer->rules = *rules;
     writer->last = sequence;
+    writer->folder_path = strdup(folder_path);
     writer->path = idxi_path(folder_path, IDXI_LOG_NAME);
-    enum idx_status status = open_writer(writer, folder, folder_path, error);
+    writer->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    enum idx_status status;
+    if (writer->folder_path == NULL || writer->path == NULL)
+        status = idxi_fail_memory(error);
+    else if (writer->folder < 0)
+        status = idxi_fail_system(error, errno, folder_path, "open");
+    else
+        status = open_writer(writer, error);
     if (status == IDX_OK)
         *result = writer;
     else
@@ -165,7 +230,9 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
 
 void idxi_log_writer_close(struct idxi_log_writer *writer) {
     if (writer == NULL) return;
-    if (writer->env != NULL) mdb_env_close(writer->env);
+    close_environment(writer);
+    if (writer->folder >= 0) close(writer->folder);
+    free(writer->folder_path);
     free(writer->path);
     free(writer);
 }
@@ -196,6 +263,7 @@ static int grow_map(struct idxi_log_writer *writer) {
 /* Runs a transaction, in a map that is large enough. */
 static enum idx_status run(struct idxi_log_writer *writer, work_of_transaction *work, void *context, const char *action,
                            struct idx_error *error) {
+    IDXI_TRY(open_environment(writer, error));
     for (;;) {
         int result = run_once(writer, work, context);
         if (result == 0) return IDX_OK;
@@ -276,9 +344,21 @@ static int delete_records(const struct idxi_log_writer *writer, MDB_txn *txn, vo
     return result;
 }
 
+/* Makes a log of the newest record alone take the place of the one that is open. */
+static enum idx_status replace(struct idxi_log_writer *writer, struct idx_error *error) {
+    IDXI_TRY(create(writer, error));
+    return open_environment(writer, error);
+}
+
 enum idx_status idxi_log_delete(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct deletion deletion = {.sequence = sequence};
-    if (sequence == writer->newest && sequence > 0) deletion.sequence--; /* that one shows how far numbers have come */
+    if (sequence == writer->newest && sequence > 0) { /* that one shows how far numbers have come */
+        off_t size = 0;
+        IDXI_TRY(open_environment(writer, error));
+        IDXI_TRY(find_size(writer, &size, error));
+        if (size > LARGE_BYTES) return replace(writer, error);
+        deletion.sequence--;
+    }
     while (!deletion.done) IDXI_TRY(run(writer, delete_records, &deletion, "delete records from", error));
     return IDX_OK;
 }
