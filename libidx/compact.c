@@ -185,15 +185,15 @@ static void remove_sources(const struct compaction *compaction) {
     for (size_t i = compaction->first; i < index->open_segments; i++) idxi_remove_tree(index->segments[i]->path);
 }
 
-/* Deletes the records that are in segments now, where there is no writer: one does it itself. What stays is passed
- * over. */
+/* Deletes the records that are in segments now, where there is no writer: one does it itself. One that comes meanwhile
+ * waits, as the lock is shared; nobody else who does comes, under the lock of compaction. What stays is passed over. */
 static void trim_log(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     struct idxf_record_rules rules = idxi_index_rules(index);
     struct idxi_log_writer *log;
     int lock = -1;
     if (!idxi_tail_has_log(index->tail)) return;
-    if (idxi_lock_open(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
+    if (idxi_lock_share(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
     if (idxi_log_writer_open(&log, index->folder, index->path, &rules, index->pending.pending.last, NULL) == IDX_OK)
         idxi_log_writer_close(log);
     idxi_lock_close(lock);

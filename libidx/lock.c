@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libidx/error.h"
@@ -20,6 +21,9 @@
 
 /* Room for a process ID, a space, a host's name and a line end. */
 #define HOLDER_BYTES (HOST_NAME_MAX + 32)
+
+/* How long who wants the lock waits for those who share it, in milliseconds; they need a few, or some hundred. */
+#define MAX_WAIT 10000
 
 /* Tells others who has the lock. It holds without that, too. */
 static void write_holder(int lock) {
@@ -45,17 +49,35 @@ static enum idx_status fail_busy(int lock, const char *name, const char *folder_
                      what, (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
 }
 
+/* Whether those who have the lock share it, or have gone: then it is soon free. */
+static bool is_shared(int file) {
+    if (flock(file, LOCK_SH | LOCK_NB) != 0) return false;
+    flock(file, LOCK_UN);
+    return true;
+}
+
+/* Locks the file, and waits for those who share the lock. Returns 0 or an errno: EWOULDBLOCK where one has it alone. */
+static int lock_file(int file, int kind) {
+    static const struct timespec millisecond = {0, 1000000};
+    for (int i = 0; flock(file, kind | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK) return errno;
+        if (i == MAX_WAIT || !is_shared(file)) return EWOULDBLOCK;
+        nanosleep(&millisecond, NULL);
+    }
+    return 0;
+}
+
 static enum idx_status take(int *lock, const char *name, int kind, int folder, const char *folder_path,
                             struct idx_error *error) {
     enum idx_status status = IDX_OK;
     char *path = idxi_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (file < 0)
-        status = idxi_fail_system(error, errno, path, "open");
-    else if (flock(file, kind | LOCK_NB) != 0)
-        status = errno == EWOULDBLOCK ? fail_busy(file, name, folder_path, error)
-                                      : idxi_fail_system(error, errno, path, "lock");
+    int result = file < 0 ? errno : lock_file(file, kind);
+    if (file >= 0 && result == EWOULDBLOCK)
+        status = fail_busy(file, name, folder_path, error);
+    else if (result != 0)
+        status = idxi_fail_system(error, result, path, file < 0 ? "open" : "lock");
     free(path);
     if (status == IDX_OK)
         *lock = file;
