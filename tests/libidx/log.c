@@ -3,18 +3,22 @@
 #include "libidx/log_reader.h"
 #include "libidx/log_writer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/libidx/faults.h"
 #include "tests/libidx/support.h"
 
 static const struct idxf_record_rules rules = {.uuid = {1, 2, 3}, .bits = 64, .id_type = IDXF_ID_TEXT};
@@ -296,33 +300,171 @@ static void test_of_another_index(void **state) {
     idxi_log_close(log);
 }
 
+/* ---- A new file in the log's place ---- */
+
+#define MUCH 20000 /* records that make the file large */
+
+static size_t size_of_log(const char *folder) {
+    struct stat status;
+    assert_int_equal(stat(path_in(folder, IDXI_LOG_NAME), &status), 0);
+    return (size_t)status.st_size;
+}
+
+static struct idxi_log_writer *make_large(const char *folder) {
+    struct idxi_log_writer *writer;
+    assert_ok(open_writer(&writer, folder, 0));
+    for (size_t i = 0; i < MUCH; i += 1000) assert_ok(append(writer, 1000));
+    assert_true(size_of_log(folder) > 1 << 20);
+    return writer;
+}
+
+/* What is deleted gives its room back, whatever deletes it; readers go on, those that missed something are told so. */
+static void test_gives_room_back(void **state) {
+    const char *folder = *state;
+    struct idxi_log *up_to_date, *behind, *late;
+    uint64_t last;
+    bool gone;
+    struct idxi_log_writer *writer = make_large(folder);
+    assert_ok(open_log(&up_to_date, folder));
+    assert_ok(open_log(&behind, folder));
+    assert_ok(open_log(&late, folder));
+    check_read(up_to_date, 0, MUCH);
+    check_read(behind, 0, MUCH);
+    assert_ok(idxi_log_delete(writer, MUCH - 1, &failure)); /* more may come while it is large */
+    assert_true(size_of_log(folder) > 1 << 20);
+    assert_ok(idxi_log_delete(writer, MUCH, &failure));
+    assert_in_range(size_of_log(folder), 1, 100000);
+    check_read(up_to_date, MUCH, MUCH);
+    check_read(up_to_date, MUCH - 1, MUCH);
+    check_read(late, MUCH - 1, MUCH);
+    assert_ok(append(writer, 10));
+    check_read(up_to_date, MUCH, MUCH + 10);
+    assert_ok(read_from(behind, MUCH - 2, &last, &gone, &failure));
+    assert_true(gone && last == MUCH - 2);
+    idxi_log_writer_close(writer);
+    write_file(path_in(folder, IDXI_LOG_NAME ".new"), "x", 1); /* of one who was killed */
+    assert_ok(open_writer(&writer, folder, MUCH));
+    assert_int_equal(access(path_in(folder, IDXI_LOG_NAME ".new"), F_OK), -1);
+    for (size_t i = 0; i < MUCH; i += 1000) assert_ok(append(writer, 1000));
+    idxi_log_writer_close(writer);
+    assert_true(size_of_log(folder) > 1 << 20);
+    assert_ok(open_writer(&writer, folder, 2 * MUCH + 10)); /* opening does it, too */
+    assert_in_range(size_of_log(folder), 1, 100000);
+    check_read(up_to_date, 2 * MUCH + 9, 2 * MUCH + 10);
+    assert_ok(append(writer, 1));
+    check_read(up_to_date, 2 * MUCH + 9, 2 * MUCH + 11);
+    idxi_log_writer_close(writer);
+    idxi_log_close(up_to_date);
+    idxi_log_close(behind);
+    idxi_log_close(late);
+}
+
+/* A call that fails, whichever it is: the log is the old one or the new one, and the writer goes on, or the next one.
+ */
+static void replace_with_failures(const char *folder, enum fault_kind kind, int fault_errno, enum idx_status expected,
+                                  size_t least) {
+    size_t calls = 0;
+    for (bool failed = true; failed; calls++) {
+        struct idxi_log *log;
+        struct idxi_log_writer *writer = make_large(folder);
+        int descriptors = count_entries("/proc/self/fd");
+        assert_ok(open_log(&log, folder));
+        arm(kind, calls, 1, fault_errno);
+        enum idx_status status = idxi_log_delete(writer, MUCH, &failure);
+        failed = disarm() > 0;
+        assert_status(failed ? expected : IDX_OK, status);
+        check_read(log, MUCH - 1, MUCH);
+        if (calls % 2 == 0) {
+            assert_ok(append(writer, 1));
+            check_read(log, MUCH, MUCH + 1);
+        } else {
+            assert_ok(idxi_log_delete(writer, MUCH, &failure));
+            assert_in_range(size_of_log(folder), 1, 100000);
+        }
+        idxi_log_close(log);
+        assert_in_range(count_entries("/proc/self/fd"), 0, descriptors);
+        idxi_log_writer_close(writer);
+        assert_int_equal(access(path_in(folder, IDXI_LOG_NAME ".new"), F_OK), -1);
+        assert_ok(open_writer(&writer, folder, MUCH));
+        assert_int_equal(idxi_log_writer_last(writer), MUCH + (calls % 2 == 0));
+        idxi_log_writer_close(writer);
+        assert_int_equal(unlink(path_in(folder, IDXI_LOG_NAME)), 0);
+    }
+    assert_true(calls > least);
+}
+
+static void test_gives_room_back_with_failures(void **state) {
+    replace_with_failures(*state, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY, 1);
+    replace_with_failures(*state, FAULT_RENAME, EIO, IDX_IO_ERROR, 1);
+    replace_with_failures(*state, FAULT_SYNC, EIO, IDX_IO_ERROR, 1);
+}
+
+/* No room for the new file: the old one stays, and takes more. */
+static void test_gives_room_back_when_full(void **state) {
+    const char *folder = *state;
+    struct rlimit before, limit;
+    struct idxi_log *log;
+    struct idxi_log_writer *writer = make_large(folder);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t room = 0; room < 28000; room += 5000) {
+        limit = (struct rlimit){room, before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        enum idx_status status = idxi_log_delete(writer, MUCH, &failure);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        if (room < 10000) assert_status(IDX_DISK_FULL, status);
+        assert_int_equal(access(path_in(folder, IDXI_LOG_NAME ".new"), F_OK), -1);
+    }
+    assert_ok(open_log(&log, folder));
+    check_read(log, MUCH - 1, MUCH);
+    assert_ok(append(writer, 1));
+    check_read(log, MUCH - 1, MUCH + 1);
+    idxi_log_close(log);
+    idxi_log_writer_close(writer);
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 /* ---- A writer in another process ---- */
 
 /* What it shares with those who read. */
 struct shared {
     _Atomic uint64_t acknowledged, deleted;
+    atomic_size_t replaced; /* how often a new file came */
     atomic_bool stop;
+    uint64_t batch;  /* records of one */
+    uint64_t kept;   /* batches that are not deleted: fewer than these */
+    uint64_t rounds; /* from one deletion to the next one */
 };
 
-static struct shared *share(void) {
+static struct shared *share(bool replaces) {
     struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(shared != MAP_FAILED);
+    shared->batch = replaces ? 3000 : 10;
+    shared->kept = replaces ? 2 : 20;
+    shared->rounds = replaces ? 6 : 7;
     return shared;
 }
 
-#define BATCH 10
+static ino_t inode_of_log(const char *folder) {
+    struct stat status;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/" IDXI_LOG_NAME, folder);
+    return stat(path, &status) == 0 ? status.st_ino : 0;
+}
 
-/* Appends in batches of BATCH, and deletes so often that pages are used again all the time. Never returns. */
+/* Appends batches, and deletes so often that pages are used again all the time, or new files come. Never returns. */
 static void write_all_the_while(const char *folder, struct shared *shared, uint64_t sequence, bool deletes) {
     struct idxi_log_writer *writer;
     if (open_writer(&writer, folder, sequence) != IDX_OK) _exit(3);
     for (uint64_t round = 1; !shared->stop; round++) {
-        if (append(writer, BATCH) != IDX_OK) _exit(4);
+        if (append(writer, shared->batch) != IDX_OK) _exit(4);
         shared->acknowledged = idxi_log_writer_last(writer);
-        if (!deletes || round % 7 != 0 || shared->acknowledged < 200) continue;
-        uint64_t deleted = shared->acknowledged - mix(round) % 20 * BATCH;
+        if (!deletes || round % shared->rounds != 0 || shared->acknowledged < 200) continue;
+        uint64_t deleted = shared->acknowledged - mix(round) % shared->kept * shared->batch;
         if (deleted > shared->deleted) shared->deleted = deleted;
+        ino_t inode = inode_of_log(folder);
         if (idxi_log_delete(writer, shared->deleted, &failure) != IDX_OK) _exit(5);
+        shared->replaced += inode_of_log(folder) != inode;
     }
     idxi_log_writer_close(writer);
     _exit(0);
@@ -347,7 +489,7 @@ static void *follow(void *context) {
         bool gone;
         if (round % 16 == 0) after = readers->shared->deleted;
         enum idx_status status = read_from(log, after, &last, &gone, &error);
-        bool is_whole = last % BATCH == 0, is_new = gone || last >= acknowledged;
+        bool is_whole = last % readers->shared->batch == 0, is_new = gone || last >= acknowledged;
         if (status != IDX_OK || (!gone && !is_whole) || !is_new) {
             print_error("status %d after %llu last %llu gone %d: %s\n", status, (unsigned long long)after,
                         (unsigned long long)last, gone, status == IDX_OK ? "" : error.sentence);
@@ -360,16 +502,18 @@ static void *follow(void *context) {
     return NULL;
 }
 
-static void test_readers_beside_a_writer(void **state) {
+static void read_beside_a_writer(const char *folder, bool replaces) {
     enum { THREADS = 3 };
     pthread_t threads[THREADS];
-    struct readers readers = {.folder = *state, .shared = share()};
+    struct readers readers = {.folder = folder, .shared = share(replaces)};
+    size_t least = replaces ? 30 : 0;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) write_all_the_while(readers.folder, readers.shared, 0, true);
     for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, follow, &readers), 0);
     int status = 0;
-    while (readers.shared->acknowledged < scale(100000) || readers.news < scale(2000)) {
+    while (readers.shared->acknowledged < scale(100000) || readers.news < (replaces ? 100 : scale(2000)) ||
+           readers.shared->replaced < least) {
         assert_int_equal(waitpid(child, &status, WNOHANG), 0);
         usleep(1000);
     }
@@ -381,19 +525,21 @@ static void test_readers_beside_a_writer(void **state) {
     munmap(readers.shared, sizeof *readers.shared);
 }
 
+static void test_readers_beside_a_writer(void **state) { read_beside_a_writer(*state, false); }
+static void test_readers_beside_new_files(void **state) { read_beside_a_writer(*state, true); }
+
 /* Whatever was acknowledged is there after a kill, and nothing half; a new writer goes on. */
-static void test_kills(void **state) {
-    const char *folder = *state;
-    struct shared *shared = share();
+static void kill_writers(const char *folder, bool replaces) {
+    struct shared *shared = share(replaces);
     struct idxi_log_writer *writer;
     struct idxi_log *log;
-    for (size_t i = 0; i < scale(150); i++) {
+    for (size_t i = 0; i < (replaces ? 40 : scale(150)); i++) {
         uint64_t last, deleted = shared->deleted;
         bool gone = true;
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) write_all_the_while(folder, shared, deleted, true);
-        usleep((useconds_t)(mix(i) % 8000));
+        usleep((useconds_t)(mix(i) % (replaces ? 200000 : 8000)));
         assert_int_equal(kill(child, SIGKILL), 0);
         int status;
         assert_int_equal(waitpid(child, &status, 0), child);
@@ -402,14 +548,18 @@ static void test_kills(void **state) {
         assert_ok(read_from(log, shared->deleted, &last, &gone, &failure));
         idxi_log_close(log);
         assert_false(gone);
-        assert_int_equal(last % BATCH, 0);
-        assert_in_range(last, shared->acknowledged, shared->acknowledged + BATCH);
+        assert_int_equal(last % shared->batch, 0);
+        assert_in_range(last, shared->acknowledged, shared->acknowledged + shared->batch);
         assert_ok(open_writer(&writer, folder, shared->deleted));
         assert_int_equal(idxi_log_writer_last(writer), last);
         idxi_log_writer_close(writer);
     }
+    assert_true(!replaces || shared->replaced > 0);
     munmap(shared, sizeof *shared);
 }
+
+static void test_kills(void **state) { kill_writers(*state, false); }
+static void test_kills_beside_new_files(void **state) { kill_writers(*state, true); }
 
 /* ---- Damage ---- */
 
@@ -511,8 +661,13 @@ int main(void) {
         in_folder(test_sequence_numbers_end),
         in_folder(test_disk_full),
         in_folder(test_of_another_index),
+        in_folder(test_gives_room_back),
+        in_folder(test_gives_room_back_with_failures),
+        in_folder(test_gives_room_back_when_full),
         in_folder(test_readers_beside_a_writer),
+        in_folder(test_readers_beside_new_files),
         in_folder(test_kills),
+        in_folder(test_kills_beside_new_files),
         in_folder(test_noise),
         in_folder(test_changed_bytes),
         in_folder(test_truncations),
