@@ -227,12 +227,14 @@ static enum idx_status compact(struct compaction *compaction, struct idx_error *
     IDXI_TRY(remove_unlisted(compaction->index, &compaction->summary.leftovers, error));
     compaction->first = choose_first(compaction);
     compaction->summary.segments = compaction->index->open_segments;
-    if (!is_needed(compaction)) return IDX_OK;
-    IDXI_TRY(write_segment(compaction, error));
-    IDXI_TRY(switch_manifest(compaction, error));
-    summarise(compaction);
-    remove_sources(compaction);
-    trim_log(compaction);
+    bool needed = is_needed(compaction);
+    if (needed) {
+        IDXI_TRY(write_segment(compaction, error));
+        IDXI_TRY(switch_manifest(compaction, error));
+        summarise(compaction);
+        remove_sources(compaction);
+    }
+    trim_log(compaction); /* also what another one, that was killed, or beside which a writer was, left */
     return IDX_OK;
 }
 

@@ -260,6 +260,41 @@ static void test_one_at_a_time(void **state) {
     assert_ok(idx_compact(path, NULL, NULL, &failure));
 }
 
+static off_t size_of_log(const char *path) {
+    struct stat status;
+    assert_int_equal(stat(path_in(path, "pending.mdb"), &status), 0);
+    return status.st_size;
+}
+
+/* Removals by the thousand, compacted, leave an index as large as one that never had them, log and all. */
+static void test_removals_give_room_back(void **state) {
+    enum { MANY = 30000 };
+    const char *path = path_in(*state, "i");
+    static uint64_t fingerprints[MANY];
+    static struct idx_item items[2 * MANY];
+    struct idx_compact_summary summary;
+    struct idx_removal removal;
+    build(path, IDX_ID_U64, 0, 2 * MANY, false);
+    for (size_t i = 0; i < MANY; i++) fingerprints[i] = fingerprint_of(2 * i);
+    for (size_t i = 0; i < 2 * MANY; i++) items[i] = (struct idx_item){fingerprint_of(i), i, NULL, 0};
+    for (size_t round = 0; round < 2; round++) {
+        struct idx_writer *writer = open_writer(path, 0, 0);
+        if (round == 1) assert_ok(idx_writer_add(writer, items, 2 * MANY - 2, &failure));
+        assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, MANY - 1, &removal, &failure));
+        assert_int_equal(removal.documents, 2 * MANY - 2);
+        assert_true(size_of_log(path) > 1 << 20);
+        if (round == 0) idx_writer_close(writer);
+        compact(path, true, &summary);
+        assert_int_equal(summary.documents, 2);
+        assert_int_equal(size_of_log(path) < 100000, round == 0);
+        if (round == 0) continue;
+        idx_writer_close(writer); /* which had the log, and did not come to it */
+        compact(path, true, &summary);
+        assert_false(summary.changed);
+        assert_true(size_of_log(path) < 100000);
+    }
+}
+
 static bool stop(void *context, const struct idx_progress *progress) {
     (void)progress;
     return --*(int *)context > 0;
@@ -372,8 +407,15 @@ static void test_kills(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_as_built),      in_folder(test_tiers),     in_folder(test_bounds),     in_folder(test_leftovers),
-        in_folder(test_one_at_a_time), in_folder(test_cancelled), in_folder(test_background), in_folder(test_kills),
+        in_folder(test_as_built),
+        in_folder(test_tiers),
+        in_folder(test_bounds),
+        in_folder(test_leftovers),
+        in_folder(test_one_at_a_time),
+        in_folder(test_cancelled),
+        in_folder(test_removals_give_room_back),
+        in_folder(test_background),
+        in_folder(test_kills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

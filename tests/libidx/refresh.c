@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -206,6 +208,111 @@ static void test_processes(void **state) {
         assert_int_equal(WEXITSTATUS(status), 0);
     }
     close(pipe_ends[0]);
+}
+
+/* ---- New files in the log's place ---- */
+
+#define ROUNDS 8
+#define MANY 30000 /* documents of one call, whose records make the log large */
+#define CALLS 20   /* small ones that follow */
+#define ROUND (MANY + CALLS * BATCH)
+
+struct swaps {
+    char path[4096];
+    _Atomic uint64_t acknowledged; /* documents */
+    atomic_bool done;
+    atomic_size_t failures;
+};
+
+/* How many documents a view has, of whole calls; UINT64_MAX where they are not. */
+static uint64_t count_all(const struct idx_index *index) {
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
+    uint64_t count = properties.documents + properties.pending_documents, rest = (count - BASE) % ROUND;
+    bool whole = rest == 0 || (rest >= MANY && (rest - MANY) % BATCH == 0);
+    return whole && holds_up_to(index, count) ? count : UINT64_MAX;
+}
+
+/* From view to view, until all is done, and once more. Views from before stay as they were. */
+static void *follow_swaps(void *context) {
+    struct swaps *swaps = context;
+    struct idx_index *view, *before = NULL, *newer;
+    uint64_t count = BASE, count_before = 0;
+    bool opened = idx_open(&view, swaps->path, NULL, NULL) == IDX_OK;
+    swaps->failures += !opened;
+    if (!opened) return NULL;
+    for (bool last = false; !last && swaps->failures == 0;) {
+        last = swaps->done;
+        uint64_t least = swaps->acknowledged;
+        bool refreshed = idx_refresh(view, &newer, NULL) == IDX_OK;
+        swaps->failures += !refreshed || (newer == NULL && count < least);
+        if (!refreshed || newer == NULL) continue;
+        swaps->failures += before != NULL && count_all(before) != count_before;
+        idx_close(before);
+        before = view;
+        count_before = count;
+        view = newer;
+        count = count_all(view);
+        swaps->failures += count == UINT64_MAX || count < least || count < count_before;
+    }
+    idx_close(before);
+    idx_close(view);
+    return NULL;
+}
+
+static off_t size_of_log(const char *path) {
+    struct stat status;
+    assert_int_equal(stat(path_in(path, "pending.mdb"), &status), 0);
+    return status.st_size;
+}
+
+static void add_call(struct swaps *swaps, struct idx_writer *writer, size_t count) {
+    static struct idx_item items[MANY];
+    for (size_t i = 0; i < count; i++) items[i] = item_of(swaps->acknowledged + i);
+    assert_ok(idx_writer_add(writer, items, count, &failure));
+    swaps->acknowledged += count;
+}
+
+/* Makes the log large, compacts, beside the writer or without one, and adds to the small log. */
+static void write_round(struct swaps *swaps, bool beside) {
+    struct idx_writer *writer = open_writer(swaps->path);
+    add_call(swaps, writer, MANY);
+    assert_true(size_of_log(swaps->path) > 1 << 20);
+    if (!beside) idx_writer_close(writer);
+    assert_ok(idx_compact(swaps->path, NULL, NULL, &failure));
+    assert_int_equal(size_of_log(swaps->path) < 100000, !beside);
+    if (!beside) writer = open_writer(swaps->path);
+    for (size_t i = 0; i < CALLS; i++) add_call(swaps, writer, BATCH);
+    assert_true(size_of_log(swaps->path) < 100000);
+    idx_writer_close(writer);
+}
+
+/* Threads and processes read all the while that the log's file comes and goes. */
+static void test_new_logs(void **state) {
+    struct swaps *swaps = mmap(NULL, sizeof *swaps, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_t threads[READERS];
+    pid_t processes[2];
+    int status;
+    assert_true(swaps != MAP_FAILED);
+    snprintf(swaps->path, sizeof swaps->path, "%s", path_in(*state, "i"));
+    swaps->acknowledged = BASE;
+    build_at(swaps->path, false);
+    for (size_t i = 0; i < 2; i++) {
+        processes[i] = fork();
+        assert_true(processes[i] >= 0);
+        if (processes[i] > 0) continue;
+        follow_swaps(swaps);
+        _exit(0);
+    }
+    for (size_t i = 0; i < READERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, follow_swaps, swaps), 0);
+    for (size_t i = 0; i < ROUNDS; i++) write_round(swaps, i % 2 == 0);
+    swaps->done = true;
+    for (size_t i = 0; i < READERS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (size_t i = 0; i < 2; i++) assert_true(waitpid(processes[i], &status, 0) == processes[i] && status == 0);
+    assert_int_equal(swaps->failures, 0);
+    assert_int_equal(swaps->acknowledged, BASE + ROUNDS * ROUND);
+    assert_ok(idx_verify(swaps->path, NULL, NULL, &failure));
+    munmap(swaps, sizeof *swaps);
 }
 
 /* ---- Views ---- */
@@ -505,6 +612,59 @@ static void test_writers_in_turn(void **state) {
     idx_close(index);
 }
 
+/* Who shares the lock does so for a moment, which a writer that opens waits for. */
+static void *unlock_soon(void *context) {
+    usleep(50000);
+    close(*(int *)context);
+    return NULL;
+}
+
+static void test_shared_lock(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_writer *other;
+    pthread_t thread;
+    build_at(path, false);
+    int lock = open(path_in(path, "writer.lock"), O_RDWR | O_CREAT, 0666);
+    assert_int_equal(flock(lock, LOCK_SH), 0);
+    assert_int_equal(pthread_create(&thread, NULL, unlock_soon, &lock), 0);
+    struct idx_writer *writer = open_writer(path);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_status(IDX_BUSY, idx_writer_open(&other, path, NULL, &failure));
+    idx_writer_close(writer);
+}
+
+/* Compacts until the pipe is closed. Returns an exit status. */
+static int compact_on_and_on(const char *path, int go_on) {
+    char byte;
+    do {
+        if (idx_compact(path, NULL, NULL, NULL) != IDX_OK) return 1;
+    } while (read(go_on, &byte, 1) != 0);
+    return 0;
+}
+
+/* A writer that opens is never told of one that is none, but trims the log. */
+static void test_writers_beside_compactions(void **state) {
+    const char *path = path_in(*state, "i");
+    uint64_t count = scale(500);
+    int pipe_ends[2], status;
+    build_at(path, false);
+    assert_int_equal(pipe2(pipe_ends, O_NONBLOCK), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(pipe_ends[1]);
+        _exit(compact_on_and_on(path, pipe_ends[0]));
+    }
+    for (uint64_t i = 0; i < count; i++) add_items(path, BASE + i, BASE + i + 1);
+    close(pipe_ends[1]);
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+    close(pipe_ends[0]);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    for (uint64_t i = 0; i < BASE + count; i++) assert_true(holds(index, i));
+    idx_close(index);
+}
+
 /* ---- What can't be done ---- */
 
 static void test_arguments(void **state) {
@@ -606,11 +766,23 @@ static void test_full_disk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_threads),       in_folder(test_processes),       in_folder(test_what_views_share),
-        in_folder(test_compacted),     in_folder(test_lost_records),    in_folder(test_built_anew),
-        in_folder(test_restored),      in_folder(test_damaged_log),     in_folder(test_not_built_anew),
-        in_folder(test_second_writer), in_folder(test_writers_in_turn), in_folder(test_arguments),
-        in_folder(test_read_only),     in_folder(test_full_disk),
+        in_folder(test_threads),
+        in_folder(test_processes),
+        in_folder(test_new_logs),
+        in_folder(test_shared_lock),
+        in_folder(test_writers_beside_compactions),
+        in_folder(test_what_views_share),
+        in_folder(test_compacted),
+        in_folder(test_lost_records),
+        in_folder(test_built_anew),
+        in_folder(test_restored),
+        in_folder(test_damaged_log),
+        in_folder(test_not_built_anew),
+        in_folder(test_second_writer),
+        in_folder(test_writers_in_turn),
+        in_folder(test_arguments),
+        in_folder(test_read_only),
+        in_folder(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
