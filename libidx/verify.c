@@ -1,4 +1,5 @@
-/* verify.c: checks all that SPEC.md rules about an index, file by file. */
+/* verify.c: checks all that SPEC.md rules about an index. All its files are opened first, so that a compaction which
+ * takes some of them away does not matter; then they are checked, one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 #include "libidx/shard.h"
 #include "libidx/verify_by_id.h"
 
+/* How often opening starts again because the index was replaced meanwhile. */
+#define MAX_ATTEMPTS 1000
+
 /* A set of fingerprints, whatever their order: two that differ have other sums, but for an accident of 2^-64. */
 struct set {
     bool known;
@@ -18,13 +22,28 @@ struct set {
     uint64_t sum;
 };
 
+/* How opening a file went, or a segment's folder. */
+struct opening {
+    enum idx_status status;
+    struct idx_error error;
+};
+
+/* Those of a segment, and from the last number on of its tables. */
+enum { OPEN_FOLDER, OPEN_DOCUMENTS, OPEN_BY_ID, OPEN_REMOVED, OPEN_TABLES };
+
 struct verification {
     struct idx_index *index;
+    struct opening *openings; /* of all segments */
+    struct opening log;
     idx_verify_visitor visit;
     void *context;
     enum idx_status status; /* the first damage's */
     struct idx_error *error;
 };
+
+static struct opening *openings_of(const struct verification *verification, size_t segment) {
+    return verification->openings + segment * (OPEN_TABLES + verification->index->scheme.table_count);
+}
 
 static void add_to_set(struct set *set, uint64_t fingerprint) {
     set->sum += idxi_hash(fingerprint);
@@ -153,13 +172,14 @@ static enum idx_status check_table(const struct idxi_table *table, struct set *s
     return status;
 }
 
-static void verify_table(struct verification *verification, size_t segment, size_t number, int folder,
-                         const char *folder_name, struct set *expected) {
-    struct idx_error error;
+static void verify_table(struct verification *verification, size_t segment, size_t number, const char *folder_name,
+                         struct set *expected) {
+    const struct opening *opening = &openings_of(verification, segment)[OPEN_TABLES + number];
+    struct idx_error error = opening->error;
     struct set set = {0};
     char name[IDXI_NAME_BYTES];
     idxi_table_name(number, name);
-    enum idx_status status = idxi_segment_open_table(verification->index, segment, number, folder, &error);
+    enum idx_status status = opening->status;
     const struct idxi_table *table = &verification->index->segments[segment]->tables[number];
     if (status == IDX_OK) status = check_table(table, &set, &error);
     if (status == IDX_OK && !expected->known) {
@@ -327,95 +347,154 @@ static enum idx_status check_map(struct idxi_map *map, const struct set *expecte
 }
 
 /* The document map, then the map from IDs, which is compared with a document map that is sound. */
-static void verify_maps(struct verification *verification, size_t segment_number, int folder, const char *folder_name,
+static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
                         const struct set *expected) {
     static const struct set unknown = {0};
-    struct idx_error error;
-    struct idx_index *index = verification->index;
-    struct idxi_segment *segment = index->segments[segment_number];
-    enum idx_status status = idxi_segment_open_map(index, segment_number, IDXI_MAP_DOCUMENTS, folder, &error);
+    const struct opening *openings = openings_of(verification, segment_number);
+    struct idx_error error = openings[OPEN_DOCUMENTS].error;
+    struct idxi_segment *segment = verification->index->segments[segment_number];
+    enum idx_status status = openings[OPEN_DOCUMENTS].status;
     if (status == IDX_OK) status = check_map(&segment->map, expected, &error);
     report(verification, folder_name, idxi_map_name(IDXI_MAP_DOCUMENTS), status, &error);
-    if (!index->manifest->by_id) return;
+    if (!verification->index->manifest->by_id) return;
     bool sound = status == IDX_OK;
-    status = idxi_segment_open_map(index, segment_number, IDXI_MAP_BY_ID, folder, &error);
+    error = openings[OPEN_BY_ID].error;
+    status = openings[OPEN_BY_ID].status;
     if (status == IDX_OK) status = check_map(&segment->by_id, &unknown, &error);
     if (status == IDX_OK && sound)
         status = idxi_verify_by_id(&segment->map, &segment->by_id, IDXI_VERIFY_CHUNK, &error);
     report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
-/* ---- Removals and pending records ---- */
+/* ---- Opening ---- */
 
-static void verify_removed(struct verification *verification, size_t segment, int folder, const char *folder_name) {
-    struct idx_error error;
-    if (verification->index->segments[segment]->entry.removed == 0) return;
-    enum idx_status status = idxi_segment_open_removed(verification->index, segment, folder, &error);
-    report(verification, folder_name, IDXI_REMOVED_NAME, status, &error);
+static void open_segment(struct verification *verification, size_t segment) {
+    struct idx_index *index = verification->index;
+    struct opening *openings = openings_of(verification, segment), *opening = &openings[OPEN_FOLDER];
+    int folder;
+    opening->status = idxi_segment_open_folder(index, segment, &folder, &opening->error);
+    if (opening->status != IDX_OK) return;
+    for (size_t table = 0; table < index->scheme.table_count; table++) {
+        opening = &openings[OPEN_TABLES + table];
+        opening->status = idxi_segment_open_table(index, segment, table, folder, &opening->error);
+    }
+    opening = &openings[OPEN_DOCUMENTS];
+    opening->status = idxi_segment_open_map(index, segment, IDXI_MAP_DOCUMENTS, folder, &opening->error);
+    opening = &openings[OPEN_BY_ID];
+    if (index->manifest->by_id)
+        opening->status = idxi_segment_open_map(index, segment, IDXI_MAP_BY_ID, folder, &opening->error);
+    opening = &openings[OPEN_REMOVED];
+    opening->status = idxi_segment_open_removed(index, segment, folder, &opening->error);
+    close(folder);
 }
 
-static void verify_log(struct verification *verification) {
+/* Reads all of it, too: what it says is right then. */
+static void open_log(struct verification *verification) {
     struct idx_index *index = verification->index;
     struct idxf_record_rules rules = idxi_index_rules(index);
-    struct idx_error error;
+    struct opening *log = &verification->log;
     bool gone = false;
-    enum idx_status status = idxi_tail_new(&index->tail, &rules, index->manifest->k, index->manifest->sequence, &error);
-    if (status == IDX_OK)
-        status = idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &gone, &error);
-    if (status == IDX_OK && gone)
-        status = idxi_fail(&error, IDX_BAD_CONTENT, index->path,
-                           "has lost pending records: restore it from a copy, or rebuild it");
-    if (status != IDX_OK || idxi_tail_has_log(index->tail)) report(verification, NULL, IDXI_LOG_NAME, status, &error);
+    log->status = idxi_tail_new(&index->tail, &rules, index->manifest->k, index->manifest->sequence, &log->error);
+    if (log->status == IDX_OK)
+        log->status = idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &gone, &log->error);
+    if (log->status == IDX_OK && gone)
+        log->status = idxi_fail(&log->error, IDX_BAD_CONTENT, index->path,
+                                "has lost pending records: restore it from a copy, or rebuild it");
+}
+
+static struct idx_index *new_index(void) {
+    struct idx_index *index = calloc(1, sizeof *index);
+    if (index == NULL) return NULL;
+    index->folder = -1;
+    index->origin = index;
+    atomic_init(&index->holders, 1);
+    index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
+    index->options.residence = IDX_RESIDENCE_NONE;
+    return index;
+}
+
+static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {
+    struct idx_index *index = verification->index = new_index();
+    if (index == NULL) return idxi_fail_memory(error);
+    IDXI_TRY(idxi_index_open_folder(index, path, error));
+    IDXI_TRY(idxi_index_read_manifest(index, error));
+    size_t segments = index->manifest->segment_count;
+    index->segments = calloc(segments, sizeof(struct idxi_segment *));
+    verification->openings = calloc(segments, sizeof(struct opening) * (OPEN_TABLES + index->scheme.table_count));
+    if (index->segments == NULL || verification->openings == NULL) return idxi_fail_memory(error);
+    for (size_t segment = 0; segment < segments; segment++) open_segment(verification, segment);
+    open_log(verification);
+    return IDX_OK;
+}
+
+static void close_all(struct verification *verification) {
+    free(verification->openings);
+    idx_close(verification->index);
+    verification->openings = NULL;
+    verification->index = NULL;
+}
+
+/* Whether all could be opened. */
+static bool is_open(const struct verification *verification) {
+    size_t segments = verification->index->manifest->segment_count;
+    const struct opening *end = openings_of(verification, segments);
+    for (const struct opening *opening = verification->openings; opening < end; opening++) {
+        if (opening->status != IDX_OK) return false;
+    }
+    return verification->log.status == IDX_OK;
+}
+
+/* Opens what stands at the path; where it is replaced meanwhile, as a whole or by compaction, what came to stand there.
+ */
+static enum idx_status open_newest(struct verification *verification, const char *path, struct idx_error *error) {
+    for (int attempt = 1;; attempt++) {
+        bool replaced = false;
+        enum idx_status status = open_once(verification, path, error);
+        const struct idx_index *index = verification->index;
+        if ((status == IDX_OK && is_open(verification)) || attempt == MAX_ATTEMPTS || index == NULL ||
+            index->folder < 0 || idx_replaced(index, &replaced, NULL) != IDX_OK || !replaced)
+            return status;
+        close_all(verification);
+    }
 }
 
 /* ---- The whole ---- */
 
 static void verify_segment(struct verification *verification, size_t segment) {
-    struct idx_error error;
     char name[IDXI_NAME_BYTES];
     struct set expected = {0};
-    int folder;
-    struct idx_index *index = verification->index;
+    const struct idx_index *index = verification->index;
+    const struct opening *openings = openings_of(verification, segment);
     idxi_segment_name(index->manifest->segments[segment].number, name);
-    enum idx_status status = idxi_segment_open_folder(index, segment, &folder, &error);
-    if (status != IDX_OK) {
-        report(verification, NULL, name, status, &error);
+    if (openings[OPEN_FOLDER].status != IDX_OK) {
+        report(verification, NULL, name, openings[OPEN_FOLDER].status, &openings[OPEN_FOLDER].error);
         return;
     }
     for (size_t table = 0; table < index->scheme.table_count; table++)
-        verify_table(verification, segment, table, folder, name, &expected);
-    verify_maps(verification, segment, folder, name, &expected);
-    verify_removed(verification, segment, folder, name);
-    close(folder);
+        verify_table(verification, segment, table, name, &expected);
+    verify_maps(verification, segment, name, &expected);
+    if (index->segments[segment]->entry.removed > 0)
+        report(verification, name, IDXI_REMOVED_NAME, openings[OPEN_REMOVED].status, &openings[OPEN_REMOVED].error);
 }
 
 static enum idx_status verify(struct verification *verification, const char *path, struct idx_error *error) {
-    struct idx_index *index = verification->index;
-    IDXI_TRY(idxi_index_open_folder(index, path, error));
-    enum idx_status status = idxi_index_read_manifest(index, error);
+    enum idx_status status = open_newest(verification, path, error);
     bool is_damage = status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY;
     if (status != IDX_OK && !is_damage) return status;
     struct idx_error copy = error == NULL ? (struct idx_error){0} : *error;
     report(verification, NULL, IDXI_MANIFEST_NAME, status, &copy);
     if (status != IDX_OK) return status;
-    index->segments = calloc(index->manifest->segment_count, sizeof(struct idxi_segment *));
-    if (index->segments == NULL) return idxi_fail_memory(error);
+    const struct idx_index *index = verification->index;
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) verify_segment(verification, segment);
-    verify_log(verification);
+    if (verification->log.status != IDX_OK || idxi_tail_has_log(index->tail))
+        report(verification, NULL, IDXI_LOG_NAME, verification->log.status, &verification->log.error);
     return verification->status;
 }
 
 enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error) {
     struct idx_error own;
     struct verification verification = {.visit = visit, .context = context, .error = error == NULL ? &own : error};
-    verification.index = calloc(1, sizeof *verification.index);
-    if (verification.index == NULL) return idxi_fail_memory(error);
-    verification.index->folder = -1;
-    verification.index->origin = verification.index;
-    atomic_init(&verification.index->holders, 1);
-    verification.index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
-    verification.index->options.residence = IDX_RESIDENCE_NONE;
     enum idx_status status = verify(&verification, path, verification.error);
-    idx_close(verification.index);
+    close_all(&verification);
     return status;
 }

@@ -928,9 +928,10 @@ typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_sta
 
 /* Checks every checksum, every order, every count and every rule of SPEC.md in the index at `path`, and that all tables
  * and the document map of a segment hold the same fingerprints, and its map from IDs the same documents; records that
- * are pending, too. Goes on after damage, so that all of it is reported. `visit` may be NULL. Returns IDX_OK, or the
- * first damage's status; errors of opening that are no damage (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION,
- * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS) are returned as idx_open does. */
+ * are pending, too. Goes on after damage, so that all of it is reported. Whatever a writer or a compaction does
+ * meanwhile, it is one state of the index that is checked. `visit` may be NULL. Returns IDX_OK, or the first damage's
+ * status; errors of opening that are no damage (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_NO_ACCESS) are returned as idx_open does. */
 IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
 
 #ifdef __cplusplus

@@ -1,9 +1,11 @@
 /* verify.c: tests of idx_verify where no checksum tells: files that are sound each, but don't belong together, and
  * document maps that break a rule. What reading makes of them is tested beside. */
+#include <fcntl.h>
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/bytes.h"
@@ -773,6 +775,53 @@ static void test_databases(void **state) {
     }
 }
 
+/* ---- Beside compactions ---- */
+
+/* Adds and compacts, now into one segment, now into more, until the pipe is closed. Returns an exit status. */
+static int grow_on_and_on(const char *path, int go_on) {
+    char byte;
+    uint64_t next = 0;
+    do {
+        struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+        struct idx_item items[20] = {{0}};
+        struct idx_writer *writer;
+        options.all = next % 60 == 0;
+        for (size_t i = 0; i < LENGTH(items); i++) items[i].fingerprint = fingerprint_of(2, next++);
+        if (idx_writer_open(&writer, path, NULL, NULL) != IDX_OK) return 1;
+        if (idx_writer_add(writer, items, LENGTH(items), NULL) != IDX_OK) return 2;
+        if (next % 40 == 0) idx_writer_remove_fingerprints(writer, &items[0].fingerprint, 1, NULL, NULL);
+        idx_writer_close(writer);
+        if (idx_compact(path, &options, NULL, NULL) != IDX_OK) return 3;
+    } while (read(go_on, &byte, 1) != 0);
+    return 0;
+}
+
+static void test_beside_compactions(void **state) {
+    const char *path = build_small(*state, "i", 1);
+    int pipe_ends[2], status;
+    size_t changes = 0;
+    assert_int_equal(pipe2(pipe_ends, O_NONBLOCK), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(pipe_ends[1]);
+        _exit(grow_on_and_on(path, pipe_ends[0]));
+    }
+    while (changes < scale(300)) {
+        struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+        bool replaced;
+        assert_ok(idx_verify(path, NULL, NULL, &failure));
+        assert_ok(idx_replaced(index, &replaced, &failure));
+        changes += replaced;
+        idx_close(index);
+        assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+    }
+    close(pipe_ends[1]);
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+    close(pipe_ends[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_a_sound_index),
@@ -799,6 +848,7 @@ int main(void) {
         in_folder(test_the_heaviest),
         in_folder(test_the_heaviest_of_none),
         in_folder(test_databases),
+        in_folder(test_beside_compactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
