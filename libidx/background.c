@@ -42,15 +42,17 @@ enum idx_status idxi_background_begin(struct idxi_background *background, const 
     background->begun = background->path != NULL && start_thread(background);
     if (background->begun) return IDX_OK;
     free(background->path);
+    background->status = idxi_fail_memory(&background->error);
     return idxi_fail_memory(error);
 }
 
 enum idx_status idxi_background_end(struct idxi_background *background, bool cancel, struct idx_error *error) {
-    if (!background->begun) return IDX_OK;
-    if (cancel) atomic_store(&background->cancelled, true);
-    pthread_join(background->thread, NULL);
-    background->begun = false;
-    free(background->path);
+    if (background->begun) {
+        if (cancel) atomic_store(&background->cancelled, true);
+        pthread_join(background->thread, NULL);
+        background->begun = false;
+        free(background->path);
+    }
     if (background->status != IDX_OK && error != NULL) *error = background->error;
     return background->status;
 }

@@ -13,7 +13,7 @@ struct idxi_background {
     pthread_t thread;
     char *path;
     unsigned max_segments;
-    enum idx_status status; /* once it has ended */
+    enum idx_status status; /* of the last one that has ended */
     struct idx_error error;
 };
 
@@ -21,7 +21,8 @@ struct idxi_background {
 enum idx_status idxi_background_begin(struct idxi_background *background, const char *path, unsigned max_segments,
                                       struct idx_error *error);
 
-/* Waits for its end, or with `cancel` makes it end soon, undone. Returns what the compaction did; IDX_OK for none. */
+/* Waits for its end, or with `cancel` makes it end soon, undone. Returns what the compaction did, or where none is
+ * begun, what the last one did, or that it could not begin; IDX_OK for none. */
 enum idx_status idxi_background_end(struct idxi_background *background, bool cancel, struct idx_error *error);
 
 #endif

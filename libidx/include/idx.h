@@ -833,8 +833,9 @@ IDX_API void idx_writer_close(struct idx_writer *writer);
 /* The index as the writer sees it, all that it wrote among it: for the matches' documents. It is the writer's, stays so
  * until the next call that takes the writer, and has no cursor open then. */
 IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
-/* Waits for the compaction that is at work, if any, and returns what it did: IDX_OK, also for none, or an error of
- * idx_compact. Nothing is lost by one that fails: it is tried again when as many records more are pending. */
+/* Waits for the compaction that is at work, if any, and returns what it did, or where none is, what the last one did:
+ * IDX_OK, also for none, or an error of idx_compact. Nothing is lost by one that fails: it is tried again when as many
+ * records more are pending; nothing else tells of it. */
 IDX_API enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error);
 
 /* A document to be added or removed; its ID as the index has it. */

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/libidx/apart.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
@@ -342,6 +344,99 @@ static void test_background(void **state) {
     assert_ok(idx_verify(path, NULL, NULL, &failure));
 }
 
+/* What went wrong in the thread is told, also when it ended long ago, until one goes well. */
+static void test_background_failure(void **state) {
+    const char *path = path_in(*state, "i");
+    build(path, IDX_ID_U64, 0, 100, false);
+    struct idx_writer *writer = open_writer(path, 50, 0);
+    assert_ok(idx_writer_wait(writer, &failure));
+    int lock = open(path_in(path, "compact.lock"), O_RDWR | O_CREAT, 0666);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    for (size_t i = 100; i < 151; i++) add(writer, i);
+    for (size_t i = 0; i < 3; i++) {
+        failure = (struct idx_error){0};
+        assert_status(IDX_BUSY, idx_writer_wait(writer, &failure));
+        assert_non_null(strstr(failure.sentence, "is being compacted by another process"));
+        add(writer, 151 + i);
+    }
+    close(lock);
+    for (size_t i = 154; i < 300; i++) add(writer, i);
+    assert_ok(idx_writer_wait(writer, &failure));
+    idx_writer_close(writer);
+}
+
+/* ---- Full disks ---- */
+
+/* Adds `count` documents, numbered by what follows, in one call. */
+static enum idx_status add_many(struct idx_writer *writer, size_t begin, size_t count) {
+    static struct idx_item items[200];
+    for (size_t i = 0; i < count; i++) items[i] = (struct idx_item){fingerprint_of(begin + i), begin + i, NULL, 0};
+    return idx_writer_add(writer, items, count, &failure);
+}
+
+static bool has_all(const char *path, size_t count) {
+    struct idx_index *index;
+    if (idx_open(&index, path, NULL, &failure) != IDX_OK) return false;
+    size_t there = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t fingerprint;
+        size_t found = 0;
+        there += idx_find_id_u64(index, i, &fingerprint, 1, &found, &failure) == IDX_OK && found == 1;
+    }
+    idx_close(index);
+    return there == count;
+}
+
+/* Leaves `room` bytes on the disk that the file is on. */
+static bool fill_disk(const char *path, size_t room) {
+    struct statvfs status;
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return false;
+    bool filled = fstatvfs(file, &status) == 0 && status.f_bavail * status.f_bsize > room &&
+                  posix_fallocate(file, 0, (off_t)(status.f_bavail * status.f_bsize - room)) == 0;
+    close(file);
+    return filled;
+}
+
+/* The writer's thread meets a full disk, after more and more bytes: the index is as it was, and nothing is left. */
+static int play_full_disk(const char *folder) {
+    char small[4096], from[4096], path[4096], ballast[4096];
+    size_t count = 100, full = 0;
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_writer *writer;
+    enum idx_status status = IDX_DISK_FULL;
+    snprintf(small, sizeof small, "%s/small", folder);
+    snprintf(path, sizeof path, "%s/small/i", folder);
+    snprintf(from, sizeof from, "%s/i", folder);
+    snprintf(ballast, sizeof ballast, "%s/small/ballast", folder);
+    if (mkdir(small, 0777) != 0 || !mount_small(small, 16 << 20)) return CANNOT;
+    copy_folder(from, path);
+    options.compact_records = 100;
+    EXPECT(idx_writer_open(&writer, path, &options, &failure) == IDX_OK);
+    for (size_t room = 40000; status == IDX_DISK_FULL; room += 4096) {
+        EXPECT(fill_disk(ballast, room));
+        enum idx_status added = add_many(writer, count, 101);
+        EXPECT(added == IDX_OK || added == IDX_DISK_FULL);
+        if (added == IDX_OK) count += 101;
+        if (added == IDX_OK) status = idx_writer_wait(writer, &failure);
+        EXPECT(status == IDX_OK || status == IDX_DISK_FULL);
+        full += added == IDX_OK && status == IDX_DISK_FULL;
+        /* Manifest, segment, log with its lock, the writer's lock, and that of compaction. */
+        if (added == IDX_OK) EXPECT(count_entries(path) == 6);
+        EXPECT(unlink(ballast) == 0);
+        EXPECT(idx_verify(path, NULL, NULL, &failure) == IDX_OK);
+        EXPECT(has_all(path, count));
+    }
+    EXPECT(full > 5);
+    idx_writer_close(writer);
+    return 0;
+}
+
+static void test_full_disk(void **state) {
+    build(path_in(*state, "i"), IDX_ID_U64, 0, 100, false);
+    play_apart(play_full_disk, *state);
+}
+
 /* ---- Kills ---- */
 
 /* A child adds and compacts until it is killed; what it told of on the pipe is there. */
@@ -416,6 +511,8 @@ int main(void) {
         in_folder(test_removals_give_room_back),
         in_folder(test_background),
         in_folder(test_kills),
+        in_folder(test_background_failure),
+        in_folder(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
