@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lmdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -399,6 +400,59 @@ static void test_gives_room_back_with_failures(void **state) {
     replace_with_failures(*state, FAULT_SYNC, EIO, IDX_IO_ERROR, 1);
 }
 
+/* Reads the log by LMDB, as others may, and tells the number of its records; stays in its transaction until the pipe is
+ * closed, and then counts again. Never returns. */
+static void read_by_lmdb(const char *path, int told, int go_on) {
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi log;
+    MDB_stat before, after;
+    char byte;
+    if (mdb_env_create(&env) != 0 || mdb_env_set_maxdbs(env, 2) != 0 ||
+        mdb_env_open(env, path, MDB_NOSUBDIR | MDB_RDONLY, 0) != 0 || mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||
+        mdb_dbi_open(txn, "log", 0, &log) != 0 || mdb_stat(txn, log, &before) != 0)
+        _exit(1);
+    if (write(told, "x", 1) != 1 || read(go_on, &byte, 1) != 0 || mdb_stat(txn, log, &after) != 0) _exit(2);
+    mdb_txn_abort(txn);
+    mdb_env_close(env);
+    _exit(before.ms_entries == MUCH && after.ms_entries == MUCH ? 0 : 3);
+}
+
+/* One who has the old file open by LMDB, and its lock file, which counts that file's transactions, is no obstacle. */
+static void test_gives_room_back_beside_lmdb(void **state) {
+    const char *folder = *state;
+    int told[2], go_on[2], status;
+    char byte;
+    struct idxi_log *log;
+    struct idxi_log_writer *writer = make_large(folder);
+    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(go_on), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(go_on[1]);
+        read_by_lmdb(path_in(folder, IDXI_LOG_NAME), told[1], go_on[0]);
+    }
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    assert_ok(open_log(&log, folder));
+    assert_ok(idxi_log_delete(writer, MUCH, &failure));
+    check_read(log, MUCH, MUCH);
+    for (uint64_t i = 1; i <= 5; i++) {
+        assert_ok(append(writer, 100));
+        check_read(log, MUCH, MUCH + 100 * i);
+    }
+    idxi_log_writer_close(writer);
+    assert_ok(open_writer(&writer, folder, MUCH));
+    assert_int_equal(idxi_log_writer_last(writer), MUCH + 500);
+    idxi_log_writer_close(writer);
+    idxi_log_close(log);
+    close(go_on[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    for (size_t i = 0; i < 2; i++) close(told[i]);
+    close(go_on[0]);
+}
+
 /* No room for the new file: the old one stays, and takes more. */
 static void test_gives_room_back_when_full(void **state) {
     const char *folder = *state;
@@ -663,6 +717,7 @@ int main(void) {
         in_folder(test_of_another_index),
         in_folder(test_gives_room_back),
         in_folder(test_gives_room_back_with_failures),
+        in_folder(test_gives_room_back_beside_lmdb),
         in_folder(test_gives_room_back_when_full),
         in_folder(test_readers_beside_a_writer),
         in_folder(test_readers_beside_new_files),
