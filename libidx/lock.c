@@ -105,8 +105,7 @@ void idxi_lock_close(int lock) {
     close(lock);
 }
 
-/* Whether the lock is that of the index which the view is of. */
-static bool is_lock_of(int lock, const char *name, const struct idx_index *index) {
+bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index) {
     struct stat ours, theirs;
     return fstat(lock, &ours) == 0 && fstatat(index->folder, name, &theirs, 0) == 0 && ours.st_dev == theirs.st_dev &&
            ours.st_ino == theirs.st_ino;
@@ -121,7 +120,7 @@ enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **
             idx_close(*index);
             *index = newer;
         }
-        if (status == IDX_OK && is_lock_of(*lock, name, *index)) return IDX_OK;
+        if (status == IDX_OK && idxi_lock_is_of(*lock, name, *index)) return IDX_OK;
         idxi_lock_close(*lock);
         *lock = -1;
         if (status != IDX_OK) return status;

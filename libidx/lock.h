@@ -22,6 +22,9 @@ enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const c
  * the path meanwhile, that one's. The view must be the caller's alone. Errors: as idxi_lock_open and idx_refresh. */
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error);
 
+/* Whether a lock is that of the index which a view is of: another one may have come to stand at its path. */
+bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index);
+
 /* Below 0 is fine. */
 void idxi_lock_close(int lock);
 

@@ -41,11 +41,16 @@ struct idx_writer {
 
 /* ---- Opening ---- */
 
-/* Brings the view up to date. */
+/* Brings the view up to date. It must stay of the index whose lock and log the writer has. */
 static enum idx_status refresh(struct idx_writer *writer, struct idx_error *error) {
     struct idx_index *newer;
     IDXI_TRY(idx_refresh(writer->index, &newer, error));
     if (newer == NULL) return IDX_OK;
+    if (!idxi_lock_is_of(writer->lock, IDXI_LOCK_NAME, newer)) {
+        idx_close(newer);
+        return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
+                         "is another index now than this writer opened: close it, and open it again");
+    }
     idx_close(writer->index);
     writer->index = newer;
     return IDX_OK;
@@ -99,7 +104,8 @@ void idx_writer_close(struct idx_writer *writer) {
 const struct idx_index *idx_writer_view(const struct idx_writer *writer) { return writer->index; }
 /* ---- Compaction ---- */
 
-/* Goes on with what a compaction made, in this process or another, and deletes the records that it took. */
+/* Goes on with what a compaction made, in this process or another, and deletes the records that it took. It may not
+ * have come to sync its manifest's name yet: until the disk has that, it needs the records. */
 static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
     bool replaced;
     if (atomic_load(&writer->background.ended)) idxi_background_end(&writer->background, false, NULL);

@@ -495,6 +495,29 @@ static void test_restored(void **state) {
     idx_close(index);
 }
 
+/* Another index comes to stand at the path while a writer has the one that was there: it keeps its records. */
+static void test_another_under_the_writer(void **state) {
+    const char *path = path_in(*state, "i"), *other = path_in(*state, "other"), *away = path_in(*state, "away");
+    struct idx_item item = item_of(BASE + 5);
+    build_at(other, false);
+    add_items(other, BASE, BASE + 5);
+    assert_ok(idx_compact(other, NULL, NULL, &failure));
+    build_at(path, false);
+    struct idx_writer *writer = open_writer(path);
+    for (uint64_t i = BASE; i < BASE + 5; i++) {
+        struct idx_item added = item_of(i);
+        assert_ok(idx_writer_add(writer, &added, 1, &failure));
+    }
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(rename(other, path), 0);
+    assert_status(IDX_IO_ERROR, idx_writer_add(writer, &item, 1, &failure));
+    assert_non_null(strstr(failure.sentence, "is another index now than this writer opened"));
+    idx_writer_close(writer);
+    struct idx_index *index = open_index(away, IDX_RESIDENCE_DIRECTORY);
+    assert_true(holds_up_to(index, BASE + 5));
+    idx_close(index);
+}
+
 static void note_damage(void *context, const char *file, enum idx_status status, const char *sentence) {
     (void)sentence;
     if (status != IDX_OK) snprintf(context, 64, "%d %s", (int)status, file);
@@ -782,6 +805,7 @@ int main(void) {
         in_folder(test_writers_in_turn),
         in_folder(test_arguments),
         in_folder(test_read_only),
+        in_folder(test_another_under_the_writer),
         in_folder(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
