@@ -10,6 +10,7 @@
 #include "libidx/background.h"
 #include "libidx/compare.h"
 #include "libidx/error.h"
+#include "libidx/file.h"
 #include "libidx/live.h"
 #include "libidx/lock.h"
 #include "libidx/log_writer.h"
@@ -112,6 +113,7 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     IDXI_TRY(idx_replaced(writer->index, &replaced, error));
     if (!replaced) return IDX_OK;
     IDXI_TRY(refresh(writer, error));
+    IDXI_TRY(idxi_sync_folder(writer->index->folder, writer->index->path, error));
     return idxi_log_delete(writer->log, writer->index->manifest->sequence, error);
 }
 

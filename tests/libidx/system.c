@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "libidx/error.h"
+#include "libidx/index.h"
+#include "libidx/log_reader.h"
 #include "libidx/table_writer.h"
 #include "tests/libidx/faults.h"
 #include "tests/libidx/sets.h"
@@ -532,6 +534,44 @@ static void test_compacting(void **state) {
     compact_with_failures(FAULT_RANDOM, EIO, IDX_IO_ERROR, 1);
 }
 
+/* The number of the first record in the log. */
+static uint64_t first_record(void) {
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    struct idxi_log *log;
+    uint64_t first, last;
+    bool exists;
+    assert_ok(idxi_log_open(&log, index->folder, path, &rules, &failure));
+    assert_ok(idxi_log_check(log, &exists, &first, &last, &failure));
+    idxi_log_close(log);
+    idx_close(index);
+    return first;
+}
+
+/* A manifest whose name could not be synced may be gone after a crash: so the records that it has stay until it is. */
+static void test_records_outlive_their_manifest(void **state) {
+    bool replaced = false;
+    (void)state;
+    assert_ok(open_writer(&failure));
+    assert_ok(check_and_add(&failure));
+    assert_ok(add_another(&failure));
+    struct idx_index *before = open_index(path, IDX_RESIDENCE_NONE);
+    for (size_t call = 0; !replaced; call++) {
+        arm(FAULT_SYNC, call, SIZE_MAX / 2, EIO);
+        assert_status(IDX_IO_ERROR, idx_compact(path, NULL, NULL, &failure));
+        assert_ok(idx_replaced(before, &replaced, &failure));
+    }
+    assert_status(IDX_IO_ERROR, add_another(&failure));
+    assert_true(disarm() > 1);
+    assert_int_equal(first_record(), 1);
+    assert_ok(add_another(&failure));
+    assert_ok(idx_compact(path, NULL, NULL, &failure));
+    assert_ok(add_another(&failure));
+    assert_true(first_record() > 1);
+    idx_close(before);
+    idx_writer_close(writer);
+}
+
 /* What failed is not there, and can be done again. */
 static void test_growing(void **state) {
     expect_calls(fail_each(*state, try_growing, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 50);
@@ -564,6 +604,7 @@ int main(void) {
         on_index(test_looking_up_without_memory_or_threads),
         on_index(test_growing),
         on_index(test_compacting),
+        on_index(test_records_outlive_their_manifest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
