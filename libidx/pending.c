@@ -88,7 +88,10 @@ struct record {
     _Atomic uint32_t next;     /* from older to newer */
     uint32_t previous_removal; /* of a removal: the one before it */
     uint32_t previous_id;      /* the one before it with the same ID, of any fingerprint */
-    _Atomic uint32_t removal;  /* of an added document: the first record that removes it by its ID */
+    union {
+        _Atomic uint32_t removal; /* of an added document: the first record that removes it by its ID */
+        uint32_t whole;           /* of a removal: the newest one of the whole fingerprint up to it */
+    };
     /* Of a fingerprint's first record: */
     _Atomic uint32_t newest, newest_removal;
     uint8_t operation;
@@ -444,18 +447,27 @@ void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_r
     }
 }
 
+/* Links a removal with those of its fingerprint, whose first record this is. */
+static void link_removal(const struct idxi_pending *pending, struct record *first, struct record *record,
+                         uint32_t number) {
+    record->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
+    if (record->operation == IDXF_REMOVE_FINGERPRINT)
+        record->whole = number + 1;
+    else if (record->previous_removal != 0)
+        record->whole = get_record(pending, record->previous_removal - 1)->whole;
+    atomic_store_explicit(&first->newest_removal, number + 1, memory_order_release);
+}
+
 /* Links a record with those of its fingerprint. */
 static void link_fingerprint(struct idxi_pending *pending, struct record *record, uint32_t number) {
     uint32_t link = find_first(pending, record->fingerprint);
     record->first = link == 0 ? number : link - 1;
     struct record *first = get_record(pending, record->first);
-    bool removes = record->operation != IDXF_ADD;
     if (link != 0) {
         record->previous = atomic_load_explicit(&first->newest, memory_order_relaxed);
-        record->previous_removal = removes ? atomic_load_explicit(&first->newest_removal, memory_order_relaxed) : 0;
         atomic_store_explicit(&get_record(pending, record->previous - 1)->next, number + 1, memory_order_release);
     }
-    if (removes) atomic_store_explicit(&first->newest_removal, number + 1, memory_order_release);
+    if (record->operation != IDXF_ADD) link_removal(pending, first, record, number);
     atomic_store_explicit(&first->newest, number + 1, memory_order_release);
     if (link != 0) return;
     uint64_t value = slot_value(hash_fingerprint(record->fingerprint), number);
@@ -542,17 +554,13 @@ static bool is_kept(struct range range, const struct record *record) {
 /* The first number that no removal of the whole fingerprint concerns, and what removals there are. */
 static uint32_t find_floor(const struct idxi_pending *pending, struct range range, const struct record *first,
                            enum idxi_removal *removal) {
-    *removal = IDXI_REMOVED_NONE;
     uint32_t link = atomic_load_explicit(&first->newest_removal, memory_order_acquire);
-    while (link != 0 && link - 1 >= range.begin) {
-        const struct record *record = get_record(pending, link - 1);
-        if (link - 1 < range.end) {
-            *removal = record->operation == IDXF_REMOVE_FINGERPRINT ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
-            if (*removal == IDXI_REMOVED_ALL) return link;
-        }
-        link = record->previous_removal;
-    }
-    return range.begin;
+    *removal = IDXI_REMOVED_NONE;
+    while (link != 0 && link - 1 >= range.end) link = get_record(pending, link - 1)->previous_removal;
+    if (link == 0 || link - 1 < range.begin) return range.begin;
+    uint32_t whole = get_record(pending, link - 1)->whole;
+    *removal = whole != 0 && whole - 1 >= range.begin ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
+    return *removal == IDXI_REMOVED_ALL ? whole : range.begin;
 }
 
 /* Whether the fingerprint with this first record has a document. */
