@@ -214,7 +214,7 @@ static bool counts_agree(const struct idxf_manifest *manifest, const struct idxf
 
 static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest *manifest) {
     if (!skip(reader, "sequence ")) return IDXF_FAULT_SYNTAX;
-    enum idxf_fault fault = read_number(reader, UINT64_MAX - 1, IDXF_FAULT_COUNT, &manifest->sequence);
+    enum idxf_fault fault = read_number(reader, IDXF_MAX_SEQUENCE, IDXF_FAULT_COUNT, &manifest->sequence);
     if (fault != IDXF_OK) return fault;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }

@@ -115,10 +115,8 @@ struct reading {
 
 static enum idx_status check_key(const struct idxi_log *log, const struct idxi_page_cursor *cursor, uint64_t *sequence,
                                  struct idx_error *error) {
-    if (cursor->key_size == IDXF_RECORD_KEY_BYTES) {
-        *sequence = idxf_record_sequence(cursor->key);
-        if (*sequence != 0) return IDX_OK;
-    }
+    *sequence = cursor->key_size == IDXF_RECORD_KEY_BYTES ? idxf_record_sequence(cursor->key) : 0;
+    if (*sequence != 0 && *sequence <= IDXF_MAX_SEQUENCE) return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, log->path,
                      "has a record without a number: it is damaged; restore it from a copy, or rebuild the index");
 }

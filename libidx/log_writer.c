@@ -296,7 +296,7 @@ enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idx
                                 struct idx_error *error) {
     struct batch batch = {records, count};
     if (count == 0) return IDX_OK;
-    if (count > UINT64_MAX - writer->last)
+    if (count > IDXF_MAX_SEQUENCE - writer->last)
         return idxi_fail(error, IDX_LIMIT, writer->path, "has no sequence numbers left: build the index again");
     for (size_t i = 0; i < count; i++) {
         enum idxf_fault fault = idxf_record_check(&writer->rules, &records[i]);
