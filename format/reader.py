@@ -6,6 +6,8 @@ Wants Python 3.9 and the module xxhash (Debian: python3-xxhash).
 
     reader.py table FILE      verify a table file; print its fingerprints, unpermuted, in the table's order
     reader.py index FOLDER    verify the manifest and all tables of an index; print each table's path and fingerprints
+    reader.py documents FOLDER  verify what holds the documents of an index, pending and removed ones, too; print all that
+                              are there: fingerprint, tab, ID
     reader.py vectors FOLDER  try all conformance vectors that FOLDER/vectors.tsv lists
 
 Status 0: all is well; 1: something is not, and was printed; 2: called in a wrong way.
@@ -24,7 +26,7 @@ VERSION, PAGE, BLOCK_HEADER = 0, 4096, 10
 LINE, LINE_CELLS, LINE_BLOCKS = 64, 448, 56
 CODECS = ("xor", "delta")
 
-Manifest = namedtuple("Manifest", "bits tables segments")
+Manifest = namedtuple("Manifest", "uuid bits id_type by_id tables sequence segments")
 Segment = namedtuple("Segment", "number uuid fingerprints documents removed")
 Header = namedtuple("Header", "number uuid mask bits radius codec block_size fingerprints blocks lengths statistics")
 
@@ -137,7 +139,7 @@ def read_manifest(data):
     lines = iter(data[:-26].split(b"\n"))
     require(next(lines) == b"idx-index 0", "syntax")
     # from here on, a line that lacks is read as an empty one
-    uuid_of(*fields_of(next(lines, b""), b"uuid", 1))
+    uuid = uuid_of(*fields_of(next(lines, b""), b"uuid", 1))
     f = number(*fields_of(next(lines, b""), b"bits", 1))
     require(1 <= f <= 64, "bits")
     k = number(*fields_of(next(lines, b""), b"k", 1))
@@ -157,7 +159,8 @@ def read_manifest(data):
         tables.append(manifest_table(line, f))
         line = next(lines, b"")
     require(tables, "mask")
-    require(number(*fields_of(line, b"sequence", 1)) < 2**64 - 1, "count")
+    sequence = number(*fields_of(line, b"sequence", 1))
+    require(sequence < 2**64 - 1, "count")
     line = next(lines, b"")
     while line.startswith(b"segment "):
         require(len(segments) < 1024, "segment")
@@ -166,7 +169,7 @@ def read_manifest(data):
     require(segments, "segment")
     require(line == b"" and next(lines, None) is None and data[-27:-26] == b"\n", "syntax")
     require(covers(f, k, tables), "cover")
-    return Manifest(f, tables, segments)
+    return Manifest(uuid, f, id_type.decode(), by_id == b"yes", tables, sequence, segments)
 
 # Chapter 5: table files
 
@@ -373,6 +376,54 @@ def read_sums(data):
     require(not any(data[12:16] + data[40:56]), "reserved")
     require(len(data) == 64 + 8 * pages(u64(data, 32)), "size")
 
+def read_databases(data):
+    """The databases of an LMDB file, entries in order; made where words have 64 bits, least significant byte first."""
+    require(data[16:24] == struct.pack("<II", 0xBEEFC0DE, 1), "magic")
+    size, = struct.unpack_from("<I", data, 40)
+    newest = max((0, size), key=lambda meta: u64(data, meta + 144))
+
+    def entries(root):
+        if root == 2**64 - 1:
+            return
+        kind, lower = struct.unpack_from("<HH", data, root * size + 10)
+        for place, in struct.iter_unpack("<H", data[root * size + 16:root * size + lower]):
+            node = root * size + place
+            length, flags, key_size = struct.unpack_from("<IHH", data, node)
+            value = node + 8 + key_size
+            if kind & 1:
+                yield from entries(length | flags << 32)
+                continue
+            if flags & 1:
+                value = u64(data, value) * size + 16
+            yield data[node + 8:node + 8 + key_size], data[value:value + length]
+
+    return {name.decode(): list(entries(u64(database, 40))) for name, database in entries(u64(data, newest + 128))}
+
+def read_map(folder, name, uuid, fingerprints=None):
+    """The entries of a document map, of so many fingerprints, or of a map from IDs; and its texts, by number."""
+    data, sums = contents(folder, name + ".mdb"), contents(folder, name + ".sum")
+    read_sums(sums)
+    require(sums[16:32] == uuid, "uuid")
+    require(u64(sums, 32) == len(data), "size")
+    for i, (expected,) in enumerate(struct.iter_unpack("<Q", sums[64:])):
+        require(checksum(data[4096 * i:4096 * (i + 1)]) == expected, "checksum")
+    databases, documents, texts = read_databases(data), [], []
+    meta = dict(databases["meta"])
+    require(meta[b"uuid"] == uuid, "uuid")
+    for key, group in databases["docs"]:
+        documents += read_group(group)
+        require(struct.unpack(">QQ", key) == documents[-1], "order")
+    for key, group in databases.get("ids", []):
+        texts += read_ids(group, meta[b"dictionary"])
+        require(int.from_bytes(key, "big") == len(texts) - 1, "order")
+    require(documents == sorted(set(documents)), "order")
+    counts = Counter(fingerprint for fingerprint, _ in documents)
+    require(u64(meta[b"documents"], 0) == len(documents), "count")
+    require(u64(meta[b"fingerprints"], 0) == (len(counts) if fingerprints is None else fingerprints), "count")
+    heaviest = min(counts, key=lambda x: (-counts[x], x)) if counts else 0
+    require(struct.unpack("<QQ", meta[b"heaviest"]) == (heaviest, counts[heaviest]), "statistics")
+    return documents, texts
+
 # Chapter 12: records, and removals of segments
 
 OPERATIONS = ("add", "remove-document", "remove-fingerprint")
@@ -424,6 +475,79 @@ def read_removed(data, f, id_type):
         require(not both and keys[-2:] == sorted(set(keys[-2:])), "order")
     require(at == len(data), "size")
     return removals
+
+def read_log(data, manifest):
+    """The records behind the manifest's sequence."""
+    databases = read_databases(data)
+    meta, last, records = dict(databases["meta"]), None, []
+    require(meta[b"version"] == VERSION.to_bytes(4, "little"), "version")
+    require(meta[b"uuid"] == manifest.uuid, "uuid")
+    for key, value in databases["log"]:
+        require(len(key) == 8, "size")
+        sequence = int.from_bytes(key, "big")
+        require(sequence <= manifest.sequence + 1 if last is None else sequence == last + 1, "order")
+        last = sequence
+        if sequence > manifest.sequence:
+            records.append(read_record(value, manifest.uuid, sequence, manifest.bits, manifest.id_type))
+    return records
+
+def read_segment(folder, manifest, segment):
+    """The fingerprints and IDs of a segment's documents, and what it removes from those before it."""
+    mask, radius = manifest.tables[0]
+    expected = 0, segment.uuid, mask, manifest.bits, radius, segment.fingerprints
+    table = read_table(contents(folder, "table-00.tbl"), expected)[1]
+    fingerprints = {unpermute(x, mask, manifest.bits) for x in table}
+    entries, texts = read_map(folder, "docs", segment.uuid, segment.fingerprints)
+    require(len(entries) == segment.documents, "count")
+    documents = [(x, b"") for x in fingerprints]
+    if manifest.id_type == "u64":
+        documents = [(x, value.to_bytes(8, "little")) for x, value in entries]
+    if manifest.id_type == "text":
+        require(sorted(value for _, value in entries) == list(range(len(texts))), "count")
+        documents = [(x, texts[value]) for x, value in entries]
+    require({x for x, _ in documents} == fingerprints, "count")
+    if manifest.by_id:
+        hashes = read_map(folder, "by-id", segment.uuid)[0]
+        require(set(hashes) == {(checksum(own), x) for x, own in documents}, "count")
+    removals = []
+    if segment.removed:
+        data = contents(folder, "removed")
+        removals = read_removed(data, manifest.bits, manifest.id_type)
+        require(data[16:32] == segment.uuid, "uuid")
+        require(len(removals) == segment.removed, "count")
+    return documents, removals
+
+class Documents:
+    """Those that are there: lists of IDs, by fingerprint; and the fingerprints that are found without counting them."""
+
+    def __init__(self, manifest):
+        self.texts, self.ids, self.found = manifest.id_type == "text", {}, set()
+
+    def apply(self, operation, fingerprint, own):
+        ids = self.ids.setdefault(fingerprint, [])
+        if operation == 0:
+            self.found.add(fingerprint)
+            if self.texts or own not in ids:
+                ids.append(own)
+        elif operation == 1:
+            ids[:] = [other for other in ids if other != own]
+        else:
+            ids.clear()
+            self.found.discard(fingerprint)
+
+def read_documents(folder):
+    """The manifest, and all documents: those of its segments, the oldest first, then what is pending."""
+    manifest = read_manifest(contents(folder, "manifest"))
+    documents = Documents(manifest)
+    for segment in manifest.segments:
+        own, removals = read_segment(os.path.join(folder, f"{segment.number:06}"), manifest, segment)
+        for change in [*removals, *((0, *document) for document in own)]:
+            documents.apply(*change)
+    if os.path.exists(os.path.join(folder, "pending.mdb")):
+        for record in read_log(contents(folder, "pending.mdb"), manifest):
+            documents.apply(*record)
+    require(documents.found == {x for x, ids in documents.ids.items() if ids}, "operation")
+    return manifest, documents.ids
 
 # Chapter 11: conformance vectors, and the commands
 
@@ -523,8 +647,18 @@ def command_index(folder):
         return 1
     return 0
 
+def command_documents(folder):
+    manifest, documents = read_documents(folder)
+    for fingerprint, ids in sorted(documents.items()):
+        for own in ids:
+            shown = str(u64(own, 0)).encode() if manifest.id_type == "u64" else own
+            line = as_text(fingerprint, manifest.bits).encode() + (b"" if manifest.id_type == "none" else b"\t" + shown)
+            sys.stdout.buffer.write(line + b"\n")
+    return 0
+
 def main(arguments):
-    commands = {"table": command_table, "index": command_index, "vectors": command_vectors}
+    commands = {"table": command_table, "index": command_index, "documents": command_documents,
+                "vectors": command_vectors}
     if len(arguments) != 2 or arguments[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2
