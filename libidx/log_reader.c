@@ -39,6 +39,7 @@ static enum idx_status fetch(const struct idxi_pages *pages, uint64_t number, ui
     struct idxi_log *log = pages->context;
     IDXI_TRY(get_buffer(log, level, size, &buffer, error));
     *page = buffer;
+    log->fetched = true;
     return idxi_read_at(log->file, buffer, size, number * pages->page_size, pages->path, error);
 }
 
@@ -69,6 +70,7 @@ static enum idx_status read_meta(struct idxi_log *log, struct idxi_meta *newest,
 /* Whether all that was read is still of the transaction that was begun. */
 static enum idx_status check_stands(struct idxi_log *log, bool *stands, struct idx_error *error) {
     struct idxi_meta newest;
+    log->fetched = false;
     IDXI_TRY(read_meta(log, &newest, error));
     *stands = newest.transaction <= log->meta.transaction + 1;
     return IDX_OK;
@@ -172,7 +174,8 @@ static bool is_behind(const struct reading *reading, const struct idxi_page_curs
     return cursor->key_size == IDXF_RECORD_KEY_BYTES && idxf_record_sequence(cursor->key) > reading->position + 1;
 }
 
-static enum idx_status visit_records(struct reading *reading, struct idx_error *error) {
+/* Visits records of pages that stand. One whose checksum is right may still be of a transaction that failed. */
+static enum idx_status visit_records(struct reading *reading, bool *stands, struct idx_error *error) {
     struct idxi_log *log = reading->log;
     struct idxi_page_cursor cursor;
     uint8_t key[IDXF_RECORD_KEY_BYTES];
@@ -183,6 +186,8 @@ static enum idx_status visit_records(struct reading *reading, struct idx_error *
     if (reading->gone) return IDX_OK;
     for (;;) {
         if (!cursor.found) return fail_gap(log, reading->position, error);
+        if (log->fetched) IDXI_TRY(check_stands(log, stands, error));
+        if (!*stands) return IDX_OK;
         IDXI_TRY(visit_record(reading, &cursor, error));
         if (reading->position == reading->target) return IDX_OK;
         IDXI_TRY(idxi_pages_next(&cursor, error));
@@ -202,7 +207,7 @@ static enum idx_status read_transaction(struct reading *reading, bool *stands, s
         reading->transaction = log->meta.transaction;
         log->known = true;
     }
-    return visit_records(reading, error);
+    return visit_records(reading, stands, error);
 }
 
 /* Whether it is the content that has an error, which may come from pages that were written over. */

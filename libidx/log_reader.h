@@ -23,6 +23,7 @@ struct idxi_log {
     ino_t inode;
     char *path;
     bool known;       /* to be the log of this index, in a format version that is read */
+    bool fetched;     /* pages, since it was checked that they stand */
     uint64_t seen_to; /* the last record that was visited, in a transaction that was read to its end */
     uint64_t seen;    /* that transaction; 0 before */
     uint8_t *levels[IDXI_MAX_DEPTH + 1];   /* copies of pages; the last one of a value */

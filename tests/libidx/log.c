@@ -251,6 +251,51 @@ static void test_sequence_numbers_end(void **state) {
     idxi_log_writer_close(writer);
 }
 
+/* ---- Pages that are written over ---- */
+
+#define FORGED 200 /* a record in the middle */
+
+static struct {
+    idxi_pages_fetch *fetch; /* the real one */
+    struct idxi_log_writer *writer;
+    bool done;
+} forgery;
+
+/* Stands in for a page that a transaction has just written over which goes on to fail: it has records of numbers that
+ * others were committed with. So often were others committed by then. */
+static enum idx_status fetch_forged(const struct idxi_pages *pages, uint64_t number, uint64_t count, unsigned level,
+                                    const uint8_t **page, struct idx_error *error) {
+    enum idx_status status = forgery.fetch(pages, number, count, level, page, error);
+    uint8_t key[IDXF_RECORD_KEY_BYTES];
+    bool is_leaf = (*page)[10] == 2;
+    idxf_record_key(key, FORGED);
+    uint8_t *found = is_leaf && !forgery.done ? memmem(*page, count * pages->page_size, key, sizeof key) : NULL;
+    if (status != IDX_OK || found == NULL) return status;
+    struct made made;
+    make_record(&made, FORGED);
+    made.record.fingerprint ^= 1;
+    idxf_record_write(&rules, FORGED, &made.record, found + sizeof key);
+    for (size_t i = 0; i < 3; i++) assert_ok(append(forgery.writer, 1));
+    forgery.done = true;
+    return IDX_OK;
+}
+
+static void test_pages_written_over(void **state) {
+    const char *folder = *state;
+    struct idxi_log *log;
+    assert_ok(open_writer(&forgery.writer, folder, 0));
+    assert_ok(append(forgery.writer, 2 * FORGED));
+    assert_ok(open_log(&log, folder));
+    forgery.fetch = log->pages.fetch;
+    forgery.done = false;
+    log->pages.fetch = fetch_forged;
+    check_read(log, 0, 2 * FORGED);
+    assert_true(forgery.done);
+    check_read(log, 0, 2 * FORGED + 3);
+    idxi_log_close(log);
+    idxi_log_writer_close(forgery.writer);
+}
+
 /* No room: none of a batch is there, nor is what was acknowledged lost; and with room again it goes on. */
 static void test_disk_full(void **state) {
     const char *folder = *state;
@@ -713,6 +758,7 @@ int main(void) {
         in_folder(test_delete),
         in_folder(test_large_records),
         in_folder(test_sequence_numbers_end),
+        in_folder(test_pages_written_over),
         in_folder(test_disk_full),
         in_folder(test_of_another_index),
         in_folder(test_gives_room_back),
