@@ -60,17 +60,27 @@ static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
 static enum idx_status remove_unlisted(const struct idx_index *index, size_t *removed, struct idx_error *error) {
     struct stat status;
     IDXI_TRY(idxi_sync_folder(index->folder, index->path, error));
-    DIR *entries = opendir(index->path);
-    if (entries == NULL) return idxi_fail_system(error, errno, index->path, "list");
+    int folder = openat(index->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+    if (entries == NULL) {
+        enum idx_status failed = idxi_fail_system(error, errno, index->path, "list");
+        if (folder >= 0) close(folder);
+        return failed;
+    }
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         if (!is_segment_name(entry->d_name) || is_listed(index->manifest, entry->d_name)) continue;
-        char *path = idxi_path(index->path, entry->d_name);
-        if (path != NULL) idxi_remove_tree(path);
-        *removed += path != NULL && lstat(path, &status) != 0;
-        free(path);
+        idxi_remove_tree(folder, entry->d_name);
+        *removed += fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0;
     }
     closedir(entries);
     return IDX_OK;
+}
+
+/* By the index's folder, since another index may have come to stand at its path. */
+static void remove_segment(const struct idx_index *index, uint32_t number) {
+    char name[IDXI_NAME_BYTES];
+    idxi_segment_name(number, name);
+    idxi_remove_tree(index->folder, name);
 }
 
 /* A number that no segment has, above them all where there is one. */
@@ -162,18 +172,27 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
                             error);
 }
 
+/* Whether the index stands where it did, so that all files of the segment came into it. */
+static enum idx_status check_place(const struct idx_index *index, struct idx_error *error) {
+    bool replaced;
+    IDXI_TRY(idx_replaced(index, &replaced, error));
+    if (!replaced) return IDX_OK;
+    return idxi_fail(error, IDX_IO_ERROR, index->path,
+                     "was moved away while it was compacted: nothing changed; compact it where it is now");
+}
+
 static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
+    IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
+    IDXI_TRY(check_place(index, error));
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
     *manifest = *index->manifest;
     manifest->sequence = index->pending.pending.last;
     manifest->segments[compaction->first] = compaction->output.segment;
     manifest->segment_count = (uint32_t)compaction->first + 1;
-    enum idx_status status = idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error);
-    if (status == IDX_OK)
-        status =
-            idxi_output_switch(&compaction->output, index->folder, index->path, manifest, &compaction->switched, error);
+    enum idx_status status =
+        idxi_output_switch(&compaction->output, index->folder, index->path, manifest, &compaction->switched, error);
     free(manifest);
     return status;
 }
@@ -182,7 +201,8 @@ static enum idx_status switch_manifest(struct compaction *compaction, struct idx
 
 static void remove_sources(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
-    for (size_t i = compaction->first; i < index->open_segments; i++) idxi_remove_tree(index->segments[i]->path);
+    for (size_t i = compaction->first; i < index->open_segments; i++)
+        remove_segment(index, index->segments[i]->entry.number);
 }
 
 /* Deletes the records that are in segments now, where there is no writer: one does it itself. One that comes meanwhile
@@ -252,7 +272,7 @@ static enum idx_status run(struct compaction *compaction, const char *path, stru
 
 static void free_compaction(struct compaction *compaction) {
     if (compaction->output.segment_path != NULL && !compaction->switched)
-        idxi_remove_tree(compaction->output.segment_path);
+        remove_segment(compaction->index, compaction->output.segment.number);
     idxi_output_close(&compaction->output);
     idxi_purge_free(&compaction->combination);
     free(compaction->combination.sources);

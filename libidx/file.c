@@ -88,13 +88,14 @@ enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error 
     return IDX_OK;
 }
 
-static void remove_entry(int folder, const char *name) {
+void idxi_remove_tree(int folder, const char *name) {
     if (unlinkat(folder, name, 0) == 0) return;
     int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *entries = inner < 0 ? NULL : fdopendir(inner);
     if (entries != NULL) {
         for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) remove_entry(inner, entry->d_name);
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                idxi_remove_tree(inner, entry->d_name);
         }
         closedir(entries);
     } else if (inner >= 0) {
@@ -102,8 +103,6 @@ static void remove_entry(int folder, const char *name) {
     }
     unlinkat(folder, name, AT_REMOVEDIR);
 }
-
-void idxi_remove_tree(const char *path) { remove_entry(AT_FDCWD, path); }
 
 /* ---- Writing a file page by page ---- */
 

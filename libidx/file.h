@@ -26,8 +26,8 @@ enum idx_status idxi_temporary_file(int *file, int folder, const char *path, str
 /* Syncs the folder's entries to disk. */
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error);
 
-/* Removes a folder and what is in it, as far as possible. */
-void idxi_remove_tree(const char *path);
+/* Removes a folder, by its name within another (a descriptor, or AT_FDCWD), and what is in it, as far as possible. */
+void idxi_remove_tree(int folder, const char *name);
 
 /* ---- Writing a file page by page ---- */
 

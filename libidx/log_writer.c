@@ -120,14 +120,29 @@ static enum idx_status create(struct idxi_log_writer *writer, struct idx_error *
 /* ---- Opening ---- */
 
 /* LMDB goes by the path, where another index may have come to stand. */
+static enum idx_status compare_files(const struct idxi_log_writer *writer, const struct stat *ours,
+                                     const struct stat *theirs, struct idx_error *error) {
+    if (ours->st_dev == theirs->st_dev && ours->st_ino == theirs->st_ino) return IDX_OK;
+    return idxi_fail(error, IDX_FOREIGN_FILE, writer->path, "is that of an index which took this one's place: open it");
+}
+
+/* Before LMDB opens what is at the path, and makes it where there is nothing. */
+static enum idx_status check_path(const struct idxi_log_writer *writer, const struct stat *ours,
+                                  struct idx_error *error) {
+    struct stat theirs = {0};
+    if (stat(writer->path, &theirs) != 0 && errno != ENOENT)
+        return idxi_fail_system(error, errno, writer->path, "stat");
+    return compare_files(writer, ours, &theirs, error);
+}
+
+/* Afterwards, what it opened. */
 static enum idx_status check_same(const struct idxi_log_writer *writer, struct idx_error *error) {
     struct stat ours, theirs;
     mdb_filehandle_t file;
     if (mdb_env_get_fd(writer->env, &file) != 0 || fstat(file, &ours) != 0 ||
         fstatat(writer->folder, IDXI_LOG_NAME, &theirs, 0) != 0)
         return idxi_fail_system(error, errno, writer->path, "stat");
-    if (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino) return IDX_OK;
-    return idxi_fail(error, IDX_FOREIGN_FILE, writer->path, "is that of an index which took this one's place: open it");
+    return compare_files(writer, &ours, &theirs, error);
 }
 
 static int open_database(struct idxi_log_writer *writer) {
@@ -140,20 +155,18 @@ static int open_database(struct idxi_log_writer *writer) {
     return result;
 }
 
-static enum idx_status find_size(const struct idxi_log_writer *writer, off_t *size, struct idx_error *error) {
-    struct stat status;
-    if (fstatat(writer->folder, IDXI_LOG_NAME, &status, 0) != 0)
-        return idxi_fail_system(error, errno, writer->path, "stat");
-    *size = status.st_size;
-    return IDX_OK;
+static enum idx_status find_file(const struct idxi_log_writer *writer, struct stat *file, struct idx_error *error) {
+    if (fstatat(writer->folder, IDXI_LOG_NAME, file, 0) == 0) return IDX_OK;
+    return idxi_fail_system(error, errno, writer->path, "stat");
 }
 
 static enum idx_status open_file(struct idxi_log_writer *writer, struct idx_error *error) {
-    off_t size = 0;
-    IDXI_TRY(find_size(writer, &size, error));
+    struct stat file = {0};
+    IDXI_TRY(find_file(writer, &file, error));
+    IDXI_TRY(check_path(writer, &file, error));
     int result = mdb_env_create(&writer->env);
     if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
-    if (result == 0) result = mdb_env_set_mapsize(writer->env, (size_t)size + MAP_ROOM);
+    if (result == 0) result = mdb_env_set_mapsize(writer->env, (size_t)file.st_size + MAP_ROOM);
     if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR, 0666);
     if (result == 0) result = open_database(writer);
     return result == 0 ? check_same(writer, error) : idxi_fail_lmdb(error, result, writer->path, "open");
@@ -353,10 +366,10 @@ static enum idx_status replace(struct idxi_log_writer *writer, struct idx_error 
 enum idx_status idxi_log_delete(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct deletion deletion = {.sequence = sequence};
     if (sequence == writer->newest && sequence > 0) { /* that one shows how far numbers have come */
-        off_t size = 0;
+        struct stat file = {0};
         IDXI_TRY(open_environment(writer, error));
-        IDXI_TRY(find_size(writer, &size, error));
-        if (size > LARGE_BYTES) return replace(writer, error);
+        IDXI_TRY(find_file(writer, &file, error));
+        if (file.st_size > LARGE_BYTES) return replace(writer, error);
         deletion.sequence--;
     }
     while (!deletion.done) IDXI_TRY(run(writer, delete_records, &deletion, "delete records from", error));

@@ -141,7 +141,7 @@ static bool remove_leftover(int parent, const char *name, const char *path, char
     if (folder < 0) return false;
     write_random(digits, attempt);
     bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && renameat(parent, name, AT_FDCWD, path) == 0;
-    if (taken) idxi_remove_tree(path);
+    if (taken) idxi_remove_tree(AT_FDCWD, path);
     close(folder);
     return taken && lstat(path, &status) != 0 && errno == ENOENT;
 }
@@ -297,7 +297,7 @@ enum idx_status idxi_publish(struct idxi_publication *publication, struct idx_er
 
 void idxi_publication_close(struct idxi_publication *publication) {
     if (publication->path == NULL) return; /* never opened */
-    if (publication->temporary != NULL) idxi_remove_tree(publication->temporary);
+    if (publication->temporary != NULL) idxi_remove_tree(AT_FDCWD, publication->temporary);
     if (publication->lock >= 0) close(publication->lock);
     if (publication->folder >= 0) close(publication->folder);
     free(publication->temporary);

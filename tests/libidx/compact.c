@@ -326,6 +326,61 @@ static void test_cancelled(void **state) {
     assert_ok(status);
 }
 
+/* How many of these documents there are. */
+static size_t count_there(const char *path, size_t begin, size_t end) {
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    size_t there = 0;
+    for (size_t i = begin; i < end; i++) {
+        uint64_t fingerprint;
+        size_t count;
+        assert_ok(idx_find_id_u64(index, i, &fingerprint, 1, &count, &failure));
+        if (count > 0) assert_true(fingerprint == fingerprint_of(i));
+        there += count;
+    }
+    idx_close(index);
+    return there;
+}
+
+struct move {
+    const char *path, *away, *other;
+    int left; /* calls of progress before it happens */
+};
+
+static bool move_there(void *context, const struct idx_progress *progress) {
+    struct move *move = context;
+    (void)progress;
+    if (--move->left != 0) return true;
+    assert_int_equal(rename(move->path, move->away), 0);
+    assert_int_equal(rename(move->other, move->path), 0);
+    return true;
+}
+
+/* Another index comes to stand at the path in the midst of it, and stays as it is. */
+static void test_moved_away(void **state) {
+    struct move move = {path_in(*state, "i"), path_in(*state, "away"), path_in(*state, "other"), 0};
+    for (int calls = 1; move.left <= 0; calls++) {
+        build(move.other, IDX_ID_U64, 1000, 1100, false);
+        build(move.path, IDX_ID_U64, 0, 100, false);
+        struct idx_writer *writer = open_writer(move.path, 0, 0);
+        add(writer, 400);
+        idx_writer_close(writer);
+        struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+        options.all = true;
+        options.progress = move_there;
+        options.context = &move;
+        move.left = calls;
+        enum idx_status status = idx_compact(move.path, &options, NULL, &failure);
+        if (move.left > 0) assert_ok(status);
+        if (move.left > 0) break;
+        assert_ok(idx_verify(move.path, NULL, NULL, &failure));
+        assert_int_equal(count_there(move.path, 1000, 1100), 100);
+        assert_ok(idx_verify(move.away, NULL, NULL, &failure));
+        assert_int_equal(count_there(move.away, 0, 100) + count_there(move.away, 400, 401), 101);
+        remove_all(move.path);
+        remove_all(move.away);
+    }
+}
+
 /* A writer's thread keeps what is pending, and the segments, few. */
 static void test_background(void **state) {
     const char *path = path_in(*state, "i");
@@ -464,20 +519,6 @@ static size_t work_and_die(const char *path, size_t begin, useconds_t time) {
     return last;
 }
 
-static size_t count_there(const char *path, size_t begin, size_t end) {
-    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    size_t there = 0;
-    for (size_t i = begin; i < end; i++) {
-        uint64_t fingerprint;
-        size_t count;
-        assert_ok(idx_find_id_u64(index, i, &fingerprint, 1, &count, &failure));
-        if (count > 0) assert_true(fingerprint == fingerprint_of(i));
-        there += count;
-    }
-    idx_close(index);
-    return there;
-}
-
 static void test_kills(void **state) {
     const char *path = path_in(*state, "i");
     size_t kills = getenv("IDX_KILLS") == NULL ? 20 : strtoul(getenv("IDX_KILLS"), NULL, 10), end = 100;
@@ -513,6 +554,7 @@ int main(void) {
         in_folder(test_kills),
         in_folder(test_background_failure),
         in_folder(test_full_disk),
+        in_folder(test_moved_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
