@@ -179,8 +179,10 @@ static enum idx_status end(struct idx_writer *writer, enum idx_status status, st
     for (size_t i = 0; i < writer->count && has_numbers; i++) /* which may have moved */
         if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i];
     if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
-    if (status != IDX_OK && writer->count > 0) writer->index->spoilt = true;
     if (status == IDX_OK) compact(writer);
+    if (status == IDX_OK || writer->count == 0) return status;
+    writer->index->spoilt = true;
+    refresh(writer, NULL); /* where that fails, the next batch tries again */
     return status;
 }
 

@@ -831,8 +831,10 @@ IDX_API enum idx_status idx_writer_open(struct idx_writer **writer, const char *
 IDX_API void idx_writer_close(struct idx_writer *writer);
 
 /* The index as the writer sees it, all that it wrote among it: for the matches' documents. It is the writer's, stays so
- * until the next call that takes the writer, and has no cursor open then. */
+ * until the next call that takes the writer, and has no cursor open then. idx_refresh is not for it: idx_open gives a
+ * view of one's own. */
 IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
+
 /* Waits for the compaction that is at work, if any, and returns what it did, or where none is, what the last one did:
  * IDX_OK, also for none, or an error of idx_compact. Nothing is lost by one that fails: it is tried again when as many
  * records more are pending; nothing else tells of it. */

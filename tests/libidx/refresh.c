@@ -765,6 +765,7 @@ static int play_full_disk(const char *folder) {
     }
     EXPECT(status == IDX_DISK_FULL);
     EXPECT(count > 0);
+    EXPECT(holds_up_to(idx_writer_view(writer), BASE + count));
     EXPECT(idx_refresh(index, &newer, &failure) == IDX_OK && newer != NULL);
     EXPECT(holds_up_to(newer, BASE + count));
     idx_close(newer);
