@@ -84,7 +84,7 @@ struct record {
     const uint8_t *id;
     uint32_t id_size;
     uint32_t first;            /* the number of the fingerprint's first record */
-    uint32_t previous;         /* the fingerprint's, as the next ones */
+    uint32_t previous;         /* the fingerprint's newest one before it, but for removals of documents */
     _Atomic uint32_t next;     /* from older to newer */
     uint32_t previous_removal; /* of a removal: the one before it */
     uint32_t previous_id;      /* the one before it with the same ID, of any fingerprint */
@@ -464,8 +464,10 @@ static void link_fingerprint(struct idxi_pending *pending, struct record *record
     record->first = link == 0 ? number : link - 1;
     struct record *first = get_record(pending, record->first);
     if (link != 0) {
-        record->previous = atomic_load_explicit(&first->newest, memory_order_relaxed);
-        atomic_store_explicit(&get_record(pending, record->previous - 1)->next, number + 1, memory_order_release);
+        uint32_t newest = atomic_load_explicit(&first->newest, memory_order_relaxed);
+        struct record *last = get_record(pending, newest - 1);
+        record->previous = last->operation == IDXF_REMOVE_DOCUMENT ? last->previous : newest;
+        atomic_store_explicit(&last->next, number + 1, memory_order_release);
     }
     if (record->operation != IDXF_ADD) link_removal(pending, first, record, number);
     atomic_store_explicit(&first->newest, number + 1, memory_order_release);
