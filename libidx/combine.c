@@ -59,6 +59,8 @@ static enum idx_status read_rest(struct idxi_stream *stream, uint64_t *fingerpri
                                  size_t *count, struct idx_error *error) {
     struct rest *rest = (struct rest *)stream;
     size_t given;
+    if (rest->next == rest->left_out->count && rest->renumbers == NULL)
+        return rest->whole->read(rest->whole, fingerprints, values, capacity, count, error);
     *count = 0;
     do {
         IDXI_TRY(rest->whole->read(rest->whole, fingerprints, values, capacity, &given, error));
@@ -105,20 +107,26 @@ static enum idx_status copy_id(void *context, uint64_t number, const void *id, s
                                   error);
 }
 
+/* Copies those in memory, from *next on, that come before document number `end`. */
+static enum idx_status copy_added_ids(const struct idxi_combination *combination, uint64_t end, size_t *next,
+                                      struct idx_error *error) {
+    for (; *next < combination->added_id_count && combination->added_ids[*next].number < end; ++*next) {
+        const struct idxi_text_id *id = &combination->added_ids[*next];
+        IDXI_TRY(idxi_map_writer_add_id(&combination->output->map, id->number, id->bytes, id->size, error));
+    }
+    return IDX_OK;
+}
+
 static enum idx_status copy_ids(struct combining *combining, struct idx_error *error) {
-    struct idxi_combination *combination = combining->combination;
-    uint64_t number = 0;
+    const struct idxi_combination *combination = combining->combination;
+    size_t next = 0;
     for (size_t i = 0; i < combination->source_count; i++) {
         const struct idxi_source *source = &combination->sources[i];
         struct numbering numbering = {combining, source, 0};
+        IDXI_TRY(copy_added_ids(combination, source->offset, &next, error));
         IDXI_TRY(idxi_map_visit_ids(&source->segment->map, copy_id, &numbering, error));
-        number += source->segment->entry.documents - source->numbers.count;
     }
-    for (size_t i = 0; i < combination->added_id_count; i++) {
-        const struct idxi_text_id *id = &combination->added_ids[i];
-        IDXI_TRY(idxi_map_writer_add_id(&combination->output->map, number + i, id->bytes, id->size, error));
-    }
-    return IDX_OK;
+    return copy_added_ids(combination, UINT64_MAX, &next, error);
 }
 
 static enum idx_status write_documents(struct combining *combining, struct idxi_stream *stream,
@@ -194,7 +202,7 @@ static enum idx_status combine_maps(struct combining *combining, enum idxi_map_k
 
 /* ---- Tables ---- */
 
-/* Fingerprints as a table has them, in its order; the caller frees *permuted. */
+/* Fingerprints as a table has them, in its order; the caller frees permuted->fingerprints. */
 static enum idx_status permute(const struct combining *combining, size_t table, const struct idxi_entries *entries,
                                struct idxi_entries *permuted, struct idx_error *error) {
     struct idxf_permutation permutation;
@@ -210,7 +218,9 @@ static enum idx_status permute(const struct combining *combining, size_t table, 
 /* Streams of all that goes into a table. */
 struct table_inputs {
     struct idxi_table_stream *tables;
-    struct idxi_entries added_fingerprints, gone;
+    struct idxi_entries *gone; /* of each */
+    struct rest *rests;
+    struct idxi_entries added_fingerprints;
     struct idxi_array_stream added;
     struct idxi_stream **streams;
     size_t count;
@@ -221,14 +231,20 @@ static enum idx_status open_table_inputs(const struct combining *combining, size
     const struct idxi_combination *combination = combining->combination;
     size_t count = combination->source_count;
     *inputs = (struct table_inputs){.tables = calloc(count + 1, sizeof(struct idxi_table_stream)),
+                                    .gone = calloc(count + 1, sizeof(struct idxi_entries)),
+                                    .rests = calloc(count + 1, sizeof(struct rest)),
                                     .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
-    if (inputs->tables == NULL || inputs->streams == NULL) return idxi_fail_memory(error);
+    if (inputs->tables == NULL || inputs->gone == NULL || inputs->rests == NULL || inputs->streams == NULL)
+        return idxi_fail_memory(error);
     IDXI_TRY(permute(combining, number, &combination->added, &inputs->added_fingerprints, error));
-    IDXI_TRY(permute(combining, number, &combination->gone, &inputs->gone, error));
     for (; inputs->count < count; inputs->count++) {
-        idxi_table_stream_init(&inputs->tables[inputs->count],
-                               &combination->sources[inputs->count].segment->tables[number]);
-        inputs->streams[inputs->count] = &inputs->tables[inputs->count].stream;
+        const struct idxi_source *source = &combination->sources[inputs->count];
+        struct idxi_table_stream *table = &inputs->tables[inputs->count];
+        struct rest *rest = &inputs->rests[inputs->count];
+        IDXI_TRY(permute(combining, number, &source->gone, &inputs->gone[inputs->count], error));
+        idxi_table_stream_init(table, &source->segment->tables[number]);
+        rest_init(rest, &table->stream, &inputs->gone[inputs->count], NULL);
+        inputs->streams[inputs->count] = &rest->stream;
     }
     idxi_array_stream_init(&inputs->added, inputs->added_fingerprints.fingerprints, NULL,
                            inputs->added_fingerprints.count);
@@ -236,23 +252,25 @@ static enum idx_status open_table_inputs(const struct combining *combining, size
     return IDX_OK;
 }
 
+static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
+    for (size_t i = 0; i < sources && inputs->gone != NULL; i++) free(inputs->gone[i].fingerprints);
+    free(inputs->added_fingerprints.fingerprints);
+    free(inputs->streams);
+    free(inputs->rests);
+    free(inputs->gone);
+    free(inputs->tables);
+}
+
 static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_merging *merging = NULL;
-    struct rest rest;
     enum idx_status status = open_table_inputs(combining, number, &inputs, error);
     if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, false, error);
-    if (status == IDX_OK) {
-        rest_init(&rest, idxi_merging_stream(merging), &inputs.gone, NULL);
+    if (status == IDX_OK)
         status = idxi_output_write_table(combining->combination->output, &combining->form, number,
-                                         inputs.gone.count == 0 ? idxi_merging_stream(merging) : &rest.stream,
-                                         &combining->tables[number], error);
-    }
+                                         idxi_merging_stream(merging), &combining->tables[number], error);
     idxi_merging_close(merging);
-    free(inputs.added_fingerprints.fingerprints);
-    free(inputs.gone.fingerprints);
-    free(inputs.streams);
-    free(inputs.tables);
+    close_table_inputs(&inputs, combining->combination->source_count);
     return status;
 }
 

@@ -15,8 +15,8 @@ struct idxi_entries {
 /* A segment that goes in. */
 struct idxi_source {
     struct idxi_segment *segment;
-    /* What is left out of its document map, and of its map from IDs. */
-    struct idxi_entries documents, hashes;
+    /* What is left out of its document map, of its map from IDs, and of its tables: fingerprints, no values. */
+    struct idxi_entries documents, hashes, gone;
     /* Text IDs: the numbers of documents that are left out, ascending, and what its first one's becomes. */
     struct idxi_entries numbers; /* fingerprints: the numbers; no values */
     uint64_t offset;
@@ -25,18 +25,19 @@ struct idxi_source {
 struct idxi_text_id {
     const void *bytes;
     size_t size;
+    uint64_t number; /* of its document */
 };
 
-/* What goes in. The arrays are the caller's. */
+/* What goes in. The arrays are the caller's; purge.h makes them. */
 struct idxi_combination {
     const struct idx_index *form; /* whose bits, scheme, IDs, and first segment's codec and block size it gets */
     struct idxi_source *sources;
     size_t source_count;
-    /* Documents in memory: with their final numbers, or integer IDs; hashes of their IDs, with fingerprints. */
+    /* Documents in memory: with their final numbers, or integer IDs; hashes of their IDs, with fingerprints. Entries
+     * may come more than once. */
     struct idxi_entries added, added_hashes;
-    struct idxi_text_id *added_ids; /* the documents' text IDs, by number from added_offset on */
+    struct idxi_text_id *added_ids; /* the documents' text IDs, by number */
     size_t added_id_count;
-    struct idxi_entries gone; /* fingerprints of sources that are left out; no values */
     uint64_t memory_bytes;
     unsigned threads;
     struct idxi_progress *progress;

@@ -138,22 +138,6 @@ static bool is_needed(const struct compaction *compaction) {
 
 /* ---- The new segment ---- */
 
-static enum idx_status list_sources(struct compaction *compaction, struct idx_error *error) {
-    struct idxi_combination *combination = &compaction->combination;
-    const struct idx_index *index = compaction->index;
-    size_t count = index->open_segments - compaction->first;
-    combination->sources = calloc(count + 1, sizeof *combination->sources);
-    if (combination->sources == NULL) return idxi_fail_memory(error);
-    for (; combination->source_count < count; combination->source_count++) {
-        struct idxi_segment *segment = index->segments[compaction->first + combination->source_count];
-        combination->sources[combination->source_count].segment = segment;
-        IDXI_TRY(idxi_map_prepare(&segment->map, error));
-        if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
-    }
-    IDXI_TRY(idxi_purge_sources(index, compaction->first, combination, error));
-    return idxi_purge_pending(index, combination, error);
-}
-
 static enum idx_status write_segment(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     struct idxi_output *output = &compaction->output;
@@ -163,7 +147,7 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
     combination->threads = compaction->options.threads;
     combination->progress = &compaction->progress;
     combination->output = output;
-    IDXI_TRY(list_sources(compaction, error));
+    IDXI_TRY(idxi_purge_views(&compaction->index, 1, compaction->first, combination, error));
     IDXI_TRY(idxi_output_open_segment(output, index->path, choose_number(index->manifest),
                                       compaction->options.temporary_folder, (enum idx_id_type)index->manifest->id_type,
                                       error));
@@ -275,7 +259,6 @@ static void free_compaction(struct compaction *compaction) {
         remove_segment(compaction->index, compaction->output.segment.number);
     idxi_output_close(&compaction->output);
     idxi_purge_free(&compaction->combination);
-    free(compaction->combination.sources);
     idxi_lock_close(compaction->lock);
     idx_close(compaction->index);
     free(compaction);

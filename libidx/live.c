@@ -49,12 +49,6 @@ bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fin
 
 /* ---- Pending ---- */
 
-enum idx_status idxi_check_compact(const struct idx_index *index, struct idx_error *error) {
-    if (!index->removes && index->pending.pending.last == index->pending.pending.after) return IDX_OK;
-    return idxi_fail(error, IDX_UNSUPPORTED, index->path,
-                     "has pending or removed documents: it must be compacted first");
-}
-
 struct collection {
     uint64_t *fingerprints;
     size_t count;

@@ -39,10 +39,6 @@ bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fin
 
 static inline bool idxi_has_pending(const struct idx_index *index) { return index->pending.pending.pending != NULL; }
 
-/* Refuses an index that has pending or removed documents, for who reads tables and maps as they are: IDX_UNSUPPORTED.
- */
-enum idx_status idxi_check_compact(const struct idx_index *index, struct idx_error *error);
-
 /* The fingerprints that have a pending document, ascending, each once; `alone`: without those that a segment holds,
  * too. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,

@@ -2,21 +2,23 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "libidx/combine.h"
 #include "libidx/error.h"
-#include "libidx/live.h"
+#include "libidx/lock.h"
 #include "libidx/memory.h"
+#include "libidx/purge.h"
 #include "libidx/recipe.h"
 
 struct merge {
     struct idx_merge_options options;
     struct idx_index **indexes;
     size_t index_count;
-    struct idxi_combination combination; /* of all segments of all indexes */
-    size_t segment_count;
+    struct idxi_combination combination; /* of all that they have */
     struct idxi_progress progress;
     struct idxi_output output;
+    int locks[2]; /* of an input that is to be replaced */
 };
 
 /* ---- Opening ---- */
@@ -35,6 +37,7 @@ static const char *find_difference(const struct idxf_manifest *a, const struct i
     return NULL;
 }
 
+/* Compares an index with those before it. */
 static enum idx_status check_match(const struct merge *merge, const struct idx_index *index, struct idx_error *error) {
     const struct idx_index *first = merge->indexes[0];
     const char *difference = find_difference(first->manifest, index->manifest);
@@ -42,7 +45,7 @@ static enum idx_status check_match(const struct merge *merge, const struct idx_i
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "can't be merged with %s, since they differ in their %s: build one of them anew", first->path,
                          difference);
-    for (size_t i = 0; i < merge->index_count; i++) {
+    for (size_t i = 0; i + 1 < merge->index_count; i++) {
         if (memcmp(merge->indexes[i]->manifest->uuid, index->manifest->uuid, IDXF_UUID_BYTES) == 0)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "is the same index as %s: give each index once",
                              merge->indexes[i]->path);
@@ -50,39 +53,51 @@ static enum idx_status check_match(const struct merge *merge, const struct idx_i
     return IDX_OK;
 }
 
-static enum idx_status open_indexes(struct merge *merge, const char *const *paths, size_t count,
+static bool stands_at(const char *path, const struct idx_index *index) {
+    struct stat there, ours;
+    return stat(path, &there) == 0 && fstat(index->folder, &ours) == 0 && there.st_dev == ours.st_dev &&
+           there.st_ino == ours.st_ino;
+}
+
+static void unlock(struct merge *merge) {
+    for (size_t i = 0; i < 2; i++) {
+        idxi_lock_close(merge->locks[i]);
+        merge->locks[i] = -1;
+    }
+}
+
+/* An index that is to be replaced has neither writer nor compaction until it is: what they made would be lost. Then the
+ * view, which is brought up to date, has all. As publishing does, passes over locks where there can be none. */
+static enum idx_status lock_replaced(struct merge *merge, const char *path, struct idx_index **index,
+                                     struct idx_error *error) {
+    static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
+    struct idx_index *newer = *index;
+    while (newer != NULL && stands_at(path, *index)) {
+        unlock(merge);
+        for (size_t i = 0; i < 2; i++) {
+            enum idx_status status = idxi_lock_share(&merge->locks[i], names[i], (*index)->folder, path, error);
+            if (status == IDX_BUSY || status == IDX_OUT_OF_MEMORY) return status;
+        }
+        IDXI_TRY(idx_refresh(*index, &newer, error));
+        if (newer == NULL) continue;
+        idx_close(*index);
+        *index = newer;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status open_indexes(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                     struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
     merge->indexes = calloc(count + 1, sizeof(struct idx_index *));
     if (merge->indexes == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        struct idx_index *index;
-        IDXI_TRY(idx_open(&index, paths[i], &options, error));
-        enum idx_status status = idxi_check_compact(index, error);
-        if (status == IDX_OK && i > 0) status = check_match(merge, index, error);
-        merge->indexes[merge->index_count++] = index;
-        merge->segment_count += index->open_segments;
-        if (status != IDX_OK) return status;
-    }
-    return IDX_OK;
-}
-
-static enum idx_status list_sources(struct merge *merge, struct idx_error *error) {
-    struct idxi_combination *combination = &merge->combination;
-    uint64_t documents = 0;
-    combination->sources = calloc(merge->segment_count + 1, sizeof *combination->sources);
-    if (combination->sources == NULL) return idxi_fail_memory(error);
-    for (size_t i = 0; i < merge->index_count; i++) {
-        struct idx_index *index = merge->indexes[i];
-        for (size_t j = 0; j < index->open_segments; j++) {
-            struct idxi_segment *segment = index->segments[j];
-            combination->sources[combination->source_count++] =
-                (struct idxi_source){.segment = segment, .offset = documents};
-            IDXI_TRY(idxi_map_prepare(&segment->map, error));
-            if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
-            documents += segment->entry.documents;
-        }
+        struct idx_index **index = &merge->indexes[i];
+        IDXI_TRY(idx_open(index, paths[i], &options, error));
+        merge->index_count = i + 1;
+        if (merge->options.replace) IDXI_TRY(lock_replaced(merge, path, index, error));
+        if (i > 0) IDXI_TRY(check_match(merge, *index, error));
     }
     return IDX_OK;
 }
@@ -97,12 +112,16 @@ static enum idx_status check_options(const struct idx_merge_options *options, si
 
 /* ---- The whole ---- */
 
-static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
+static enum idx_status list_sources(struct merge *merge, struct idx_error *error) {
     idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
+    merge->combination.progress = &merge->progress;
+    return idxi_purge_views(merge->indexes, merge->index_count, 0, &merge->combination, error);
+}
+
+static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
     merge->combination.form = merge->indexes[0];
     merge->combination.memory_bytes = merge->options.memory_bytes;
     merge->combination.threads = merge->options.threads;
-    merge->combination.progress = &merge->progress;
     merge->combination.output = &merge->output;
     return idxi_combine(&merge->combination, error);
 }
@@ -111,6 +130,7 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
     *manifest = *merge->indexes[0]->manifest;
+    manifest->sequence = 0;
     for (size_t i = 1; i < merge->index_count; i++) {
         if (strcmp(manifest->recipe, merge->indexes[i]->manifest->recipe) != 0)
             manifest->recipe[idxi_recipe_identity(manifest->recipe)] = '\0';
@@ -147,7 +167,7 @@ static enum idx_status run(struct merge *merge, const char *path, const char *co
                            struct idx_error *error) {
     IDXI_TRY(check_options(&merge->options, count, error));
     IDXI_TRY(idxi_memory_settle(&merge->options.memory_bytes, error));
-    IDXI_TRY(open_indexes(merge, paths, count, error));
+    IDXI_TRY(open_indexes(merge, path, paths, count, error));
     IDXI_TRY(list_sources(merge, error));
     IDXI_TRY(idxi_output_open(&merge->output, path, merge->options.replace, NULL,
                               (enum idx_id_type)merge->indexes[0]->manifest->id_type, error));
@@ -157,9 +177,10 @@ static enum idx_status run(struct merge *merge, const char *path, const char *co
 
 static void free_merge(struct merge *merge) {
     idxi_output_close(&merge->output);
+    unlock(merge);
     while (merge->index_count > 0) idx_close(merge->indexes[--merge->index_count]);
     free(merge->indexes);
-    free(merge->combination.sources);
+    idxi_purge_free(&merge->combination);
     free(merge);
 }
 
@@ -171,7 +192,7 @@ enum idx_status idx_merge(const char *path, const char *const *inputs, size_t co
     merge->options = (struct idx_merge_options)IDX_MERGE_OPTIONS_INIT;
     if (options != NULL)
         memcpy(&merge->options, options, options->size < sizeof *options ? options->size : sizeof *options);
-    merge->output.segment_folder = merge->output.temporary_folder = -1;
+    merge->output.segment_folder = merge->output.temporary_folder = merge->locks[0] = merge->locks[1] = -1;
     enum idx_status status = run(merge, path, inputs, count, error);
     if (status == IDX_OK && summary != NULL) summarise(merge, summary);
     free_merge(merge);

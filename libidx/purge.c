@@ -104,7 +104,7 @@ struct visit {
     size_t segment;
     struct idxi_source *source;
     struct idxi_entries kept, dropped; /* hashes of their IDs, where there is a map from IDs; no values */
-    bool any, any_kept;
+    bool any, any_kept;                /* of the segment's documents */
 };
 
 static enum idx_status visit_document(void *context, uint64_t value, const uint8_t *id, size_t id_size,
@@ -143,65 +143,72 @@ static enum idx_status visit_segment(struct visit *visit, struct idx_documents *
         IDXI_TRY(idxi_documents_visit(documents, visit->segment, visit->fingerprint, visit_document, visit, error));
         return drop_hashes(visit, error);
     }
-    bool contains;
-    IDXI_TRY(idxi_segment_contains(visit->index, visit->segment, visit->fingerprint, &contains, error));
-    visit->any |= contains;
-    visit->any_kept |= contains && visit->segment >= visit->first_live;
+    IDXI_TRY(idxi_segment_contains(visit->index, visit->segment, visit->fingerprint, &visit->any, error));
+    visit->any_kept = visit->segment >= visit->first_live;
     return IDX_OK;
 }
 
-/* What all sources leave out of a fingerprint's documents. */
+/* What sources, which are a view's segments from `first` on, leave out of a fingerprint's documents. */
 static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first,
-                                         struct idxi_combination *combination, struct idx_error *error) {
-    const struct idx_index *index = visit->index;
-    visit->first_live = idxi_first_live(index, visit->fingerprint);
-    visit->any = false;
-    visit->any_kept = idxi_has_pending(index) && idxi_pending_holds(&index->pending.pending, visit->fingerprint);
-    for (visit->segment = first; visit->segment < index->open_segments; visit->segment++) {
-        visit->source = &combination->sources[visit->segment - first];
+                                         struct idxi_source *sources, struct idx_error *error) {
+    visit->first_live = idxi_first_live(visit->index, visit->fingerprint);
+    for (visit->segment = first; visit->segment < visit->index->open_segments; visit->segment++) {
+        visit->source = &sources[visit->segment - first];
+        visit->any = visit->any_kept = false;
         IDXI_TRY(visit_segment(visit, documents, error));
+        if (visit->any && !visit->any_kept) IDXI_TRY(add_alone(&visit->source->gone, visit->fingerprint, error));
     }
-    return visit->any && !visit->any_kept ? add_alone(&combination->gone, visit->fingerprint, error) : IDX_OK;
+    return IDX_OK;
 }
 
 static enum idx_status purge_all(const struct idx_index *index, size_t first, struct idx_documents *documents,
-                                 const struct idxi_entries *list, struct idxi_combination *combination,
-                                 struct idx_error *error) {
+                                 const struct idxi_entries *list, struct idxi_source *sources,
+                                 struct idxi_progress *progress, struct idx_error *error) {
     struct visit visit = {.index = index};
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < list->count && status == IDX_OK; i++) {
-        if (i % IDXI_STREAM_ENTRIES == 0) status = idxi_progress_add(combination->progress, 0, error);
+        if (i % IDXI_STREAM_ENTRIES == 0) status = idxi_progress_add(progress, 0, error);
         visit.fingerprint = list->fingerprints[i];
-        if (status == IDX_OK) status = purge_fingerprint(&visit, documents, first, combination, error);
+        if (status == IDX_OK) status = purge_fingerprint(&visit, documents, first, sources, error);
     }
     free_entries(&visit.kept);
     free_entries(&visit.dropped);
     return status;
 }
 
-static enum idx_status settle_sources(struct idxi_combination *combination, struct idx_error *error) {
-    uint64_t offset = 0;
-    for (size_t i = 0; i < combination->source_count; i++) {
-        struct idxi_source *source = &combination->sources[i];
-        IDXI_TRY(sort(&source->hashes, error));
-        IDXI_TRY(sort(&source->numbers, error));
-        source->offset = offset;
-        offset += source->segment->entry.documents - source->numbers.count;
-    }
-    return IDX_OK;
-}
-
-enum idx_status idxi_purge_sources(const struct idx_index *index, size_t first, struct idxi_combination *combination,
-                                   struct idx_error *error) {
+static enum idx_status purge_sources(const struct idx_index *index, size_t first, struct idxi_source *sources,
+                                     struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_entries list = {0};
     struct idx_documents *documents = NULL;
     enum idx_status status = list_removed(index, first, &list, error);
+    if (status == IDX_OK && list.count > 0) status = idxi_progress_begin(progress, IDX_PHASE_MERGING, 0, error);
     if (status == IDX_OK) status = idx_documents_open(index, &documents, error);
-    if (status == IDX_OK) status = purge_all(index, first, documents, &list, combination, error);
-    if (status == IDX_OK) status = settle_sources(combination, error);
+    if (status == IDX_OK) status = purge_all(index, first, documents, &list, sources, progress, error);
     idx_documents_close(documents);
     free_entries(&list);
     return status;
+}
+
+/* Adds a view's segments to the sources, and counts their documents on. */
+static enum idx_status take_segments(const struct idx_index *index, size_t first, struct idxi_combination *combination,
+                                     uint64_t *number, struct idx_error *error) {
+    struct idxi_source *sources = &combination->sources[combination->source_count];
+    size_t count = index->open_segments - first;
+    for (size_t i = 0; i < count; i++) {
+        struct idxi_segment *segment = index->segments[first + i];
+        sources[i].segment = segment;
+        IDXI_TRY(idxi_map_prepare(&segment->map, error));
+        if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
+    }
+    combination->source_count += count;
+    IDXI_TRY(purge_sources(index, first, sources, combination->progress, error));
+    for (size_t i = 0; i < count; i++) {
+        IDXI_TRY(sort(&sources[i].hashes, error));
+        IDXI_TRY(sort(&sources[i].numbers, error));
+        sources[i].offset = *number;
+        *number += sources[i].segment->entry.documents - sources[i].numbers.count;
+    }
+    return IDX_OK;
 }
 
 /* ---- Pending documents ---- */
@@ -221,58 +228,73 @@ static enum idx_status take_documents(const struct idx_index *index, uint64_t fi
         IDXI_TRY(add(&combination->added, fingerprint, numbers ? idxf_load64(id) : 0, error));
         if (index->manifest->by_id)
             IDXI_TRY(add(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
-        if (!numbers) combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size};
+        if (!numbers) combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, 0};
     }
     return IDX_OK;
 }
 
-/* Numbers text IDs in the order in which they were added. */
-static enum idx_status number_texts(struct idxi_combination *combination, struct idxi_entries *sequences,
-                                    uint64_t offset, struct idx_error *error) {
-    size_t count = combination->added_id_count;
-    struct idxi_text_id *ids = malloc((count + 1) * sizeof *ids);
+/* Numbers the documents with text IDs from document `first` of those in memory on, in the order in which they were
+ * added. */
+static enum idx_status number_texts(struct idxi_combination *combination, struct idxi_entries *sequences, size_t first,
+                                    uint64_t *number, struct idx_error *error) {
+    struct idxi_text_id *ids = malloc((sequences->count + 1) * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     enum idx_status status = sort(sequences, error);
-    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+    for (size_t i = 0; i < sequences->count && status == IDX_OK; i++, ++*number) {
         ids[i] = combination->added_ids[sequences->values[i]];
-        combination->added.values[sequences->values[i]] = offset + i;
+        ids[i].number = combination->added.values[sequences->values[i]] = *number;
     }
-    free(combination->added_ids);
-    combination->added_ids = ids;
+    if (status == IDX_OK) memcpy(combination->added_ids + first, ids, sequences->count * sizeof *ids);
+    free(ids);
     return status;
 }
 
-static enum idx_status take_all(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                struct idxi_combination *combination, struct idx_error *error) {
+static enum idx_status take_documents_of(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                         struct idxi_combination *combination, uint64_t *number,
+                                         struct idx_error *error) {
     struct idxi_entries sequences = {0};
-    uint64_t offset = 0;
+    size_t first = combination->added_id_count;
     enum idx_status status = IDX_OK;
-    for (size_t i = 0; i < combination->source_count; i++)
-        offset += combination->sources[i].segment->entry.documents - combination->sources[i].numbers.count;
     for (size_t i = 0; i < count && status == IDX_OK; i++)
         status = take_documents(index, fingerprints[i], combination, &sequences, error);
     if (status == IDX_OK && index->manifest->id_type == IDXF_ID_TEXT)
-        status = number_texts(combination, &sequences, offset, error);
-    else if (status == IDX_OK)
-        status = sort(&combination->added, error);
-    if (status == IDX_OK) status = sort(&combination->added_hashes, error);
-    unite(&combination->added_hashes);
+        status = number_texts(combination, &sequences, first, number, error);
     free_entries(&sequences);
     return status;
 }
 
-enum idx_status idxi_purge_pending(const struct idx_index *index, struct idxi_combination *combination,
-                                   struct idx_error *error) {
+/* Adds a view's pending documents, and counts on. */
+static enum idx_status take_pending(const struct idx_index *index, struct idxi_combination *combination,
+                                    uint64_t *number, struct idx_error *error) {
     const struct idxi_pending_view *view = &index->pending.pending;
     uint64_t *fingerprints;
     size_t count;
     if (!idxi_has_pending(index)) return IDX_OK;
-    combination->added_ids = malloc((size_t)(view->last - view->after + 1) * sizeof *combination->added_ids);
-    if (combination->added_ids == NULL) return idxi_fail_memory(error);
+    size_t most = combination->added_id_count + (size_t)(view->last - view->after) + 1;
+    struct idxi_text_id *ids = realloc(combination->added_ids, most * sizeof *ids);
+    if (ids == NULL) return idxi_fail_memory(error);
+    combination->added_ids = ids;
     IDXI_TRY(idxi_sort_pending(index, false, &fingerprints, &count, error));
-    enum idx_status status = take_all(index, fingerprints, count, combination, error);
+    enum idx_status status = take_documents_of(index, fingerprints, count, combination, number, error);
     free(fingerprints);
     return status;
+}
+
+/* ---- Views ---- */
+
+enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, size_t first,
+                                 struct idxi_combination *combination, struct idx_error *error) {
+    size_t segments = 0;
+    uint64_t number = 0;
+    for (size_t i = 0; i < count; i++) segments += views[i]->open_segments - first;
+    combination->sources = calloc(segments + 1, sizeof *combination->sources);
+    if (combination->sources == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        IDXI_TRY(take_segments(views[i], first, combination, &number, error));
+        IDXI_TRY(take_pending(views[i], combination, &number, error));
+    }
+    IDXI_TRY(sort(&combination->added, error));
+    return sort(&combination->added_hashes, error);
 }
 
 void idxi_purge_free(struct idxi_combination *combination) {
@@ -280,11 +302,12 @@ void idxi_purge_free(struct idxi_combination *combination) {
         struct idxi_source *source = &combination->sources[i];
         free_entries(&source->documents);
         free_entries(&source->hashes);
+        free_entries(&source->gone);
         free_entries(&source->numbers);
     }
+    free(combination->sources);
     free_entries(&combination->added);
     free_entries(&combination->added_hashes);
-    free_entries(&combination->gone);
     free(combination->added_ids);
 }
 
