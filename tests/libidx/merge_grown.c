@@ -10,9 +10,9 @@
 #include "tests/libidx/support.h"
 
 #define MAX_INPUTS 4
-#define ROOM 3000
+#define ROOM 4000
 #define BATCH 150
-#define POOL 250 /* fingerprints */
+#define POOL 500 /* fingerprints */
 #define IDS 60   /* that come up often */
 
 static uint64_t seed;
@@ -188,9 +188,9 @@ static void remove_everything(struct idx_writer *writer, struct grown *grown) {
 
 static void grow(struct grown *grown) {
     struct idx_writer *writer = open_writer(grown->path);
-    for (size_t rounds = below(10); rounds > 0; rounds--) {
+    for (size_t rounds = below(16); rounds > 0; rounds--) {
         enum operation operation = choose_operation();
-        change(writer, grown, operation, 1 + (size_t)below(operation == REMOVE_IDS ? 5 : BATCH));
+        change(writer, grown, operation, 1 + (size_t)below(operation == REMOVE_IDS || below(2) == 0 ? 5 : BATCH));
         if (below(3) == 0) compact(grown->path);
         if (below(20) == 0) remove_everything(writer, grown);
     }
@@ -202,7 +202,7 @@ static struct grown *make_grown(const char *path) {
     struct grown *grown = calloc(1, sizeof *grown);
     assert_non_null(grown);
     grown->path = path;
-    for (size_t count = below(3) == 0 ? 0 : below(500); count > 0; count--) {
+    for (size_t count = below(3) == 0 ? 0 : below(1000); count > 0; count--) {
         struct document document = choose_document();
         list_add(grown, &document);
     }
@@ -264,7 +264,7 @@ static void compare_trial(const char *folder, size_t inputs) {
 
 static void test_trials(void **state) {
     static const enum shape shapes[] = {SHAPE_UNIFORM, SHAPE_CLUSTERED, SHAPE_DENSE_LOW, SHAPE_ENDS};
-    for (size_t trial = 0; trial < (is_sanitized() ? 24 : 144); trial++) {
+    for (size_t trial = 0; trial < (is_sanitized() ? 24 : 192); trial++) {
         seed = trial;
         choose_make(&makes[trial % LENGTH(makes)], shapes[trial / LENGTH(makes) % LENGTH(shapes)]);
         compare_trial(*state, 1 + (size_t)below(MAX_INPUTS));
