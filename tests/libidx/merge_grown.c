@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "tests/libidx/same.h"
 #include "tests/libidx/sets.h"
@@ -272,9 +272,189 @@ static void test_trials(void **state) {
     }
 }
 
+/* ---- Beside others ---- */
+
+/* Who is at work while a merge goes on. */
+struct others {
+    struct grown *grown;
+    bool busy; /* are they to be refused? */
+    size_t calls;
+};
+
+static bool work(void *context, const struct idx_progress *progress) {
+    struct others *others = context;
+    struct idx_writer *writer;
+    (void)progress;
+    if (others->calls++ > 0) return true;
+    if (others->busy) {
+        assert_status(IDX_BUSY, idx_writer_open(&writer, others->grown->path, NULL, &failure));
+        assert_status(IDX_BUSY, idx_compact(others->grown->path, NULL, NULL, &failure));
+        return true;
+    }
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    options.all = true;
+    writer = open_writer(others->grown->path);
+    change(writer, others->grown, ADD, BATCH);
+    change(writer, others->grown, REMOVE_FINGERPRINTS, BATCH);
+    assert_ok(idx_compact(others->grown->path, &options, NULL, &failure));
+    change(writer, others->grown, ADD, BATCH);
+    idx_writer_close(writer);
+    return true;
+}
+
+/* A writer and a compaction of an input go on, and the merge has what was there when it began. */
+static void test_beside_writers(void **state) {
+    const char *whole = path_in(*state, "whole"), *merged = path_in(*state, "merged");
+    for (seed = 1; seed <= 5; seed++) {
+        choose_make(&makes[0], SHAPE_CLUSTERED);
+        struct grown *grown = make_grown(path_in(*state, "in"));
+        struct others others = {.grown = grown};
+        struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
+        options.progress = work;
+        options.context = &others;
+        build_whole(whole, &grown, 1);
+        assert_ok(idx_merge(merged, &grown->path, 1, &options, NULL, &failure));
+        assert_true(others.calls > 0);
+        assert_same_index(whole, merged);
+        remove_all(whole);
+        remove_all(merged);
+        build_whole(whole, &grown, 1);
+        merge(merged, &grown, 1);
+        assert_same_index(whole, merged);
+        remove_all(*state);
+        assert_int_equal(mkdir(*state, 0777), 0);
+        free_set(&pool);
+        free(grown);
+    }
+}
+
+/* An input that is replaced has neither writer nor compaction meanwhile, and all that they did before. */
+static void test_in_place(void **state) {
+    const char *whole = path_in(*state, "whole");
+    struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
+    seed = 7;
+    choose_make(&makes[0], SHAPE_UNIFORM);
+    struct grown *inputs[] = {make_grown(path_in(*state, "in0")), make_grown(path_in(*state, "in1"))};
+    const char *paths[] = {inputs[0]->path, inputs[1]->path};
+    struct others others = {.grown = inputs[1], .busy = true};
+    options.progress = work;
+    options.context = &others;
+    options.replace = true;
+    for (size_t i = 0; i < 2; i++) {
+        struct idx_writer *writer = open_writer(paths[i]);
+        assert_status(IDX_BUSY, idx_merge(paths[i], paths, 2, &options, NULL, &failure));
+        assert_string_equal(failure.file, paths[i]);
+        assert_int_equal(others.calls, 0);
+        idx_writer_close(writer);
+    }
+    build_whole(whole, inputs, 2);
+    assert_ok(idx_merge(paths[1], paths, 2, &options, NULL, &failure));
+    assert_true(others.calls > 0);
+    assert_same_index(whole, paths[1]);
+    idx_writer_close(open_writer(paths[1]));
+    assert_ok(idx_compact(paths[1], NULL, NULL, &failure));
+    assert_int_equal(count_entries(*state), 3);
+    for (size_t i = 0; i < 2; i++) free(inputs[i]);
+    free_set(&pool);
+}
+
+static bool stop(void *context, const struct idx_progress *progress) {
+    (void)progress;
+    return --*(size_t *)context > 0;
+}
+
+/* Cancelled anywhere, it leaves nothing. */
+static void test_cancelled(void **state) {
+    struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
+    enum idx_status status = IDX_CANCELLED;
+    size_t calls = 0;
+    seed = 3;
+    choose_make(&makes[0], SHAPE_UNIFORM);
+    struct grown *grown = make_grown(path_in(*state, "in"));
+    struct idx_writer *writer = open_writer(grown->path);
+    change(writer, grown, ADD, BATCH);
+    change(writer, grown, REMOVE, BATCH);
+    idx_writer_close(writer);
+    while (status != IDX_OK) {
+        size_t left = ++calls;
+        options.progress = stop;
+        options.context = &left;
+        status = idx_merge(path_in(*state, "merged"), &grown->path, 1, &options, NULL, &failure);
+        if (status == IDX_OK) break;
+        assert_status(IDX_CANCELLED, status);
+        assert_int_equal(left, 0);
+        assert_int_equal(count_entries(*state), 1);
+    }
+    assert_true(calls >= 4); /* after what was removed, what goes in, publishing */
+    free_set(&pool);
+    free(grown);
+}
+
+/* ---- Damage ---- */
+
+/* Flips a bit of a file, and merges: it fails as idx_verify says, or is none the worse. Returns whether it failed. */
+static bool fails_damaged(const char *folder, const char *const *inputs, const char *path, uint8_t *bytes, size_t size,
+                          size_t at) {
+    const char *output = path_in(folder, "out");
+    bytes[at] ^= (uint8_t)(1u << at % 8);
+    write_file(path, bytes, size);
+    bytes[at] ^= (uint8_t)(1u << at % 8);
+    enum idx_status verified = idx_verify(inputs[1], NULL, NULL, &failure);
+    enum idx_status status = idx_merge(output, inputs, 2, NULL, NULL, &failure);
+    if (status == IDX_OK) {
+        assert_same_index(path_in(folder, "whole"), output);
+        remove_all(output);
+        return false;
+    }
+    assert_status(verified, status);
+    assert_true(is_damage(status));
+    assert_int_equal(count_entries(folder), 3);
+    return true;
+}
+
+/* Returns how many bytes of some all over the file were flipped and not found. */
+static size_t damage_file(const char *folder, const char *const *inputs, const char *name) {
+    const char *path = path_in(inputs[1], "%s", name);
+    size_t size, found = 0, tried = 0;
+    uint8_t *bytes = read_file(path, &size);
+    for (size_t at = 0; at < size; at += size / (is_sanitized() ? 20 : 120) + 1, tried++)
+        found += fails_damaged(folder, inputs, path, bytes, size, at);
+    assert_true(found > 0);
+    write_file(path, bytes, size);
+    free(bytes);
+    return tried - found;
+}
+
+static void test_damage(void **state) {
+    seed = 5;
+    choose_make(&makes[0], SHAPE_UNIFORM);
+    struct grown *inputs[] = {calloc(1, sizeof(struct grown)), calloc(1, sizeof(struct grown))};
+    const char *paths[] = {path_in(*state, "in0"), path_in(*state, "in1")};
+    for (size_t i = 0; i < 2; i++) {
+        inputs[i]->path = paths[i];
+        end_build(begin_build(paths[i]));
+        struct idx_writer *writer = open_writer(paths[i]);
+        for (size_t j = 0; j < 4; j++) change(writer, inputs[i], ADD, BATCH);
+        assert_ok(idx_compact(paths[i], NULL, NULL, &failure)); /* 000002 */
+        change(writer, inputs[i], REMOVE, BATCH);
+        assert_ok(idx_compact(paths[i], NULL, NULL, &failure)); /* 000003 */
+        change(writer, inputs[i], ADD, BATCH);
+        change(writer, inputs[i], REMOVE, BATCH);
+        idx_writer_close(writer);
+    }
+    build_whole(path_in(*state, "whole"), inputs, 2);
+    assert_int_equal(damage_file(*state, paths, "000003/removed"), 0);
+    damage_file(*state, paths, "pending.mdb"); /* LMDB leaves pages unused */
+    assert_ok(idx_merge(path_in(*state, "out"), paths, 2, NULL, NULL, &failure));
+    assert_same_index(path_in(*state, "whole"), path_in(*state, "out"));
+    for (size_t i = 0; i < 2; i++) free(inputs[i]);
+    free_set(&pool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_trials),
+        in_folder(test_trials),    in_folder(test_beside_writers), in_folder(test_in_place),
+        in_folder(test_cancelled), in_folder(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
