@@ -19,11 +19,14 @@ static const char help[] =
     "  --format FORMAT        text (default) or json\n"
     "\n"
     "Dead bits are the same in all fingerprints of a segment, whichever it is: they tell nothing apart. The heaviest\n"
-    "fingerprint is the one with the most documents, in one segment. Documents are those of all segments, removed "
-    "ones\n"
-    "among them until they are compacted; removals are of documents, or of fingerprints with all of theirs, from "
-    "older\n"
-    "segments; pending is what came since the newest one.\n"
+    "fingerprint is the one with the most documents, in one segment. Live is what INDEX answers for, documents, or "
+    "with\n"
+    "--id-type none fingerprints: at most so many, where something was removed, or may be there twice, since the last\n"
+    "idx compact --all. Documents are those of all segments, removed ones among them until they are compacted; "
+    "removals\n"
+    "are of documents, or of fingerprints with all of theirs, from older segments; pending is what came since the "
+    "newest\n"
+    "one.\n"
     "\n"
     "The last lines stand for a table each:\n"
     "  mask                   the bits that stand in front, in hex; prefix: how many; radius: how many may differ\n"
@@ -86,6 +89,19 @@ static bool find_whole(const struct idx_index *index, const struct idx_propertie
     return false;
 }
 
+/* How many documents, or with IDX_ID_NONE fingerprints, the index answers for, at most. */
+static uint64_t count_live(const struct idx_properties *properties) {
+    bool none = properties->id_type == IDX_ID_NONE;
+    return (none ? properties->fingerprints : properties->documents) + properties->pending_documents;
+}
+
+/* Whether exactly so many: nothing was removed, and nothing can be there twice, as one document. Else only going
+ * through the document maps would tell. */
+static bool live_is_exact(const struct idx_properties *properties) {
+    bool once = properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
+    return once && properties->removals == 0 && properties->pending_removals == 0;
+}
+
 /* ---- Text ---- */
 
 static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
@@ -126,6 +142,8 @@ static void put_properties(const struct idx_properties *properties, const struct
                   properties->scheme->table_count);
     output_format(output, "recipe          %s\n", *properties->recipe != '\0' ? properties->recipe : "not known");
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
+    output_format(output, "live            %s%" PRIu64 " %s\n", live_is_exact(properties) ? "" : "at most ",
+                  count_live(properties), properties->id_type == IDX_ID_NONE ? "fingerprints" : "documents");
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);
@@ -204,12 +222,13 @@ static json_t *index_object(const struct idx_properties *properties, const struc
     size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
     size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
     return json_pack(
-        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}", "format_version",
-        integer(properties->format_version), "uuid", properties->uuid, "bits", integer(properties->bits), "k",
-        integer(properties->k), "scheme", properties->scheme->name, "recipe",
+        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
+        "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
+        integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
         *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
-        id_type_names[properties->id_type], "by_id", (int)properties->by_id, "segments", integer(properties->segments),
-        "fingerprints", integer(properties->fingerprints), "documents", integer(properties->documents), "removals",
+        id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live", integer(count_live(properties)),
+        "live_exact", (int)live_is_exact(properties), "segments", integer(properties->segments), "fingerprints",
+        integer(properties->fingerprints), "documents", integer(properties->documents), "removals",
         integer(properties->removals), "pending_documents", integer(properties->pending_documents), "pending_removals",
         integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
         heaviest_length, "heaviest_documents", integer(whole->documents), "table_bytes",

@@ -10,8 +10,10 @@
 
 static const char help[] =
     "Usage: idx merge [OPTION…] OUTPUT INDEX…\n"
-    "Merge all INDEXes, all segments of each, into an index of one segment, the folder OUTPUT, without sorting again.\n"
-    "They must have the same bits, k, ID type, recipe and tables, and all or none a map from IDs. Text IDs come in "
+    "Merge all INDEXes, all segments of each and what is pending, less what was removed, into an index of one "
+    "segment,\n"
+    "the folder OUTPUT, without sorting again. They must have the same bits, k, ID type, recipe and tables, and all or "
+    "none a map from IDs. Text IDs come in "
     "the\n"
     "order of the INDEXes; of integer IDs the same one twice on one fingerprint is one document.\n"
     "\n"
@@ -20,7 +22,9 @@ static const char help[] =
     "  --force                replace the index that stands at OUTPUT, atomically; it may be one of the INDEXes\n"
     "  --progress             say how far it is, and what it took, even where standard error is no terminal\n"
     "\n"
-    "The INDEXes are not changed, and are checked as they are read. Nothing is published unless all went well.\n"
+    "The INDEXes are not changed, and are checked as they are read. They may grow meanwhile, but for one that is "
+    "replaced.\n"
+    "Nothing is published unless all went well.\n"
     "\n"
     "Examples:\n"
     "  idx merge all.idx shard-1.idx shard-2.idx\n"
