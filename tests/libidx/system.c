@@ -572,6 +572,43 @@ static void test_records_outlive_their_manifest(void **state) {
     idx_writer_close(writer);
 }
 
+/* Merges the index where one call fails, whichever it is: nothing is left, but the whole where the last sync fails. */
+static void merge_with_failures(enum fault_kind kind, int fault_errno, enum idx_status expected, size_t least) {
+    const char *merged = path_in(place, "merged");
+    int descriptors = count_entries("/proc/self/fd");
+    for (size_t call = 0;; call++) {
+        arm(kind, call, 1, fault_errno);
+        enum idx_status status = idx_merge(merged, &path, 1, NULL, NULL, &failure);
+        bool ended = disarm() == 0;
+        assert_status(ended ? IDX_OK : expected, status);
+        if (count_entries(place) == 2) assert_ok(idx_verify(merged, NULL, NULL, &failure));
+        remove_all(merged);
+        expect_one_index(place);
+        assert_int_equal(count_entries("/proc/self/fd"), descriptors);
+        if (!ended) continue;
+        expect_calls(call, least);
+        return;
+    }
+}
+
+static void test_merging(void **state) {
+    uint64_t seed = 1;
+    struct idx_item removed = {.fingerprint = next_random(&seed), .id = "id", .id_length = 2};
+    struct idx_item added = {.fingerprint = next_random(&seed), .id = "a", .id_length = 1};
+    struct idx_removal removal;
+    (void)state;
+    assert_ok(open_writer(&failure));
+    assert_ok(idx_writer_remove(writer, &removed, 1, &removal, &failure));
+    assert_int_equal(removal.documents, 1);
+    assert_ok(idx_writer_add(writer, &added, 1, &failure));
+    idx_writer_close(writer);
+    merge_with_failures(FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY, 50);
+    merge_with_failures(FAULT_OPEN, EMFILE, IDX_IO_ERROR, 20);
+    merge_with_failures(FAULT_READ, EIO, IDX_IO_ERROR, 20);
+    merge_with_failures(FAULT_WRITE, ENOSPC, IDX_DISK_FULL, 5);
+    merge_with_failures(FAULT_SYNC, EIO, IDX_IO_ERROR, 5);
+}
+
 /* What failed is not there, and can be done again. */
 static void test_growing(void **state) {
     expect_calls(fail_each(*state, try_growing, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY), 50);
@@ -605,6 +642,7 @@ int main(void) {
         on_index(test_growing),
         on_index(test_compacting),
         on_index(test_records_outlive_their_manifest),
+        on_index(test_merging),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
