@@ -390,18 +390,19 @@ struct idx_merge_options {
     { sizeof(struct idx_merge_options), 1, false, 0, NULL, NULL }
 
 /* Merges `count` indexes, 1 or more, all segments of each and what is pending, less what was removed, into one of one
- * segment at `path`, without sorting again: table by table they are decoded, merged and encoded. It is as if built of
- * their documents. They must have the same bits, k, ID type, recipe and tables, and
- * all or none a map from IDs (a part `;icu=` that differs is left out of the result's recipe);
- * codec and block size are those of the first one's first segment. Text IDs are numbered anew: index after index, in
- * each segment after segment, then those that are pending; with integer IDs, the same one on one fingerprint becomes
- * one document. Of each index it takes the view that it opens, and lets writers and compactions go on; but an input
- * that is replaced has neither until then, so that nothing is lost that they acknowledge. The inputs are not changed;
- * each page of their blocks and document maps is checked as it is read, their directories are not read. Beside
- * `memory_bytes`, about 100 bytes a pending document or removed one, and a text ID's, are taken. `options` and
- * `summary` may be NULL. Errors: as idx_open for the inputs, and as idx_builder_open and idx_builder_finish;
- * IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs); IDX_BUSY (an input that is to be
- * replaced, or what stands at `path` in the end, has a writer or is being compacted); the damaged-file group. */
+ * segment at `path`, as if built of their documents, but without sorting again: table by table they are decoded, merged
+ * and encoded. They must have the same bits, k, ID type, recipe and tables, and all or none a map from IDs (a part
+ * `;icu=` that differs is left out of the result's recipe); codec and block size are those of the first one's first
+ * segment. Text IDs are numbered anew: index after index, and in each the segments' one after the other, then those
+ * that are pending; with integer IDs, the same one on one fingerprint becomes one document.
+ * The inputs are not changed; each page of their blocks and document maps is checked as it is read, their directories
+ * are not read. Of each index it takes the view that it opens, while writers and compactions go on; but an input that
+ * is replaced is locked against both from before its view on, so that nothing is lost that they acknowledge. Beside
+ * `memory_bytes` it takes about 300 bytes a pending document, with text IDs and a map from IDs, and 150 a removed one.
+ * `options` and `summary` may be NULL. Errors: as idx_open for the inputs, and as idx_builder_open and
+ * idx_builder_finish; IDX_INVALID_ARGUMENT (indexes that don't match: the sentence names what differs); IDX_BUSY (an
+ * input that is to be replaced, or in the end what stands at `path`, has a writer or is being compacted); the
+ * damaged-file group. */
 IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
                                   const struct idx_merge_options *options, struct idx_build_summary *summary,
                                   struct idx_error *error);

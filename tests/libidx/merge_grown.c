@@ -358,6 +358,70 @@ static void test_in_place(void **state) {
     free_set(&pool);
 }
 
+static void (*before_flock)(struct grown *grown); /* the next one */
+static struct grown *locked;
+
+int __real_flock(int file, int operation);
+int __wrap_flock(int file, int operation);
+int __wrap_flock(int file, int operation) {
+    void (*before)(struct grown *) = before_flock;
+    before_flock = NULL;
+    if (before != NULL) before(locked);
+    return __real_flock(file, operation);
+}
+
+static void write_some(struct grown *grown) {
+    struct idx_writer *writer = open_writer(grown->path);
+    change(writer, grown, ADD, BATCH);
+    change(writer, grown, REMOVE_FINGERPRINTS, BATCH);
+    idx_writer_close(writer);
+}
+
+static void compact_all(struct grown *grown) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    write_some(grown);
+    options.all = true;
+    assert_ok(idx_compact(grown->path, &options, NULL, &failure));
+}
+
+/* Another index, with a few documents, comes to stand at its path. */
+static void replace(struct grown *grown) {
+    const char *other = path_in(grown->path, "../other");
+    struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
+    options.replace = true;
+    grown->count = 3;
+    build_whole(other, &grown, 1);
+    assert_ok(idx_merge(grown->path, &other, 1, &options, NULL, &failure));
+    remove_all(other);
+}
+
+/* What happens between the opening of an input that is replaced, and its locking, is not lost. */
+static void test_in_place_late(void **state) {
+    static void (*const happens[])(struct grown *) = {write_some, compact_all, replace};
+    const char *whole = path_in(*state, "whole");
+    struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
+    options.replace = true;
+    seed = 9;
+    choose_make(&makes[0], SHAPE_UNIFORM);
+    struct grown *grown = make_grown(path_in(*state, "in"));
+    write_some(grown);
+    for (size_t i = 0; i < LENGTH(happens); i++) {
+        struct others others = {.grown = grown, .busy = true};
+        options.progress = work;
+        options.context = &others;
+        locked = grown;
+        before_flock = happens[i];
+        assert_ok(idx_merge(grown->path, &grown->path, 1, &options, NULL, &failure));
+        assert_null(before_flock);
+        assert_true(others.calls > 0);
+        build_whole(whole, &grown, 1);
+        assert_same_index(whole, grown->path);
+        remove_all(whole);
+    }
+    free_set(&pool);
+    free(grown);
+}
+
 static bool stop(void *context, const struct idx_progress *progress) {
     (void)progress;
     return --*(size_t *)context > 0;
@@ -453,8 +517,8 @@ static void test_damage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_trials),    in_folder(test_beside_writers), in_folder(test_in_place),
-        in_folder(test_cancelled), in_folder(test_damage),
+        in_folder(test_trials),        in_folder(test_beside_writers), in_folder(test_in_place),
+        in_folder(test_in_place_late), in_folder(test_cancelled),      in_folder(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
