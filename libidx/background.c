@@ -8,8 +8,9 @@
 #include "libidx/error.h"
 
 static bool goes_on(void *context, const struct idx_progress *progress) {
-    (void)progress;
-    return !atomic_load(&((struct idxi_background *)context)->cancelled);
+    struct idxi_background *background = context;
+    if (atomic_load(&background->cancelled)) return false;
+    return background->progress == NULL || background->progress(background->context, progress);
 }
 
 static void *run(void *context) {

@@ -13,6 +13,8 @@ struct idxi_background {
     pthread_t thread;
     char *path;
     unsigned max_segments;
+    idx_progress_visitor progress; /* may be NULL; set by the caller, with its context */
+    void *context;
     enum idx_status status; /* of the last one that has ended */
     struct idx_error error;
 };

@@ -66,6 +66,8 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
     writer->compact_records = options->compact_records;
     writer->compact_segments = options->compact_segments;
     writer->threads = options->threads;
+    writer->background.progress = options->progress;
+    writer->background.context = options->context;
     if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
                          IDX_MAX_THREADS);
@@ -103,6 +105,7 @@ void idx_writer_close(struct idx_writer *writer) {
 }
 
 const struct idx_index *idx_writer_view(const struct idx_writer *writer) { return writer->index; }
+
 /* ---- Compaction ---- */
 
 /* Goes on with what a compaction made, in this process or another, and deletes the records that it took. It may not

@@ -1,6 +1,7 @@
 /* writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
 #include "tools/writing.h"
 
+#include "tools/interrupt.h"
 #include "tools/message.h"
 
 #include <inttypes.h>
@@ -19,11 +20,19 @@ static void settle_rules(struct writing *writing) {
     writing->input.index_recipe = writing->properties.recipe;
 }
 
+/* A signal ends a compaction, too. */
+static bool goes_on(void *context, const struct idx_progress *progress) {
+    (void)context, (void)progress;
+    return !interrupt_noted();
+}
+
 bool writing_open(struct writing *writing) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_error error;
+    options.progress = goes_on;
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_KEPT;
-    if (idx_writer_open(&writing->writer, writing->path, NULL, &error) != IDX_OK) {
+    if (idx_writer_open(&writing->writer, writing->path, &options, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;
     }
@@ -73,9 +82,18 @@ enum input_status writing_gather(struct writing *writing) {
     return status == INPUT_PENDING ? INPUT_DOCUMENTS : status;
 }
 
+/* A compaction that the writer began may go to its end. That of another process is as good. */
+static void wait_for_compaction(const struct writing *writing) {
+    struct idx_error error;
+    if (writing->writer == NULL || idx_writer_wait(writing->writer, &error) == IDX_OK) return;
+    if (error.status == IDX_CANCELLED || error.status == IDX_BUSY) return;
+    complain("what was added and removed stands, but %s could not be compacted: %s", writing->path, error.sentence);
+}
+
 void writing_close(struct writing *writing) {
     if (writing->input.skipped > 0)
         complain("skipped %" PRIu64 " bad lines, of which the first was named above", writing->input.skipped);
+    wait_for_compaction(writing);
     idx_writer_close(writing->writer);
     input_free(&writing->input);
     free(writing->ids.bytes);

@@ -34,7 +34,8 @@ bool writing_open(struct writing *writing);
  * INPUT_DOCUMENTS: no more of them come behind the batch, which may have some nonetheless. */
 enum input_status writing_gather(struct writing *writing);
 
-/* Says how many bad lines were skipped, if any, and closes all. */
+/* Says how many bad lines were skipped, if any; lets a compaction at work end, and complains of one that failed; closes
+ * all. */
 void writing_close(struct writing *writing);
 
 #endif

@@ -816,10 +816,13 @@ struct idx_writer_options {
     uint64_t compact_records;
     unsigned compact_segments; /* up to 1024 */
     unsigned threads;          /* that a batch of check_and_add is looked up by, 1 to IDX_MAX_THREADS */
+    /* May be NULL. That thread calls it as idx_compact does; false ends that compaction, undone. */
+    idx_progress_visitor progress;
+    void *context; /* of `progress` */
 };
 
 #define IDX_WRITER_OPTIONS_INIT                                                                                        \
-    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, 1000000, 2, 1 }
+    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, 1000000, 2, 1, NULL, NULL }
 
 /* Adds documents to an index that stands, and removes some: they are pending from then on, in pending.mdb, and all who
  * open or refresh the index see them. One thread at a time. All of one call is one step: it is on disk when the call
