@@ -49,14 +49,20 @@ static bool read_arguments(int argc, char **argv, struct compact *compact, int *
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
 }
 
+static void say_leftovers(const char *path, size_t leftovers) {
+    if (leftovers == 1)
+        complain("%s: removed a segment that a killed compaction had left", path);
+    else if (leftovers > 1)
+        complain("%s: removed %zu segments that killed compactions had left", path, leftovers);
+}
+
 /* Where progress is shown, what was done. */
 static void report(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
-    if (summary->leftovers > 0)
-        complain("%s: removed %zu segments of compactions that were killed", path, summary->leftovers);
+    say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
-        complain("%s: %" PRIu64 " pending records and %zu segments became one of %" PRIu64 " documents, %" PRIu64
-                 " distinct fingerprints; segments: %zu",
+        complain("%s: %" PRIu64 " pending records and %zu segments became a segment of %" PRIu64 " documents, %" PRIu64
+                 " distinct fingerprints; segments now: %zu",
                  path, summary->records, summary->merged, summary->documents, summary->fingerprints, summary->segments);
     else
         complain("%s: compact already; segments: %zu", path, summary->segments);
