@@ -14,8 +14,7 @@ enum idx_status idxi_fail_lmdb(struct idx_error *error, int result, const char *
                      mdb_strerror(result));
 }
 
-enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path,
-                                     const char *action) {
+int idxi_lmdb_write_error(MDB_env *env, int result) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
     mdb_filehandle_t file;
@@ -24,5 +23,10 @@ enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int 
         unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
         if (!unclear) result = errno;
     }
-    return idxi_fail_lmdb(error, result, path, action);
+    return result;
+}
+
+enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path,
+                                     const char *action) {
+    return idxi_fail_lmdb(error, idxi_lmdb_write_error(env, result), path, action);
 }

@@ -84,6 +84,7 @@ static int make_log(const struct idxi_log_writer *writer, const char *path) {
     result = mdb_env_set_maxdbs(env, NAMED_DATABASES);
     if (result == 0) result = mdb_env_set_mapsize(env, IDXF_MAX_RECORD_ID_BYTES + MAP_ROOM);
     if (result == 0) result = mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0666);
+    bool open = result == 0;
     if (result == 0) result = mdb_txn_begin(env, NULL, 0, &txn);
     if (result == 0) result = put_first_content(txn, &writer->rules, &log);
     if (result == 0 && writer->env != NULL) result = copy_newest(writer, txn, log);
@@ -91,6 +92,7 @@ static int make_log(const struct idxi_log_writer *writer, const char *path) {
         result = mdb_txn_commit(txn);
     else if (txn != NULL)
         mdb_txn_abort(txn);
+    if (open) result = idxi_lmdb_write_error(env, result);
     mdb_env_close(env);
     return result;
 }

@@ -192,12 +192,13 @@ enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx
 /* The manifest that takes another's place, until it does. */
 #define NEW_MANIFEST_NAME "manifest.new"
 
+/* The segment's name is on disk before a manifest that has it. */
 static enum idx_status replace_manifest(int folder, const char *folder_path, struct idxf_manifest *manifest,
                                         struct idx_error *error) {
     IDXI_TRY(write_manifest(folder, NEW_MANIFEST_NAME, folder_path, manifest, error));
-    IDXI_TRY(idxi_sync_folder(folder, folder_path, error)); /* the segment's name before a manifest that has it */
+    IDXI_TRY(idxi_sync_folder(folder, folder_path, error));
     if (renameat(folder, NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) == 0) return IDX_OK;
-    return idxi_fail_system(error, errno, folder_path, "replace the manifest of");
+    return idxi_fail_system(error, errno, folder_path, "replace its manifest");
 }
 
 enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
@@ -205,7 +206,7 @@ enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const
     *switched = false;
     IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
     if (unlinkat(folder, NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
-        return idxi_fail_system(error, errno, folder_path, "remove a file of");
+        return idxi_fail_system(error, errno, folder_path, "remove its " NEW_MANIFEST_NAME);
     enum idx_status status = replace_manifest(folder, folder_path, manifest, error);
     *switched = status == IDX_OK;
     if (status == IDX_OK) return idxi_sync_folder(folder, folder_path, error);
