@@ -468,7 +468,7 @@ static int play_full_disk(const char *folder) {
     copy_folder(from, path);
     options.compact_records = 100;
     EXPECT(idx_writer_open(&writer, path, &options, &failure) == IDX_OK);
-    for (size_t room = 40000; status == IDX_DISK_FULL; room += 4096) {
+    for (size_t room = 40000; status == IDX_DISK_FULL; room += 8192) {
         EXPECT(fill_disk(ballast, room));
         enum idx_status added = add_many(writer, count, 101);
         EXPECT(added == IDX_OK || added == IDX_DISK_FULL);

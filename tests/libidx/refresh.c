@@ -212,7 +212,6 @@ static void test_processes(void **state) {
 
 /* ---- New files in the log's place ---- */
 
-#define ROUNDS 8
 #define MANY 30000 /* documents of one call, whose records make the log large */
 #define CALLS 20   /* small ones that follow */
 #define ROUND (MANY + CALLS * BATCH)
@@ -293,6 +292,7 @@ static void test_new_logs(void **state) {
     pthread_t threads[READERS];
     pid_t processes[2];
     int status;
+    size_t rounds = 1 + scale(7);
     assert_true(swaps != MAP_FAILED);
     snprintf(swaps->path, sizeof swaps->path, "%s", path_in(*state, "i"));
     swaps->acknowledged = BASE;
@@ -305,12 +305,12 @@ static void test_new_logs(void **state) {
         _exit(0);
     }
     for (size_t i = 0; i < READERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, follow_swaps, swaps), 0);
-    for (size_t i = 0; i < ROUNDS; i++) write_round(swaps, i % 2 == 0);
+    for (size_t i = 0; i < rounds; i++) write_round(swaps, i % 2 == 0);
     swaps->done = true;
     for (size_t i = 0; i < READERS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (size_t i = 0; i < 2; i++) assert_true(waitpid(processes[i], &status, 0) == processes[i] && status == 0);
     assert_int_equal(swaps->failures, 0);
-    assert_int_equal(swaps->acknowledged, BASE + ROUNDS * ROUND);
+    assert_int_equal(swaps->acknowledged, BASE + rounds * ROUND);
     assert_ok(idx_verify(swaps->path, NULL, NULL, &failure));
     munmap(swaps, sizeof *swaps);
 }
