@@ -325,12 +325,22 @@ static bool is_outdated(const struct idx_index *index) {
     return index->folder >= 0 && idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
 }
 
+/* Where the index was replaced meanwhile, its log may have been deleted before it was read: none says nothing then. */
+static enum idx_status check_log(const struct idx_index *index, struct idx_error *error) {
+    bool replaced;
+    if (idxi_tail_has_log(index->tail)) return IDX_OK;
+    IDXI_TRY(idx_replaced(index, &replaced, error));
+    if (!replaced) return IDX_OK;
+    return idxi_fail(error, IDX_IO_ERROR, index->path, "is replaced again and again: open it again");
+}
+
 static enum idx_status open_newest(struct idx_index **result, const char *path, const struct idx_open_options *options,
                                    const struct idx_index *older, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
         struct idx_index *index = new_index(options);
         if (index == NULL) return idxi_fail_memory(error);
         enum idx_status status = open_once(index, path, older, error);
+        if (status == IDX_OK) status = check_log(index, error);
         if (status == IDX_OK) {
             *result = index;
             return IDX_OK;
