@@ -36,7 +36,8 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
 static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
                      struct problem *problem) {
     if (rules->ids == TSV_ID_NONE && tab != NULL)
-        return problem_set(problem, "the line has a tab, and with --id-type none it is the fingerprint alone");
+        return problem_set(
+            problem, "the line has a tab, and with --id-type none or --by-fingerprint it is the fingerprint alone");
     if (tab == NULL) {
         if (rules->ids == TSV_ID_NONE || rules->ids == TSV_ID_OPTIONAL) return true;
         return problem_set(problem, "the ID is missing; a line is a fingerprint, a tab and an ID");

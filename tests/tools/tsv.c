@@ -116,7 +116,8 @@ static void test_number_ids(void **state) {
 static void test_no_ids(void **state) {
     (void)state;
     check_id(TSV_ID_NONE, LITERAL(FINGERPRINT), NULL, 0);
-    refuse(TSV_ID_NONE, FINGERPRINT "\t", "the line has a tab, and with --id-type none it is the fingerprint alone");
+    refuse(TSV_ID_NONE, FINGERPRINT "\t",
+           "the line has a tab, and with --id-type none or --by-fingerprint it is the fingerprint alone");
 }
 
 static void test_optional_ids(void **state) {
