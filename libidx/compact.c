@@ -197,7 +197,7 @@ static void trim_log(const struct compaction *compaction) {
     struct idxi_log_writer *log;
     int lock = -1;
     if (!idxi_tail_has_log(index->tail)) return;
-    if (idxi_lock_share(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
+    if (idxi_lock_for_a_moment(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
     if (idxi_log_writer_open(&log, index->folder, index->path, &rules, index->pending.pending.last, NULL) == IDX_OK)
         idxi_log_writer_close(log);
     idxi_lock_close(lock);

@@ -22,8 +22,9 @@
 /* Room for a process ID, a space, a host's name and a line end. */
 #define HOLDER_BYTES (HOST_NAME_MAX + 32)
 
-/* How long who wants the lock waits for those who share it, in milliseconds; they need a few, or some hundred. */
-#define MAX_WAIT 10000
+/* How long who wants the lock waits for those who share it for a moment, in milliseconds; they need a few, or some
+ * hundred. And how long where the file names who has it, which may be one that was killed. */
+enum { MAX_WAIT = 10000, MAX_WAIT_WHERE_NAMED = 20 };
 
 /* Tells others who has the lock. It holds without that, too. */
 static void write_holder(int lock) {
@@ -56,12 +57,18 @@ static bool is_shared(int file) {
     return true;
 }
 
-/* Locks the file, and waits for those who share the lock. Returns 0 or an errno: EWOULDBLOCK where one has it alone. */
+static bool is_named(int file) {
+    struct stat status;
+    return fstat(file, &status) == 0 && status.st_size > 0;
+}
+
+/* Locks the file, and waits for those who share the lock for a moment. Returns 0 or an errno: EWOULDBLOCK where others
+ * have it for longer. */
 static int lock_file(int file, int kind) {
     static const struct timespec millisecond = {0, 1000000};
     for (int i = 0; flock(file, kind | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK) return errno;
-        if (i == MAX_WAIT || !is_shared(file)) return EWOULDBLOCK;
+        if (i == MAX_WAIT || !is_shared(file) || (i >= MAX_WAIT_WHERE_NAMED && is_named(file))) return EWOULDBLOCK;
         nanosleep(&millisecond, NULL);
     }
     return 0;
@@ -95,7 +102,16 @@ enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const ch
 
 enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
                                 struct idx_error *error) {
-    return take(lock, name, LOCK_SH, folder, folder_path, error);
+    IDXI_TRY(take(lock, name, LOCK_SH, folder, folder_path, error));
+    write_holder(*lock);
+    return IDX_OK;
+}
+
+enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, const char *folder_path,
+                                       struct idx_error *error) {
+    IDXI_TRY(take(lock, name, LOCK_SH, folder, folder_path, error));
+    if (ftruncate(*lock, 0) != 0) errno = 0; /* it may name one who was killed */
+    return IDX_OK;
 }
 
 void idxi_lock_close(int lock) {

@@ -119,9 +119,12 @@ static struct idx_build_summary build_whole(const char *path, struct grown *cons
     return end_build(builder);
 }
 
+/* One that compacts nothing. */
 static struct idx_writer *open_writer(const char *path) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_writer *writer;
-    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    options.compact_records = options.compact_segments = 0;
+    assert_ok(idx_writer_open(&writer, path, &options, &failure));
     return writer;
 }
 
