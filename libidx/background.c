@@ -2,9 +2,8 @@
 #include "libidx/background.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "libidx/compact.h"
 #include "libidx/error.h"
 
 static bool goes_on(void *context, const struct idx_progress *progress) {
@@ -19,7 +18,7 @@ static void *run(void *context) {
     options.max_segments = background->max_segments;
     options.progress = goes_on;
     options.context = background;
-    background->status = idx_compact(background->path, &options, NULL, &background->error);
+    background->status = idxi_compact(background->index, &options, &background->error);
     atomic_store(&background->ended, true);
     return NULL;
 }
@@ -34,17 +33,18 @@ static bool start_thread(struct idxi_background *background) {
     return started;
 }
 
-enum idx_status idxi_background_begin(struct idxi_background *background, const char *path, unsigned max_segments,
-                                      struct idx_error *error) {
-    background->path = strdup(path);
+void idxi_background_begin(struct idxi_background *background, const struct idx_index *index, unsigned max_segments) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    options.residence = IDX_RESIDENCE_NONE;
     background->max_segments = max_segments;
     atomic_store(&background->ended, false);
     atomic_store(&background->cancelled, false);
-    background->begun = background->path != NULL && start_thread(background);
-    if (background->begun) return IDX_OK;
-    free(background->path);
+    background->status = idxi_index_open(&background->index, index->path, &options, index, &background->error);
+    if (background->status != IDX_OK) return;
+    background->begun = start_thread(background);
+    if (background->begun) return;
+    idx_close(background->index);
     background->status = idxi_fail_memory(&background->error);
-    return idxi_fail_memory(error);
 }
 
 enum idx_status idxi_background_end(struct idxi_background *background, bool cancel, struct idx_error *error) {
@@ -52,7 +52,6 @@ enum idx_status idxi_background_end(struct idxi_background *background, bool can
         if (cancel) atomic_store(&background->cancelled, true);
         pthread_join(background->thread, NULL);
         background->begun = false;
-        free(background->path);
     }
     if (background->status != IDX_OK && error != NULL) *error = background->error;
     return background->status;

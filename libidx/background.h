@@ -11,7 +11,7 @@ struct idxi_background {
     bool begun;
     atomic_bool ended, cancelled;
     pthread_t thread;
-    char *path;
+    struct idx_index *index;
     unsigned max_segments;
     idx_progress_visitor progress; /* may be NULL; set by the caller, with its context */
     void *context;
@@ -19,9 +19,9 @@ struct idxi_background {
     struct idx_error error;
 };
 
-/* Begins to compact the index at `path`, where none is begun. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_background_begin(struct idxi_background *background, const char *path, unsigned max_segments,
-                                      struct idx_error *error);
+/* Begins to compact the index of a view, where none is begun; shares with it what is pending. Called by the view's
+ * thread. What goes wrong is what idxi_background_end returns. */
+void idxi_background_begin(struct idxi_background *background, const struct idx_index *index, unsigned max_segments);
 
 /* Waits for its end, or with `cancel` makes it end soon, undone. Returns what the compaction did, or where none is
  * begun, what the last one did, or that it could not begin; IDX_OK for none. */

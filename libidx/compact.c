@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libidx/combine.h"
+#include "libidx/compact.h"
 #include "libidx/error.h"
 #include "libidx/file.h"
 #include "libidx/live.h"
@@ -242,14 +243,29 @@ static enum idx_status compact(struct compaction *compaction, struct idx_error *
     return IDX_OK;
 }
 
-static enum idx_status run(struct compaction *compaction, const char *path, struct idx_error *error) {
+/* Opens what stands at a path, locked. */
+static enum idx_status open_index(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
+    IDXI_TRY(idx_open(&compaction->index, path, &options, error));
+    return idxi_lock_index(&compaction->lock, IDXI_COMPACT_LOCK_NAME, &compaction->index, error);
+}
+
+/* Locks the index that is open. */
+static enum idx_status lock_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
+    const struct idx_index *index = compaction->index;
+    IDXI_TRY(idxi_lock_open(&compaction->lock, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
+    return idx_replaced(index, outdated, error);
+}
+
+/* Compacts what stands at `path`, or for NULL the index that is open. */
+static enum idx_status run(struct compaction *compaction, const char *path, struct idx_error *error) {
+    bool outdated = false;
     IDXI_TRY(check_options(&compaction->options, error));
     IDXI_TRY(idxi_memory_settle(&compaction->options.memory_bytes, error));
     idxi_progress_init(&compaction->progress, compaction->options.progress, compaction->options.context);
-    IDXI_TRY(idx_open(&compaction->index, path, &options, error));
-    IDXI_TRY(idxi_lock_index(&compaction->lock, IDXI_COMPACT_LOCK_NAME, &compaction->index, error));
+    IDXI_TRY(path != NULL ? open_index(compaction, path, error) : lock_index(compaction, &outdated, error));
+    if (outdated) return IDX_OK;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_MERGING, 0, error));
     return compact(compaction, error);
 }
@@ -264,14 +280,33 @@ static void free_compaction(struct compaction *compaction) {
     free(compaction);
 }
 
-enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
-                            struct idx_compact_summary *summary, struct idx_error *error) {
+static struct compaction *new_compaction(const struct idx_compact_options *options) {
     struct compaction *compaction = calloc(1, sizeof *compaction);
-    if (compaction == NULL) return idxi_fail_memory(error);
+    if (compaction == NULL) return NULL;
     compaction->options = (struct idx_compact_options)IDX_COMPACT_OPTIONS_INIT;
     if (options != NULL)
         memcpy(&compaction->options, options, options->size < sizeof *options ? options->size : sizeof *options);
     compaction->lock = compaction->output.segment_folder = compaction->output.temporary_folder = -1;
+    return compaction;
+}
+
+enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_options *options,
+                             struct idx_error *error) {
+    struct compaction *compaction = new_compaction(options);
+    if (compaction == NULL) {
+        idx_close(index);
+        return idxi_fail_memory(error);
+    }
+    compaction->index = index;
+    enum idx_status status = run(compaction, NULL, error);
+    free_compaction(compaction);
+    return status;
+}
+
+enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
+                            struct idx_compact_summary *summary, struct idx_error *error) {
+    struct compaction *compaction = new_compaction(options);
+    if (compaction == NULL) return idxi_fail_memory(error);
     enum idx_status status = run(compaction, path, error);
     if (status == IDX_OK && summary != NULL) *summary = compaction->summary;
     free_compaction(compaction);

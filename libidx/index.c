@@ -255,7 +255,8 @@ static bool is_of(const struct idxi_segment *segment, const struct idxf_manifest
 
 /* Makes a segment of `older` (may be NULL) segment `number` of the index, too, where it is the one that is meant. */
 static bool share_segment(struct idx_index *index, const struct idx_index *older, size_t number) {
-    for (size_t i = 0; older != NULL && i < older->open_segments; i++) {
+    if (older == NULL || older->options.residence != index->options.residence) return false;
+    for (size_t i = 0; i < older->open_segments; i++) {
         if (!is_of(older->segments[i], &index->manifest->segments[number])) continue;
         atomic_fetch_add(&older->segments[i]->holders, 1);
         index->segments[number] = older->segments[i];
@@ -334,8 +335,8 @@ static enum idx_status check_log(const struct idx_index *index, struct idx_error
     return idxi_fail(error, IDX_IO_ERROR, index->path, "is replaced again and again: open it again");
 }
 
-static enum idx_status open_newest(struct idx_index **result, const char *path, const struct idx_open_options *options,
-                                   const struct idx_index *older, struct idx_error *error) {
+enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
+                                const struct idx_index *older, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
         struct idx_index *index = new_index(options);
         if (index == NULL) return idxi_fail_memory(error);
@@ -355,7 +356,7 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
                          struct idx_error *error) {
     if (options != NULL && (unsigned)options->residence > IDX_RESIDENCE_DISK)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)options->residence);
-    return open_newest(result, path, options, NULL, error);
+    return idxi_index_open(result, path, options, NULL, error);
 }
 
 /* Lets go of what views of one manifest share. */
@@ -445,7 +446,7 @@ static enum idx_status view_tail(const struct idx_index *index, struct idx_index
 enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = NULL;
     bool replaced = false;
-    if (index->spoilt) return open_newest(newer, index->path, &index->options, index, error);
+    if (index->spoilt) return idxi_index_open(newer, index->path, &index->options, index, error);
     enum idx_status status = view_tail(index, &view, error);
     enum idx_status compared = idx_replaced(index, &replaced, status == IDX_OK ? error : NULL);
     if (status == IDX_OK && compared == IDX_OK && !replaced) {
@@ -453,7 +454,7 @@ enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **ne
         return IDX_OK;
     }
     if (status == IDX_OK) idx_close(view);
-    if (compared == IDX_OK && replaced) return open_newest(newer, index->path, &index->options, index, error);
+    if (compared == IDX_OK && replaced) return idxi_index_open(newer, index->path, &index->options, index, error);
     return status == IDX_OK ? compared : status;
 }
 

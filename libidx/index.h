@@ -55,6 +55,11 @@ struct idx_index {
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
 void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]);
 
+/* idx_open, with what can be shared with an older view (may be NULL): segments, where it has the same residence, and
+ * what is pending. While a writer is at work, a view of its own is for its thread alone. */
+enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
+                                const struct idx_index *older, struct idx_error *error);
+
 /* Opens the folder at `path` as index->folder. Where it is none: IDX_NOT_FOUND or IDX_NOT_AN_INDEX. */
 enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error);
 

@@ -136,7 +136,7 @@ static void compact(struct idx_writer *writer) {
     if (writer->background.begun || last < writer->next_compaction || !wants_compaction(writer, 1)) return;
     unsigned segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
     writer->next_compaction = last + writer->compact_records;
-    idxi_background_begin(&writer->background, writer->index->path, segments, NULL);
+    idxi_background_begin(&writer->background, writer->index, segments);
 }
 
 enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error) {
