@@ -19,6 +19,9 @@ static const char help[] =
     "  --first-id N           of u64 and npy: the ID of the first row (default 0)\n"
     "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --skip-bad-lines       count bad TSV lines and go on\n"
+    "  --compact N            compact INDEX meanwhile when N are pending (default 1000000; 0 is never), see idx "
+    "compact\n"
+    "  --threads N            of --if-new: look up by N threads (default 1)\n"
     "\n"
     "--if-new answers each line in its order by one line, as soon as nothing more is at hand to be read:\n"
     "  query, tab, \"added\"\n"
@@ -64,6 +67,7 @@ static bool check_options(const struct add *add) {
     const char *vain = add->distance != UINT_MAX          ? "-k"
                        : add->limit != UINT64_MAX         ? "--limit"
                        : add->max_documents != UINT64_MAX ? "--max-documents"
+                       : add->writing.threads > 1         ? "--threads"
                                                           : NULL;
     if (!add->if_new && vain != NULL)
         complain_of_usage("%s goes with --if-new", vain);
@@ -89,6 +93,8 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
         {.name = "first-id", .kind = OPTION_COUNT, .value = &add->first_id},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &add->notation, .names = notation_names},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &add->writing.input.skip_bad_lines},
+        {.name = "compact", .kind = OPTION_COUNT, .value = &add->writing.compact},
+        {.name = "threads", .kind = OPTION_NUMBER, .value = &add->writing.threads, .least = 1, .most = 256},
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -256,7 +262,8 @@ static void finish(struct add *add) {
 int command_add(int argc, char **argv) {
     static struct add add; /* some hundred KiB */
     int status;
-    add = (struct add){.notation = -1,
+    add = (struct add){.writing = {.compact = UINT64_MAX, .threads = 1},
+                       .notation = -1,
                        .distance = UINT_MAX,
                        .limit = UINT64_MAX,
                        .max_documents = UINT64_MAX,

@@ -16,6 +16,8 @@ static const char help[] =
     "  --by-id                a line is an ID alone: of an INDEX that was built with --by-id\n"
     "  --fingerprints HOW     lines have them as hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --skip-bad-lines       count bad lines and go on\n"
+    "  --compact N            compact INDEX meanwhile when N are pending (default 1000000; 0 is never), see idx "
+    "compact\n"
     "\n"
     "What has been read is removed, on disk, whenever there is nothing more at hand. A bad line ends it, and names\n"
     "FILE:LINE; the documents of those before it are removed. A fingerprint without documents is no match any more.\n"
@@ -40,6 +42,7 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
         {.name = "by-id", .kind = OPTION_FLAG, .value = &writing->id_alone},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &removing->notation, .names = notation_names},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &writing->input.skip_bad_lines},
+        {.name = "compact", .kind = OPTION_COUNT, .value = &writing->compact},
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -102,7 +105,7 @@ static void report(const struct removing *removing) {
 int command_remove(int argc, char **argv) {
     static struct removing removing; /* some hundred KiB */
     int status;
-    removing = (struct removing){.notation = -1};
+    removing = (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1};
     if (!read_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
     bool whole = remove_all(&removing);

@@ -30,6 +30,9 @@ bool writing_open(struct writing *writing) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_error error;
     options.progress = goes_on;
+    options.threads = writing->threads;
+    if (writing->compact != UINT64_MAX) options.compact_records = writing->compact;
+    if (writing->compact == 0) options.compact_segments = 0;
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_KEPT;
     if (idx_writer_open(&writing->writer, writing->path, &options, &error) != IDX_OK) {

@@ -17,6 +17,8 @@ struct writing {
     struct input input;
     /* What a line of TSV is, where it isn't a document as the index has them. */
     bool fingerprint_alone, id_alone;
+    uint64_t compact; /* compact when so many are pending; 0: never; UINT64_MAX: by default */
+    unsigned threads; /* that look up */
 
     /* The batch. */
     struct idx_item items[WRITING_BATCH];

@@ -10,8 +10,8 @@ _idx_options() {
             echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
                 --disk --progress --stream --bits --part --help
             ;;
-        add) echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --help ;;
-        remove) echo --by-fingerprint --by-id --fingerprints --skip-bad-lines --help ;;
+        add) echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --compact --threads --help ;;
+        remove) echo --by-fingerprint --by-id --fingerprints --skip-bad-lines --compact --help ;;
         compact) echo --all --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --refresh --help ;;
