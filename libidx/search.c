@@ -11,11 +11,8 @@
 
 enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
                                  struct idx_error *error) {
-    size_t first = idxi_first_live(index, fingerprint);
-    *repeated = first > segment;
-    for (size_t i = first; i < segment && !*repeated; i++)
-        IDXI_TRY(idxi_segment_contains(index, i, fingerprint, repeated, error));
-    return IDX_OK;
+    *repeated = idxi_first_live(index, fingerprint) > segment;
+    return *repeated ? IDX_OK : idxi_is_before(index, segment, fingerprint, repeated, error);
 }
 
 /* `query` and `found` are permuted. */
