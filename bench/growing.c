@@ -5,9 +5,10 @@
  *   bench/growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single ones
  *                                                            beside plain fsyncs
  *   bench/growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without
- *   bench/growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N]
+ *   bench/growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N] [--threads N]
  *                                                            check-and-adds from N to N fingerprints, in batches of
- *                                                            N (1,000), compacted beside that when N are pending,
+ *                                                            N (1,000) looked up by N threads (1), compacted beside
+ *                                                            that when N are pending (as a writer does by default);
  *                                                            and one build of as many, by one thread
  *
  * Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and longest
@@ -38,9 +39,9 @@
 #define STEPS 10 /* of growth, between which look-ups are measured */
 
 static struct {
-    uint64_t count, pending, seconds, from, to, compact, batch;
+    uint64_t count, pending, seconds, from, to, compact, batch, threads;
     char path[4096];
-} setting = {100000000, 1000000, 10, 1000000, 50000000, 1000000, TOGETHER, ""};
+} setting = {100000000, 1000000, 10, 1000000, 50000000, IDX_COMPACT_BY_SIZE, TOGETHER, 1, ""};
 
 static void check(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) die("%s", error->sentence);
@@ -98,6 +99,7 @@ static struct idx_writer *open_writer(const char *path, uint64_t compact) {
     struct idx_writer *writer;
     struct idx_error error;
     options.compact_records = compact;
+    options.threads = (unsigned)setting.threads;
     if (compact == 0) options.compact_segments = 0;
     check(idx_writer_open(&writer, path, &options, &error), &error);
     return writer;
@@ -367,7 +369,7 @@ static bool read_option(const char *name, const char *value) {
         uint64_t *value;
     } options[] = {{"--count", &setting.count}, {"--pending", &setting.pending}, {"--seconds", &setting.seconds},
                    {"--from", &setting.from},   {"--to", &setting.to},           {"--compact", &setting.compact},
-                   {"--batch", &setting.batch}};
+                   {"--batch", &setting.batch}, {"--threads", &setting.threads}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strcmp(name, options[i].name) == 0) *options[i].value = (uint64_t)strtod(value, NULL);
         if (strcmp(name, options[i].name) == 0) return *options[i].value > 0;

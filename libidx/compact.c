@@ -19,12 +19,6 @@
 #include "libidx/memory.h"
 #include "libidx/purge.h"
 
-/* A segment that is at most so many times as large as all that is newer becomes part of the new one, with those: an
- * index of n times what is pending has about log n to base 3 segments then. Where that is more than it may have, it is
- * as many times as it takes: with at most m, about the m-th root of n. Each document is written again about as many
- * times as that for each segment. */
-#define GROWTH 2
-
 #define NUMBER_DIGITS 6
 #define MAX_NUMBER 999999
 
@@ -121,7 +115,7 @@ static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t most = compaction->options.max_segments, first = 0;
     size_t end = index->open_segments - (count_records(index) == 0); /* segments before the newest part */
-    uint64_t growth[IDXF_MAX_SEGMENTS], limit = GROWTH;
+    uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
     if (end + 1 > most) {

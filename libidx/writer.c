@@ -22,7 +22,12 @@
 #define TOGETHER 1024
 
 /* Those that a thread takes at a time. */
-#define TAKEN 256
+#define TAKEN 128
+
+/* Of IDX_COMPACT_BY_SIZE: the part of all documents that may be pending, within these numbers. */
+#define PENDING_SHARE 8
+#define LEAST_PENDING 100000
+#define MOST_PENDING 2000000
 
 struct idx_writer {
     struct idx_index *index; /* the view, which it alone has */
@@ -120,23 +125,36 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     return idxi_log_delete(writer->log, writer->index->manifest->sequence, error);
 }
 
-static bool wants_compaction(const struct idx_writer *writer, uint64_t factor) {
-    const struct idxi_tail_view *pending = &writer->index->pending;
-    bool records = writer->compact_records > 0 &&
-                   (pending->pending.last - pending->pending.after) / factor > writer->compact_records;
-    bool segments = writer->compact_segments > 0 && writer->index->open_segments > writer->compact_segments;
-    return records || (segments && factor == 1);
+/* How many pending records are enough; 0: no number is. */
+static uint64_t count_enough(const struct idx_writer *writer) {
+    const struct idx_index *index = writer->index;
+    uint64_t documents = 0;
+    if (writer->compact_records != IDX_COMPACT_BY_SIZE) return writer->compact_records;
+    for (size_t i = 0; i < index->open_segments; i++) {
+        const struct idxf_manifest_segment *entry = &index->segments[i]->entry;
+        documents += index->manifest->id_type == IDXF_ID_NONE ? entry->fingerprints : entry->documents;
+    }
+    documents /= PENDING_SHARE;
+    return documents < LEAST_PENDING ? LEAST_PENDING : documents > MOST_PENDING ? MOST_PENDING : documents;
+}
+
+/* Whether so many times as many records are pending as are enough. */
+static bool is_full(const struct idx_writer *writer, uint64_t times) {
+    const struct idxi_pending_view *pending = &writer->index->pending.pending;
+    uint64_t enough = count_enough(writer);
+    return enough > 0 && (pending->last - pending->after) / times > enough;
 }
 
 /* Begins a compaction where it is time. That of another process is waited for as one that failed is: what was added
  * stands in any case. */
 static void compact(struct idx_writer *writer) {
     uint64_t last = writer->index->pending.pending.last;
-    if (writer->background.begun && wants_compaction(writer, 4)) idxi_background_end(&writer->background, false, NULL);
-    if (writer->background.begun || last < writer->next_compaction || !wants_compaction(writer, 1)) return;
-    unsigned segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
-    writer->next_compaction = last + writer->compact_records;
-    idxi_background_begin(&writer->background, writer->index, segments);
+    unsigned most = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
+    if (writer->background.begun && is_full(writer, 2)) idxi_background_end(&writer->background, false, NULL);
+    if (writer->background.begun || last < writer->next_compaction) return;
+    if (!is_full(writer, 1) && writer->index->open_segments <= most) return;
+    writer->next_compaction = last + count_enough(writer);
+    idxi_background_begin(&writer->background, writer->index, most);
 }
 
 enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error) {

@@ -9,13 +9,15 @@
 #include "tools/progress.h"
 
 #include <idx.h>
+#include <limits.h>
 
 static const char help[] =
     "Usage: idx compact [OPTION…] INDEX\n"
     "Make a segment of the documents that are pending, together with the newest segments, from the oldest one on that\n"
-    "is at most twice as large as all that is newer. Documents that were removed from these go.\n"
+    "is at most 24 times as large as all that is newer. Documents that were removed from these go.\n"
     "\n"
     "  --all                  make one segment of all, so that all that was removed goes\n"
+    "  --growth N             N in place of 24; with 0 the least is written, and what is pending is in a segment\n"
     "  --memory SIZE          memory to use (default: half of what is free)\n"
     "  --threads N            tables merged at a time (default: the processors, up to 16)\n"
     "  --tmpdir FOLDER        where temporary files stand (default: INDEX)\n"
@@ -40,6 +42,7 @@ static bool read_arguments(int argc, char **argv, struct compact *compact, int *
     struct idx_compact_options *options = &compact->options;
     const struct option_rule rules[] = {
         {.name = "all", .kind = OPTION_FLAG, .value = &options->all},
+        {.name = "growth", .kind = OPTION_NUMBER, .value = &options->growth, .most = UINT_MAX},
         {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads},
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},

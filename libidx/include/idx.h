@@ -806,13 +806,17 @@ IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t 
 
 /* ---- Adding and removing (SPEC.md, chapter 12) ------------------------------------------------------------------- */
 
+#define IDX_COMPACT_BY_SIZE UINT64_MAX
+
 struct idx_writer_options {
     size_t size;
     enum idx_residence residence; /* of the segments, which it looks up in, too */
     /* Once more records than these are pending, or there are more segments than these, a thread of the writer compacts
-     * the index (idx_compact) while the writer goes on; at four times as many records it waits for that. 0: never for
-     * that reason. A million records take some 100 MB and make look-ups somewhat slower. Look-ups probe each segment,
-     * so two make them nearly twice as slow as one; but with more of them, less is written again. */
+     * the index (idx_compact) while the writer goes on; at twice as many records it waits for that. 0: never for that
+     * reason. IDX_COMPACT_BY_SIZE: an eighth as many records as there are documents, but 100,000 to 2,000,000: a
+     * million take some 100 MB in each process, a quarter of a second to open, and 0.2 microseconds of a look-up.
+     * Look-ups probe each segment, so two make them nearly twice as slow as one; but with more of them, less is written
+     * again. */
     uint64_t compact_records;
     unsigned compact_segments; /* up to 1024 */
     unsigned threads;          /* that a batch of check_and_add is looked up by, 1 to IDX_MAX_THREADS */
@@ -822,7 +826,7 @@ struct idx_writer_options {
 };
 
 #define IDX_WRITER_OPTIONS_INIT                                                                                        \
-    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, 1000000, 2, 1, NULL, NULL }
+    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, IDX_COMPACT_BY_SIZE, 2, 1, NULL, NULL }
 
 /* Adds documents to an index that stands, and removes some: they are pending from then on, in pending.mdb, and all who
  * open or refresh the index see them. One thread at a time. All of one call is one step: it is on disk when the call
@@ -898,8 +902,13 @@ IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const s
 
 struct idx_compact_options {
     size_t size;
-    bool all;                      /* make one segment of all, so that nothing removed is kept */
-    unsigned max_segments;         /* how many there may be afterwards, 1 to 1024; as compact_segments of a writer */
+    bool all;              /* make one segment of all, so that nothing removed is kept */
+    unsigned max_segments; /* how many there may be afterwards, 1 to 1024; as compact_segments of a writer */
+    /* From the oldest segment on that is at most so many times as large as all that is newer, all become one. With
+     * more, there are fewer segments, and documents are written again more often: about so many times for each segment.
+     * Where there would be too many segments, it is as many times as it takes: with n times what is pending, and at
+     * most m segments, about the m-th root of n. */
+    unsigned growth;
     unsigned threads;              /* 1 to IDX_MAX_THREADS */
     uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents come on top */
     const char *temporary_folder;  /* NULL for the index's own */
@@ -908,7 +917,7 @@ struct idx_compact_options {
 };
 
 #define IDX_COMPACT_OPTIONS_INIT                                                                                       \
-    { sizeof(struct idx_compact_options), false, 2, 1, 0, NULL, NULL, NULL }
+    { sizeof(struct idx_compact_options), false, 2, 24, 1, 0, NULL, NULL, NULL }
 
 struct idx_compact_summary {
     bool changed;          /* else there was nothing to do */

@@ -159,66 +159,68 @@ static void test_as_built(void **state) {
     check_as_built(*state, IDX_ID_NONE);
 }
 
-#define ROUND 10 /* documents that are pending each time */
+#define ROUND 10    /* documents that are pending each time */
+#define GROWTH 24   /* by default */
+#define LARGE 20000 /* documents that were built: so many that they become part of another segment late */
 
-/* Grows an index by many compactions. Sets *most to how many segments there are at the most, and returns how many
- * documents were written in all. Afterwards `check` looks at the segments each time. */
-static uint64_t grow(const char *path, unsigned max_segments, size_t rounds, size_t *most,
-                     void (*check)(const struct idxf_manifest *manifest)) {
+/* Begins with an index of `built` documents, and compacts when some are pending, `rounds` times. Fills `sizes` with the
+ * segments' documents, the oldest first, after each time; returns the most segments that there were. */
+static size_t grow(const char *path, size_t built, unsigned max_segments, size_t rounds, uint64_t (*sizes)[8]) {
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
-    uint64_t written = 0;
+    size_t most = 0;
     assert_non_null(manifest);
-    build(path, IDX_ID_U64, 0, ROUND, false);
-    *most = 0;
-    for (size_t round = 1; round <= rounds; round++) {
-        struct idx_compact_summary summary;
+    build(path, IDX_ID_U64, 0, built, false);
+    memset(sizes, 0, rounds * sizeof *sizes);
+    for (size_t round = 0; round < rounds; round++) {
         struct idx_writer *writer = open_writer(path, 0, 0);
-        for (size_t i = 0; i < ROUND; i++) add(writer, ROUND * round + i);
+        for (size_t i = 0; i < ROUND; i++) add(writer, built + ROUND * round + i);
         idx_writer_close(writer);
-        compact_to(path, max_segments, false, &summary);
+        compact_to(path, max_segments, false, NULL);
         read_manifest(path, manifest);
         uint64_t documents = 0;
-        for (size_t i = 0; i < manifest->segment_count; i++) documents += manifest->segments[i].documents;
-        assert_int_equal(documents, ROUND * (round + 1));
-        if (manifest->segment_count > *most) *most = manifest->segment_count;
-        written += summary.documents;
-        check(manifest);
+        for (size_t i = 0; i < manifest->segment_count; i++) {
+            sizes[round][i] = manifest->segments[i].documents;
+            documents += sizes[round][i];
+        }
+        assert_int_equal(documents, built + ROUND * (round + 1));
+        if (manifest->segment_count > most) most = manifest->segment_count;
     }
     remove_all(path);
     free(manifest);
-    return written;
+    return most;
 }
 
-/* Each is about three times as large as all that are newer, or more. */
-static void check_tiers(const struct idxf_manifest *manifest) {
+/* Whether each segment is more than GROWTH times as large as all that are newer. */
+static bool are_tiers(const uint64_t sizes[8]) {
     uint64_t newer = 0;
-    for (size_t i = manifest->segment_count; i-- > 0; newer += manifest->segments[i].documents)
-        if (newer > 0) assert_true(manifest->segments[i].documents >= 3 * (newer + 1));
+    for (size_t i = 8; i-- > 0; newer += sizes[i])
+        if (newer > 0 && sizes[i] <= GROWTH * newer) return false;
+    return true;
 }
 
-static void check_nothing(const struct idxf_manifest *manifest) { (void)manifest; }
-
+/* A small one becomes part of the new one each time; a large one stays until what is newer adds up. */
 static void test_tiers(void **state) {
-    const char *path = path_in(*state, "i");
-    size_t most;
-    grow(path, 8, 60, &most, check_tiers);
-    assert_int_equal(most, 3);
+    static uint64_t sizes[40][8];
+    assert_int_equal(grow(path_in(*state, "i"), ROUND, 8, 20, sizes), 1);
+    assert_int_equal(grow(path_in(*state, "i"), LARGE, 8, LENGTH(sizes), sizes), 3);
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        assert_true(are_tiers(sizes[i]));
+        assert_int_equal(sizes[i][0], LARGE);
+    }
+    for (size_t i = 0; i < GROWTH; i++) assert_int_equal(sizes[i][1], ROUND * (i + 1));
 }
 
-/* With a bound on segments, documents are written again the fewer times the more of them there may be: with one, all
- * each time, with two, as many times as the root of that says. */
+/* Where there may be no more segments than two, the newer one grows until the older one is no more times as large as
+ * both than it is as what is pending; then both become one. */
 static void test_bounds(void **state) {
-    const char *path = path_in(*state, "i");
-    const size_t rounds = 63, whole = ROUND * (rounds + 1) * (rounds + 2) / 2 - ROUND;
-    size_t most;
-    assert_int_equal(grow(path, 1, rounds, &most, check_nothing), whole);
-    assert_int_equal(most, 1);
-    uint64_t by_two = grow(path, 2, rounds, &most, check_nothing);
-    assert_int_equal(most, 2);
-    uint64_t by_three = grow(path, 3, rounds, &most, check_nothing);
-    assert_int_equal(most, 3);
-    assert_in_range(by_two, ROUND * rounds, ROUND * rounds * 8);
-    assert_in_range(by_three, ROUND * rounds, by_two);
+    static uint64_t sizes[60][8];
+    size_t joined = 0;
+    assert_int_equal(grow(path_in(*state, "i"), LARGE, 1, 3, sizes), 1);
+    assert_int_equal(grow(path_in(*state, "i"), LARGE, 2, LENGTH(sizes), sizes), 2);
+    while (joined < LENGTH(sizes) && sizes[joined][1] > 0) joined++;
+    assert_in_range(joined, 40, 50); /* near the root of LARGE / ROUND */
+    for (size_t i = 0; i < joined; i++) assert_int_equal(sizes[i][0], LARGE);
+    assert_int_equal(sizes[joined][0], LARGE + ROUND * (joined + 1));
 }
 
 /* ---- Who else is there ---- */

@@ -712,6 +712,7 @@ static struct idx_compact_options choose_compaction(void) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = below(4) == 0;
     options.max_segments = 1 + (unsigned)below(6);
+    options.growth = (unsigned)below(4);
     options.threads = 1 + (unsigned)below(2);
     options.memory_bytes = (uint64_t)64 << 20;
     return options;

@@ -132,6 +132,7 @@ static void compact(const char *path) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = below(4) == 0;
     options.max_segments = 1 + (unsigned)below(6);
+    options.growth = (unsigned)below(4);
     assert_ok(idx_compact(path, &options, NULL, &failure));
 }
 
@@ -497,14 +498,16 @@ static void test_damage(void **state) {
     choose_make(&makes[0], SHAPE_UNIFORM);
     struct grown *inputs[] = {calloc(1, sizeof(struct grown)), calloc(1, sizeof(struct grown))};
     const char *paths[] = {path_in(*state, "in0"), path_in(*state, "in1")};
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    options.growth = 1;
     for (size_t i = 0; i < 2; i++) {
         inputs[i]->path = paths[i];
         end_build(begin_build(paths[i]));
         struct idx_writer *writer = open_writer(paths[i]);
         for (size_t j = 0; j < 4; j++) change(writer, inputs[i], ADD, BATCH);
-        assert_ok(idx_compact(paths[i], NULL, NULL, &failure)); /* 000002 */
+        assert_ok(idx_compact(paths[i], &options, NULL, &failure)); /* 000002 */
         change(writer, inputs[i], REMOVE, BATCH);
-        assert_ok(idx_compact(paths[i], NULL, NULL, &failure)); /* 000003 */
+        assert_ok(idx_compact(paths[i], &options, NULL, &failure)); /* 000003 */
         change(writer, inputs[i], ADD, BATCH);
         change(writer, inputs[i], REMOVE, BATCH);
         idx_writer_close(writer);

@@ -287,6 +287,7 @@ static void *compact_on(void *context) {
     options.memory_bytes = (uint64_t)64 << 20;
     for (size_t i = 0; !progress->ended; i++) {
         options.all = i % 4 == 3;
+        options.growth = 1;
         enum idx_status status = idx_compact(path, &options, NULL, &error);
         usleep(2000); /* now and then there is none, and a build may take the index's place */
         if (status == IDX_OK || status == IDX_BUSY) continue; /* when one does */

@@ -485,6 +485,7 @@ static void test_looking_up_without_memory_or_threads(void **state) {
 static enum idx_status compact(struct idx_error *error) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = new_seed % 2 == 0;
+    options.growth = 1;
     return idx_compact(path, &options, NULL, error);
 }
 

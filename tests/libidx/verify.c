@@ -786,6 +786,7 @@ static int grow_on_and_on(const char *path, int go_on) {
         struct idx_item items[20] = {{0}};
         struct idx_writer *writer;
         options.all = next % 60 == 0;
+        options.growth = 1;
         for (size_t i = 0; i < LENGTH(items); i++) items[i].fingerprint = fingerprint_of(2, next++);
         if (idx_writer_open(&writer, path, NULL, NULL) != IDX_OK) return 1;
         if (idx_writer_add(writer, items, LENGTH(items), NULL) != IDX_OK) return 2;

@@ -553,6 +553,7 @@ static void compact(struct play *play) {
     uint64_t random = next_random(&play->seed);
     options.all = random % 4 == 0;
     options.max_segments = 1 + (unsigned)(random / 4 % 4);
+    options.growth = (unsigned)(random / 64 % 4);
     options.threads = 1 + (unsigned)(random / 16 % 2);
     for (uint64_t i = 0; i <= random / 32 % 2; i++) {
         struct idx_compact_summary summary;

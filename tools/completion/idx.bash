@@ -12,7 +12,7 @@ _idx_options() {
             ;;
         add) echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --compact --threads --help ;;
         remove) echo --by-fingerprint --by-id --fingerprints --skip-bad-lines --compact --help ;;
-        compact) echo --all --memory --threads --tmpdir --progress --help ;;
+        compact) echo --all --growth --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --refresh --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
