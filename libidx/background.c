@@ -16,6 +16,7 @@ static void *run(void *context) {
     struct idxi_background *background = context;
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.max_segments = background->max_segments;
+    options.threads = background->threads;
     options.progress = goes_on;
     options.context = background;
     background->status = idxi_compact(background->index, &options, &background->error);

@@ -13,6 +13,7 @@ struct idxi_background {
     pthread_t thread;
     struct idx_index *index;
     unsigned max_segments;
+    unsigned threads;              /* set by the caller */
     idx_progress_visitor progress; /* may be NULL; set by the caller, with its context */
     void *context;
     enum idx_status status; /* of the last one that has ended */

@@ -71,6 +71,7 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
     writer->compact_records = options->compact_records;
     writer->compact_segments = options->compact_segments;
     writer->threads = options->threads;
+    writer->background.threads = options->threads;
     writer->background.progress = options->progress;
     writer->background.context = options->context;
     if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
@@ -138,22 +139,18 @@ static uint64_t count_enough(const struct idx_writer *writer) {
     return documents < LEAST_PENDING ? LEAST_PENDING : documents > MOST_PENDING ? MOST_PENDING : documents;
 }
 
-/* Whether so many times as many records are pending as are enough. */
-static bool is_full(const struct idx_writer *writer, uint64_t times) {
-    const struct idxi_pending_view *pending = &writer->index->pending.pending;
-    uint64_t enough = count_enough(writer);
-    return enough > 0 && (pending->last - pending->after) / times > enough;
-}
-
 /* Begins a compaction where it is time. That of another process is waited for as one that failed is: what was added
  * stands in any case. */
 static void compact(struct idx_writer *writer) {
-    uint64_t last = writer->index->pending.pending.last;
+    const struct idxi_pending_view *pending = &writer->index->pending.pending;
+    uint64_t last = pending->last, count = last - pending->after, enough = count_enough(writer);
+    bool is_full = enough > 0 && count > enough;
     unsigned most = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
-    if (writer->background.begun && is_full(writer, 2)) idxi_background_end(&writer->background, false, NULL);
+    if (writer->background.begun && is_full && count - enough > enough / 2)
+        idxi_background_end(&writer->background, false, NULL);
     if (writer->background.begun || last < writer->next_compaction) return;
-    if (!is_full(writer, 1) && writer->index->open_segments <= most) return;
-    writer->next_compaction = last + count_enough(writer);
+    if (!is_full && writer->index->open_segments <= most) return;
+    writer->next_compaction = last + enough;
     idxi_background_begin(&writer->background, writer->index, most);
 }
 

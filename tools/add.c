@@ -21,7 +21,7 @@ static const char help[] =
     "  --skip-bad-lines       count bad TSV lines and go on\n"
     "  --compact N            compact INDEX meanwhile when N are pending, 0: never (default: an eighth of the\n"
     "                         documents, but 100000 to 2000000); see idx compact\n"
-    "  --threads N            of --if-new: look up by N threads (default 1)\n"
+    "  --threads N            look up by N threads, for --if-new, and compact by N more (default 1)\n"
     "\n"
     "--if-new answers each line in its order by one line, as soon as nothing more is at hand to be read:\n"
     "  query, tab, \"added\"\n"
@@ -67,7 +67,6 @@ static bool check_options(const struct add *add) {
     const char *vain = add->distance != UINT_MAX          ? "-k"
                        : add->limit != UINT64_MAX         ? "--limit"
                        : add->max_documents != UINT64_MAX ? "--max-documents"
-                       : add->writing.threads > 1         ? "--threads"
                                                           : NULL;
     if (!add->if_new && vain != NULL)
         complain_of_usage("%s goes with --if-new", vain);

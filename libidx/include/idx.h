@@ -812,14 +812,14 @@ struct idx_writer_options {
     size_t size;
     enum idx_residence residence; /* of the segments, which it looks up in, too */
     /* Once more records than these are pending, or there are more segments than these, a thread of the writer compacts
-     * the index (idx_compact) while the writer goes on; at twice as many records it waits for that. 0: never for that
+     * the index (idx_compact) while the writer goes on; at half as many more it waits for that. 0: never for that
      * reason. IDX_COMPACT_BY_SIZE: an eighth as many records as there are documents, but 100,000 to 2,000,000: a
      * million take some 100 MB in each process, a quarter of a second to open, and 0.2 microseconds of a look-up.
      * Look-ups probe each segment, so two make them nearly twice as slow as one; but with more of them, less is written
      * again. */
     uint64_t compact_records;
     unsigned compact_segments; /* up to 1024 */
-    unsigned threads;          /* that a batch of check_and_add is looked up by, 1 to IDX_MAX_THREADS */
+    unsigned threads; /* that look up a batch of check_and_add, and as many more that compact; 1 to IDX_MAX_THREADS */
     /* May be NULL. That thread calls it as idx_compact does; false ends that compaction, undone. */
     idx_progress_visitor progress;
     void *context; /* of `progress` */
