@@ -266,9 +266,9 @@ static void print_latency(const char *name, const struct latency *latency, doubl
     fflush(stdout);
 }
 
-/* A process that adds until it is told to end. */
+/* A process that adds, and compacts, until it is told to end. */
 static void write_on(void) {
-    struct idx_writer *writer = open_writer(setting.path, 0);
+    struct idx_writer *writer = open_writer(setting.path, setting.compact);
     for (uint64_t at = setting.count; !shared->ended; at += TOGETHER) {
         add(writer, at, at + TOGETHER, TOGETHER);
         shared->added = at + TOGETHER - setting.count;
