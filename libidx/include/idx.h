@@ -930,13 +930,13 @@ struct idx_compact_summary {
     size_t leftovers;      /* folders of segments, of compactions that were killed, that were removed */
 };
 
-/* Makes a segment of what is pending, together with the newest segments, from the oldest one on that is at most twice
- * as large as all that is newer: so there stay few, and each document is written again only a few times. Documents that
- * were removed from these go, and once all segments become one, nothing of what was removed is left. Look-ups and the
- * index's writer go on meanwhile, in whatever process; one compaction at a time. The new manifest takes the old one's
- * place in one step, and segments that became part of another are deleted; open views keep their files. If it is
- * killed, the index is as before or as after, and the next one removes what was left. A writer in another process
- * notices by its next call. `options` and `summary` may be NULL.
+/* Makes a segment of what is pending, together with the newest segments, from the oldest one on that is at most
+ * `growth` times as large as all that is newer: so there stay few, and each document is written again only so many
+ * times. Documents that were removed from these go, and once all segments become one, nothing of what was removed is
+ * left. Look-ups and the index's writer go on meanwhile, in whatever process; one compaction at a time. The new
+ * manifest takes the old one's place in one step, and segments that became part of another are deleted; open views
+ * keep their files. If it is killed, the index is as before or as after, and the next one removes what was left. A
+ * writer in another process notices by its next call. `options` and `summary` may be NULL.
  * Errors: as idx_open, and as idx_merge; IDX_BUSY (it is being compacted already). */
 IDX_API enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
                                     struct idx_compact_summary *summary, struct idx_error *error);

@@ -70,17 +70,11 @@ static void add(struct idx_writer *writer, size_t i) {
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
 }
 
-/* 0: at most as many segments as by default. */
-static void compact_to(const char *path, unsigned max_segments, bool all, struct idx_compact_summary *summary) {
+static void compact(const char *path, bool all, struct idx_compact_summary *summary) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = all;
-    if (max_segments > 0) options.max_segments = max_segments;
     assert_ok(idx_compact(path, &options, summary, &failure));
     assert_ok(idx_verify(path, NULL, NULL, &failure));
-}
-
-static void compact(const char *path, bool all, struct idx_compact_summary *summary) {
-    compact_to(path, 0, all, summary);
 }
 
 /* The one segment of an index. */
@@ -167,15 +161,17 @@ static void test_as_built(void **state) {
  * segments' documents, the oldest first, after each time; returns the most segments that there were. */
 static size_t grow(const char *path, size_t built, unsigned max_segments, size_t rounds, uint64_t (*sizes)[8]) {
     struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     size_t most = 0;
     assert_non_null(manifest);
+    options.max_segments = max_segments;
     build(path, IDX_ID_U64, 0, built, false);
     memset(sizes, 0, rounds * sizeof *sizes);
     for (size_t round = 0; round < rounds; round++) {
         struct idx_writer *writer = open_writer(path, 0, 0);
         for (size_t i = 0; i < ROUND; i++) add(writer, built + ROUND * round + i);
         idx_writer_close(writer);
-        compact_to(path, max_segments, false, NULL);
+        assert_ok(idx_compact(path, &options, NULL, &failure));
         read_manifest(path, manifest);
         uint64_t documents = 0;
         for (size_t i = 0; i < manifest->segment_count; i++) {
