@@ -308,7 +308,7 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     return read_tail(index, error);
 }
 
-static struct idx_index *new_index(const struct idx_open_options *options) {
+struct idx_index *idxi_index_new(const struct idx_open_options *options) {
     struct idx_index *index = calloc(1, sizeof *index);
     if (index == NULL) return NULL;
     index->folder = -1;
@@ -338,7 +338,7 @@ static enum idx_status check_log(const struct idx_index *index, struct idx_error
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                                 const struct idx_index *older, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
-        struct idx_index *index = new_index(options);
+        struct idx_index *index = idxi_index_new(options);
         if (index == NULL) return idxi_fail_memory(error);
         enum idx_status status = open_once(index, path, older, error);
         if (status == IDX_OK) status = check_log(index, error);

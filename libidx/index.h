@@ -55,6 +55,9 @@ struct idx_index {
 void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
 void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]);
 
+/* One of which nothing is open yet, for idx_close; `options` may be NULL. NULL when out of memory. */
+struct idx_index *idxi_index_new(const struct idx_open_options *options);
+
 /* idx_open, with what can be shared with an older view (may be NULL): segments, where it has the same residence, and
  * what is pending. While a writer is at work, a view of its own is for its thread alone. */
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,

@@ -402,19 +402,10 @@ static void open_log(struct verification *verification) {
                                 "has lost pending records: restore it from a copy, or rebuild it");
 }
 
-static struct idx_index *new_index(void) {
-    struct idx_index *index = calloc(1, sizeof *index);
-    if (index == NULL) return NULL;
-    index->folder = -1;
-    index->origin = index;
-    atomic_init(&index->holders, 1);
-    index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
-    index->options.residence = IDX_RESIDENCE_NONE;
-    return index;
-}
-
 static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {
-    struct idx_index *index = verification->index = new_index();
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    options.residence = IDX_RESIDENCE_NONE;
+    struct idx_index *index = verification->index = idxi_index_new(&options);
     if (index == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_index_open_folder(index, path, error));
     IDXI_TRY(idxi_index_read_manifest(index, error));
