@@ -70,6 +70,12 @@ static void add(struct idx_writer *writer, size_t i) {
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
 }
 
+static enum idx_status add_many(struct idx_writer *writer, size_t begin, size_t count) {
+    static struct idx_item items[1000];
+    for (size_t i = 0; i < count; i++) items[i] = (struct idx_item){fingerprint_of(begin + i), begin + i, NULL, 0};
+    return idx_writer_add(writer, items, count, &failure);
+}
+
 static void compact(const char *path, bool all, struct idx_compact_summary *summary) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = all;
@@ -203,7 +209,10 @@ static void test_tiers(void **state) {
         assert_true(are_tiers(sizes[i]));
         assert_int_equal(sizes[i][0], LARGE);
     }
-    for (size_t i = 0; i < GROWTH; i++) assert_int_equal(sizes[i][1], ROUND * (i + 1));
+    const size_t last = (GROWTH + 1) * (ROUND + 1) / ROUND; /* the round after which it is too large for that, too */
+    for (size_t i = 0; i <= last; i++) assert_int_equal(sizes[i][1], ROUND * (i + 1));
+    assert_int_equal(sizes[last + 1][1], sizes[last][1]);
+    assert_int_equal(sizes[last + 1][2], ROUND);
 }
 
 /* Where there may be no more segments than two, the newer one grows until the older one is no more times as large as
@@ -217,6 +226,27 @@ static void test_bounds(void **state) {
     assert_in_range(joined, 40, 50); /* near the root of LARGE / ROUND */
     for (size_t i = 0; i < joined; i++) assert_int_equal(sizes[i][0], LARGE);
     assert_int_equal(sizes[joined][0], LARGE + ROUND * (joined + 1));
+}
+
+/* By its default a writer compacts a small index when more than 100,000 records are pending, and no sooner. */
+static void test_by_size(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_properties properties;
+    struct idx_writer *writer;
+    build(path, IDX_ID_U64, 0, 100, false);
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    for (size_t i = 0; i < 100; i++) assert_int_equal(add_many(writer, 1000 * (i + 1), 1000), IDX_OK);
+    assert_ok(idx_writer_wait(writer, &failure));
+    for (size_t i = 0; i < 2; i++) {
+        struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+        idx_get_properties(index, &properties);
+        assert_int_equal(properties.pending_documents, i == 0 ? 100000 : 0);
+        assert_int_equal(properties.documents, i == 0 ? 100 : 100101);
+        idx_close(index);
+        if (i == 0) add(writer, 200000);
+        assert_ok(idx_writer_wait(writer, &failure));
+    }
+    idx_writer_close(writer);
 }
 
 /* ---- Who else is there ---- */
@@ -421,12 +451,6 @@ static void test_background_failure(void **state) {
 /* ---- Full disks ---- */
 
 /* Adds `count` documents, numbered by what follows, in one call. */
-static enum idx_status add_many(struct idx_writer *writer, size_t begin, size_t count) {
-    static struct idx_item items[200];
-    for (size_t i = 0; i < count; i++) items[i] = (struct idx_item){fingerprint_of(begin + i), begin + i, NULL, 0};
-    return idx_writer_add(writer, items, count, &failure);
-}
-
 static bool has_all(const char *path, size_t count) {
     struct idx_index *index;
     if (idx_open(&index, path, NULL, &failure) != IDX_OK) return false;
@@ -544,6 +568,7 @@ int main(void) {
         in_folder(test_as_built),
         in_folder(test_tiers),
         in_folder(test_bounds),
+        in_folder(test_by_size),
         in_folder(test_leftovers),
         in_folder(test_one_at_a_time),
         in_folder(test_cancelled),
