@@ -15,20 +15,53 @@
     __attribute__((target("bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"                 \
                           "avx512vpopcntdq")))
 
+/* Instructions, as bits of a set. */
+enum {
+    IDXF_HAS_POPCNT = 1 << 0,
+    IDXF_HAS_LZCNT = 1 << 1, /* nothing is compiled for it yet, and some virtual machines hide it from Haswell */
+    IDXF_HAS_BMI1 = 1 << 2,
+    IDXF_HAS_BMI2 = 1 << 3,
+    IDXF_HAS_AVX2 = 1 << 4,
+    IDXF_HAS_AVX512F = 1 << 5,
+    IDXF_HAS_AVX512BW = 1 << 6,
+    IDXF_HAS_AVX512DQ = 1 << 7,
+    IDXF_HAS_AVX512VL = 1 << 8,
+    IDXF_HAS_AVX512VBMI = 1 << 9,
+    IDXF_HAS_AVX512VBMI2 = 1 << 10,
+    IDXF_HAS_AVX512VPOPCNTDQ = 1 << 11,
+
+    /* What functions marked IDXF_BMI2 and IDXF_AVX512 need. Compilers take AVX-512 to include AVX2. */
+    IDXF_BMI2_SET = IDXF_HAS_POPCNT | IDXF_HAS_BMI1 | IDXF_HAS_BMI2,
+    IDXF_AVX512_SET = IDXF_BMI2_SET | IDXF_HAS_AVX2 | IDXF_HAS_AVX512F | IDXF_HAS_AVX512BW | IDXF_HAS_AVX512DQ |
+                      IDXF_HAS_AVX512VL | IDXF_HAS_AVX512VBMI | IDXF_HAS_AVX512VBMI2 | IDXF_HAS_AVX512VPOPCNTDQ,
+};
+
+/* The registers that CPUID and XGETBV return. A leaf that the processor lacks is 0. */
+struct idxf_cpuid {
+    uint32_t leaf_1_ecx;
+    uint32_t leaf_7_ebx;
+    uint32_t leaf_7_ecx;
+    uint32_t leaf_80000001_ecx;
+    uint64_t xcr0; /* 0 where the system does not enable XGETBV */
+};
+
+/* The set of instructions that programs can use, by these registers. */
+unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid);
+
+/* The set of instructions that programs can use on this processor. The first call takes microseconds, in a virtual
+ * machine tens of them. Later calls read a variable. Any thread may call it. */
+unsigned idxf_get_instructions(void);
+
 /* Haswell, Excavator and later. */
-static inline bool idxf_has_bmi2(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-}
+static inline bool idxf_has_bmi2(void) { return (~idxf_get_instructions() & IDXF_BMI2_SET) == 0; }
+static inline bool idxf_has_avx2(void) { return (~idxf_get_instructions() & IDXF_HAS_AVX2) == 0; }
 
 /* Ice Lake, Zen 4 and later. */
-static inline bool idxf_has_avx512(void) {
-    return idxf_has_bmi2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("avx512vpopcntdq");
-}
+static inline bool idxf_has_avx512(void) { return (~idxf_get_instructions() & IDXF_AVX512_SET) == 0; }
 #endif
+
+/* The name of the widest instructions that the library can use on this processor: "avx512", "bmi2" or "portable". */
+const char *idxf_instructions_name(void);
 
 /* The number of bits set. */
 IDXF_INLINE unsigned idxf_count_bits(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }

@@ -95,8 +95,7 @@ size_t idxi_simhash_ways(idxi_simhash_way *ways[IDXI_SIMHASH_WAYS]) {
     size_t count = 0;
     ways[count++] = add_plain;
 #ifdef IDXF_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) ways[count++] = add_avx2;
+    if (idxf_has_avx2()) ways[count++] = add_avx2;
     if (idxf_has_avx512()) ways[count++] = add_avx512;
 #endif
     return count;

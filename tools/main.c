@@ -47,7 +47,8 @@ static const char help[] =
     "  idx compact INDEX                  make a segment of what was added to an index, and removed from it\n"
     "  idx dump INDEX                     print its documents, to build from\n"
     "  idx plan --count N                 the schemes that fit, and what they cost\n"
-    "  idx help COMMAND, idx COMMAND --help, idx --version\n"
+    "  idx help COMMAND, idx COMMAND --help\n"
+    "  idx --version                      the version, and which instructions look-ups use on this processor\n"
     "\n"
     "Example: the near-duplicates of README among the files below docs/\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
@@ -118,7 +119,7 @@ static int print(const char *text) { return output_print(text) ? ENDS_WELL : END
 
 static int print_version(void) {
     struct output output = OUTPUT_STANDARD;
-    output_format(&output, "idx %s\n", idx_version());
+    output_format(&output, "idx %s\nlook-ups use %s instructions\n", idx_version(), idx_instructions());
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 

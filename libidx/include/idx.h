@@ -10,7 +10,8 @@
  *   They leave their other out-parameters unset then, unless they say otherwise. Finding nothing is success.
  * - Option structs begin with their own size: initialise them with their _INIT macro, then set what you need.
  * - `_close` and `_free` accept NULL and never fail.
- * - The library prints nothing, keeps no global or thread-local state, and never ends the process.
+ * - The library prints nothing, keeps no global or thread-local state but which instructions the processor has, and
+ *   never ends the process.
  *
  * Threads
  * - An open index is immutable, a view of one time: any number of threads may call every function that takes a
@@ -108,6 +109,12 @@ IDX_API const char *idx_status_string(enum idx_status status);
 
 /* The library's version, IDX_VERSION of its build. Static storage. */
 IDX_API const char *idx_version(void);
+
+/* Which instructions look-ups use on this processor: "avx512" (x86-64 with BMI2 and with AVX-512 F, BW, DQ, VL, VBMI,
+ * VBMI2 and VPOPCNTDQ), "bmi2" (x86-64 with BMI1, BMI2 and POPCNT) or "portable" (any other). Results are the same,
+ * times are not: for a program's log or its description of the machine. Blocks of codec xor use "bmi2" where this is
+ * "avx512". Static storage. */
+IDX_API const char *idx_instructions(void);
 
 /* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
 

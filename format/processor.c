@@ -1,0 +1,82 @@
+/* processor.c: which instructions the processor has, and the system lets programs use. CPUID and XGETBV are asked
+ * directly (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, sections 14.3 and 15.2), because
+ * __builtin_cpu_supports needs a constructor of the compiler's run-time library. Some clang toolchains lack it. There
+ * the builtin returns 0 for everything, and the portable way would run without a word. */
+#include "format/processor.h"
+
+#ifdef IDXF_X86
+#include <cpuid.h>
+#include <stdatomic.h>
+
+/* Bits of XCR0: the registers that the system saves. Without them the instructions fault, or lose their registers. */
+enum {
+    XCR0_AVX = 1 << 1 | 1 << 2,                        /* xmm and ymm */
+    XCR0_AVX512 = XCR0_AVX | 1 << 5 | 1 << 6 | 1 << 7, /* masks, the upper halves of zmm0 to 15, and zmm16 to 31 */
+};
+
+enum { OSXSAVE = 27 }; /* bit of leaf 1, ECX: the system has enabled XGETBV */
+
+static bool has_bit(uint32_t word, unsigned position) { return (word >> position & 1) != 0; }
+
+static bool saves(const struct idxf_cpuid *cpuid, uint64_t registers) { return (cpuid->xcr0 & registers) == registers; }
+
+unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid) {
+    unsigned set = 0;
+    if (has_bit(cpuid->leaf_1_ecx, 23)) set |= IDXF_HAS_POPCNT;
+    if (has_bit(cpuid->leaf_80000001_ecx, 5)) set |= IDXF_HAS_LZCNT;
+    if (has_bit(cpuid->leaf_7_ebx, 3)) set |= IDXF_HAS_BMI1;
+    if (has_bit(cpuid->leaf_7_ebx, 8)) set |= IDXF_HAS_BMI2;
+    if (!saves(cpuid, XCR0_AVX)) return set;
+    if (has_bit(cpuid->leaf_7_ebx, 5)) set |= IDXF_HAS_AVX2;
+    if (!saves(cpuid, XCR0_AVX512)) return set;
+    if (has_bit(cpuid->leaf_7_ebx, 16)) set |= IDXF_HAS_AVX512F;
+    if (has_bit(cpuid->leaf_7_ebx, 17)) set |= IDXF_HAS_AVX512DQ;
+    if (has_bit(cpuid->leaf_7_ebx, 30)) set |= IDXF_HAS_AVX512BW;
+    if (has_bit(cpuid->leaf_7_ebx, 31)) set |= IDXF_HAS_AVX512VL;
+    if (has_bit(cpuid->leaf_7_ecx, 1)) set |= IDXF_HAS_AVX512VBMI;
+    if (has_bit(cpuid->leaf_7_ecx, 6)) set |= IDXF_HAS_AVX512VBMI2;
+    if (has_bit(cpuid->leaf_7_ecx, 14)) set |= IDXF_HAS_AVX512VPOPCNTDQ;
+    return set;
+}
+
+static uint64_t read_xcr0(void) {
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (uint64_t)high << 32 | low;
+}
+
+static struct idxf_cpuid read_cpuid(void) {
+    struct idxf_cpuid cpuid = {0};
+    unsigned eax, ebx, ecx, edx;
+    if (__get_cpuid_count(1, 0, &eax, &ebx, &ecx, &edx)) cpuid.leaf_1_ecx = ecx;
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
+        cpuid.leaf_7_ebx = ebx;
+        cpuid.leaf_7_ecx = ecx;
+    }
+    if (__get_cpuid_count(0x80000001u, 0, &eax, &ebx, &ecx, &edx)) cpuid.leaf_80000001_ecx = ecx;
+    if (has_bit(cpuid.leaf_1_ecx, OSXSAVE)) cpuid.xcr0 = read_xcr0();
+    return cpuid;
+}
+
+/* Virtual machines trap CPUID, and callers choose per block or per document. Threads that meet here for the first time
+ * all find the same set. */
+unsigned idxf_get_instructions(void) {
+    enum { KNOWN = 1 << 16 };
+    static atomic_uint known;
+    unsigned set = atomic_load_explicit(&known, memory_order_relaxed);
+    if (set == 0) {
+        struct idxf_cpuid cpuid = read_cpuid();
+        set = idxf_decode_cpuid(&cpuid) | KNOWN;
+        atomic_store_explicit(&known, set, memory_order_relaxed);
+    }
+    return set & ~(unsigned)KNOWN;
+}
+#endif
+
+const char *idxf_instructions_name(void) {
+#ifdef IDXF_X86
+    if (idxf_has_avx512()) return "avx512";
+    if (idxf_has_bmi2()) return "bmi2";
+#endif
+    return "portable";
+}
