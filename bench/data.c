@@ -1,8 +1,10 @@
-/* data.c: the data that all systems are built from, deterministic; and the sort that makes it. */
+/* data.c: the data that all systems are built from, deterministic, made or from a file; and the sort for that. */
 #include "bench/data.h"
 
 #include "bench/memory.h"
 
+#include <endian.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +80,42 @@ void make_data(struct data *data, size_t count, size_t query_count, unsigned k) 
     uint64_t *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
     huge_free(sorted == spare ? fingerprints : spare, bytes);
     *data = (struct data){sorted, keep_distinct(sorted, count), queries, query_count, k};
+}
+
+static uint64_t *load_file(const char *path, size_t *count) {
+    FILE *file = fopen(path, "re");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0) die("can't open %s", path);
+    long bytes = ftell(file);
+    if (bytes <= 0 || bytes % (long)sizeof(uint64_t) != 0) die("%s doesn't hold fingerprints of 8 bytes each", path);
+    *count = (size_t)bytes / sizeof(uint64_t);
+    uint64_t *fingerprints = huge_new((size_t)bytes);
+    rewind(file);
+    if (fread(fingerprints, sizeof(uint64_t), *count, file) != *count) die("can't read %s", path);
+    fclose(file);
+    for (size_t i = 0; i < *count; i++) fingerprints[i] = le64toh(fingerprints[i]);
+    return fingerprints;
+}
+
+size_t read_fingerprints(struct data *data, const char *path) {
+    size_t count;
+    uint64_t *fingerprints = load_file(path, &count), *spare = huge_new(count * sizeof(uint64_t));
+    uint64_t *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
+    huge_free(sorted == spare ? fingerprints : spare, count * sizeof(uint64_t));
+    *data = (struct data){.fingerprints = sorted, .count = keep_distinct(sorted, count)};
+    return count;
+}
+
+size_t read_data(struct data *data, const char *path, size_t query_count, unsigned k) {
+    size_t count = read_fingerprints(data, path);
+    uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
+    for (size_t i = 0; i < query_count; i++) {
+        unsigned flips = i % 2 == 0 ? 8 + next_random() % 13 : next_random() % (k + 1);
+        queries[i] = flip_bits(data->fingerprints[next_random() % data->count], flips);
+    }
+    data->queries = queries;
+    data->query_count = query_count;
+    data->k = k;
+    return count;
 }
 
 void free_data(struct data *data, size_t count) {

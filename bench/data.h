@@ -1,4 +1,4 @@
-/* data.h: the data that all systems are built from, deterministic; and the sort that makes it. */
+/* data.h: the data that all systems are built from, deterministic, made or from a file; and the sort for that. */
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
@@ -8,7 +8,16 @@
  * once. Queries: half random, half a fingerprint with 0 to k + 2 bits flipped. */
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k);
 
+/* The same of a file that holds fingerprints, 8 bytes each, little-endian; equal ones are kept once. Queries: half a
+ * fingerprint with 8 to 20 bits flipped, which looks real and has hardly a neighbour, half one with 0 to k bits
+ * flipped. Returns how many fingerprints the file holds, equal ones included. */
+size_t read_data(struct data *data, const char *path, size_t query_count, unsigned k);
+
+/* `count` is what make_data got, or what read_data returned. */
 void free_data(struct data *data, size_t count);
+
+/* The distinct fingerprints of such a file alone, ascending, and no queries. */
+size_t read_fingerprints(struct data *data, const char *path);
 
 /* Sorts by `bits` bits from `low_bit` on, and keeps the order of those that are equal there. Returns where the sorted
  * values stand: in `values` or in `spare`, which holds as many. */

@@ -21,11 +21,14 @@
 #define MAX_BLOCK_SIZES 8
 
 static const char help[] =
-    "Usage: disk --count N [OPTION]...\n"
-    "Builds an index of N fingerprints, limits the memory of this process, page cache included, to a part of its size\n"
+    "Usage: disk --count N | --fingerprints FILE [OPTION]...\n"
+    "Builds an index of fingerprints, limits the memory of this process, page cache included, to a part of its size\n"
     "by a control group (which takes root), and measures look-ups within 3 bits.\n"
     "\n"
-    "  --count N        fingerprints (required), such as 1e7\n"
+    "  --count N        synthetic fingerprints, such as 1e7\n"
+    "  --fingerprints FILE\n"
+    "                   those of a file in place of synthetic ones: 8 bytes each, little-endian. Half of the\n"
+    "                   queries are then fingerprints with 0 to 3 bits flipped, half with 8 to 20\n"
     "  --scheme S       (default 5:2)\n"
     "  --block-size N   may be repeated (default 128, 1024 and 4096)\n"
     "  --share N        the limit is the size of the tables divided by N (default 4)\n"
@@ -39,7 +42,7 @@ static const char help[] =
 
 struct options {
     size_t count, queries;
-    const char *scheme, *folder;
+    const char *fingerprints, *scheme, *folder;
     uint32_t block_sizes[MAX_BLOCK_SIZES];
     size_t block_size_count;
     unsigned share;
@@ -193,12 +196,12 @@ static void measure_block_size(const struct data *data, const struct options *op
 
 static void parse(int argc, char **argv, struct options *options) {
     static const struct option names[] = {
-        {"count", required_argument, NULL, 'n'},  {"queries", required_argument, NULL, 'q'},
-        {"scheme", required_argument, NULL, 's'}, {"block-size", required_argument, NULL, 'b'},
-        {"share", required_argument, NULL, 'd'},  {"folder", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+        {"count", 1, NULL, 'n'},  {"fingerprints", 1, NULL, 'r'}, {"queries", 1, NULL, 'q'},
+        {"scheme", 1, NULL, 's'}, {"block-size", 1, NULL, 'b'},   {"share", 1, NULL, 'd'},
+        {"folder", 1, NULL, 'f'}, {"help", 0, NULL, 'h'},         {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 'n') options->count = (size_t)strtod(optarg, NULL);
+        if (option == 'r') options->fingerprints = optarg;
         if (option == 'q') options->queries = (size_t)strtod(optarg, NULL);
         if (option == 's') options->scheme = optarg;
         if (option == 'b' && options->block_size_count < MAX_BLOCK_SIZES)
@@ -211,7 +214,8 @@ static void parse(int argc, char **argv, struct options *options) {
         }
         if (option == '?') die("see disk --help");
     }
-    if (options->count < 1000) die("--count N is needed, 1000 or more; see disk --help");
+    if ((options->count < 1000) == (options->fingerprints == NULL))
+        die("either --count N, 1000 or more, or --fingerprints FILE is needed; see disk --help");
     if (options->queries < MAX_BATCH || options->share < 1) die("--queries must be 256 or more, --share 1 or more");
 }
 
@@ -224,7 +228,10 @@ int main(int argc, char **argv) {
         memcpy(options.block_sizes, block_sizes, sizeof block_sizes);
         options.block_size_count = sizeof block_sizes / sizeof *block_sizes;
     }
-    make_data(&data, options.count, options.queries, K);
+    if (options.fingerprints != NULL)
+        options.count = read_data(&data, options.fingerprints, options.queries, K);
+    else
+        make_data(&data, options.count, options.queries, K);
     printf("n\tscheme\tblock_size\ttable_bytes\tlimit_bytes\tresidence\tbatch\tqueries_per_second\tp50_us\tp99_us\t"
            "pages_per_query\tmatches\n");
     for (size_t i = 0; i < options.block_size_count; i++) measure_block_size(&data, &options, options.block_sizes[i]);

@@ -25,11 +25,13 @@
 #endif
 
 static const char help[] =
-    "Usage: lookup --count N [OPTION]...\n"
+    "Usage: lookup --count N | --fingerprints FILE [OPTION]...\n"
     "Measures exact look-ups within k bits by idx and by what else there is, on the same data, one system after the\n"
     "other, and prints a row for each. " FAISS_NOTE "\n"
     "\n"
-    "  --count N             fingerprints (required), such as 1e7\n"
+    "  --count N             synthetic fingerprints, such as 1e7\n"
+    "  --fingerprints FILE   the fingerprints of a file in place of synthetic ones: 8 bytes each, little-endian. Half\n"
+    "                        of the queries are then fingerprints with 0 to k bits flipped, half with 8 to 20\n"
     "  -k, --k N             distance (default 3)\n"
     "  --system S            measure this system only; may be repeated: idx, scan, uncompressed, mih, faiss, patterns\n"
     "                        (up to 1e6 fingerprints), precomputed (up to 1e4)\n"
@@ -73,7 +75,7 @@ struct options {
     unsigned threads;
     unsigned directory_bits;
     enum instructions instructions;
-    const char *folder;
+    const char *fingerprints, *folder;
     unsigned passes;
     double seconds;
     size_t queries;
@@ -245,6 +247,7 @@ static enum instructions parse_instructions(const char *text) {
 enum {
     K = 'k',
     COUNT = 256,
+    FINGERPRINTS,
     SYSTEM,
     SCHEME,
     BLOCK_SIZE,
@@ -265,6 +268,7 @@ enum {
 
 static const struct option option_names[] = {
     {"count", 1, NULL, COUNT},
+    {"fingerprints", 1, NULL, FINGERPRINTS},
     {"k", 1, NULL, K},
     {"system", 1, NULL, SYSTEM},
     {"scheme", 1, NULL, SCHEME},
@@ -295,6 +299,7 @@ static double parse_number(const char *text) {
 static void parse_option(struct options *options, int option, const char *value) {
     switch (option) {
         case COUNT: options->count = (size_t)parse_number(value); break;
+        case FINGERPRINTS: options->fingerprints = value; break;
         case K: options->k = (unsigned)parse_number(value); break;
         case SYSTEM: add(&options->systems, value); break;
         case SCHEME: add(&options->schemes, value); break;
@@ -317,7 +322,8 @@ static void parse_option(struct options *options, int option, const char *value)
 }
 
 static void check_options(const struct options *options) {
-    if (options->count == 0) die("--count N is needed: the number of fingerprints; see lookup --help");
+    if ((options->count == 0) == (options->fingerprints == NULL))
+        die("either --count N or --fingerprints FILE is needed; see lookup --help");
     if (options->count >= UINT32_MAX) die("--count must be below 2^32");
     if (options->k < 1 || options->k > 16) die("--k must be 1 to 16");
     if (options->passes < 1 || options->passes > 100) die("--passes must be 1 to 100");
@@ -400,7 +406,10 @@ int main(int argc, char **argv) {
 
     atexit(idx_remove);
     struct run run = {.options = &options};
-    make_data(&run.data, options.count, options.queries, options.k);
+    if (options.fingerprints != NULL)
+        options.count = read_data(&run.data, options.fingerprints, options.queries, options.k);
+    else
+        make_data(&run.data, options.count, options.queries, options.k);
     run.measurement =
         (struct measurement){&run.data, options.count, options.passes, options.seconds, options.core, {0, 0}};
     print_header();

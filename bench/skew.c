@@ -25,17 +25,18 @@
 
 static const char help[] =
     "Usage: skew [FOLDER...]\n"
+    "       skew --fingerprints FILE\n"
     "Measures look-ups within 3 bits, one at a time, in indexes of 1e6 fingerprints that are not spread evenly. "
     "FOLDERs\n"
     "hold texts: the data set `texts` has the fingerprints of their files (of the first 4096 bytes), and of copies "
     "with\n"
-    "words replaced, up to 1e6.\n"
+    "words replaced, up to 1e6. FILE holds fingerprints, 8 bytes each, little-endian, and is measured alone.\n"
     "\n"
     "Columns, separated by tabs: data; n (distinct); scheme; bytes_per_fp (tables and resident); expected_blocks (a\n"
     "query, by the index's own statistics); matches (a query); mean_us, p50_us, p99_us, worst_us: of the queries, "
     "each\n"
-    "the least of 3 passes. Queries are fingerprints of the data with 0 to 4 bits flipped. The first 100 queries are\n"
-    "compared with a linear scan.\n";
+    "the least of 3 passes. Queries are fingerprints of the data with 0 to 4 bits flipped; those of FILE half with 0\n"
+    "to 3 bits flipped, half with 8 to 20. The first 100 queries are compared with a linear scan.\n";
 
 static const char *const schemes[] = {"4:1", "5:2", "2:1:1", "auto"};
 
@@ -242,6 +243,21 @@ static void measure_index(const char *name, const uint64_t *fingerprints, size_t
     idx_close(index);
 }
 
+static void measure_schemes(const char *name, const uint64_t *fingerprints, size_t count, const uint64_t *queries) {
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        char path[PATH_MAX], remove[PATH_MAX + 16];
+        snprintf(path, sizeof path, "/tmp/idx-skew-%ld.idx", (long)getpid());
+        build(fingerprints, count, schemes[i], path);
+        measure_index(name, fingerprints, count, queries, path);
+        snprintf(remove, sizeof remove, "rm -rf '%s'", path);
+        if (system(remove) != 0) die("can't remove the index that was measured");
+    }
+}
+
+static void print_header(void) {
+    printf("data\tn\tscheme\tbytes_per_fp\texpected_blocks\tmatches\tmean_us\tp50_us\tp99_us\tworst_us\n");
+}
+
 static void measure_set(const struct set *set, uint64_t *fingerprints, uint64_t *spare) {
     static uint64_t queries[QUERIES];
     size_t made = set->make(fingerprints), count = 0;
@@ -254,19 +270,31 @@ static void measure_set(const struct set *set, uint64_t *fingerprints, uint64_t 
         queries[i] = sorted[next_random() % count];
         for (unsigned flips = next_random() % 5; flips > 0; flips--) queries[i] ^= UINT64_C(1) << next_random() % 64;
     }
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        char path[PATH_MAX], remove[PATH_MAX + 16];
-        snprintf(path, sizeof path, "/tmp/idx-skew-%ld.idx", (long)getpid());
-        build(sorted, count, schemes[i], path);
-        measure_index(set->name, sorted, count, queries, path);
-        snprintf(remove, sizeof remove, "rm -rf '%s'", path);
-        if (system(remove) != 0) die("can't remove the index that was measured");
-    }
+    measure_schemes(set->name, sorted, count, queries);
+}
+
+static int measure_file(const char *path) {
+    const char *slash = strrchr(path, '/');
+    struct data data;
+    size_t read = read_data(&data, path, QUERIES, K);
+    print_header();
+    measure_schemes(slash == NULL ? path : slash + 1, data.fingerprints, data.count, data.queries);
+    free_data(&data, read);
+    return 0;
+}
+
+static int measure_sets(void) {
+    uint64_t *fingerprints = malloc(COUNT * sizeof *fingerprints), *spare = malloc(COUNT * sizeof *spare);
+    if (fingerprints == NULL || spare == NULL) die("out of memory");
+    print_header();
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) measure_set(&sets[i], fingerprints, spare);
+    free(fingerprints);
+    free(spare);
+    return 0;
 }
 
 int main(int argc, char **argv) {
-    uint64_t *fingerprints = malloc(COUNT * sizeof *fingerprints), *spare = malloc(COUNT * sizeof *spare);
-    if (fingerprints == NULL || spare == NULL) die("out of memory");
+    if (argc == 3 && strcmp(argv[1], "--fingerprints") == 0) return measure_file(argv[2]);
     if (argc > 1 && argv[1][0] == '-') {
         fputs(help, stdout);
         return strcmp(argv[1], "--help") == 0 ? 0 : 2;
@@ -278,9 +306,5 @@ int main(int argc, char **argv) {
 #else
     if (argc > 1) die("this build has no libidxtext, so no texts");
 #endif
-    printf("data\tn\tscheme\tbytes_per_fp\texpected_blocks\tmatches\tmean_us\tp50_us\tp99_us\tworst_us\n");
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) measure_set(&sets[i], fingerprints, spare);
-    free(fingerprints);
-    free(spare);
-    return 0;
+    return measure_sets();
 }
