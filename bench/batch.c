@@ -154,7 +154,7 @@ static void measure(struct bench *bench, const char *name, void (*way)(struct be
 
 static void measure_scheme(struct bench *bench) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
-    struct idx_choice choice = {bench->scheme, IDX_DEFAULT_BLOCK_SIZE, IDX_CODEC_DELTA};
+    struct idx_choice choice = {bench->scheme, IDX_DEFAULT_BLOCK_SIZE};
     struct idx_error error;
     char path[4096];
     snprintf(path, sizeof path, "%s/idx-bench-batch.idx", bench->options.folder);

@@ -31,7 +31,6 @@ static const char help[] =
     "  --scheme S       (default auto)\n"
     "  --threads T      (default 1)\n"
     "  --memory MIB     that the build may take (default: the library's)\n"
-    "  --codec C        delta (the default) or xor\n"
     "  --block-size N   (default: the library's)\n"
     "  --ids I          u64 (the default): each has an ID, in order; or none\n"
     "  --sorts N        (default 10)\n"
@@ -41,7 +40,7 @@ static const char help[] =
     "                   from, 0 to 3 bits away\n"
     "  --folder D       for all files (default: TMPDIR, else /tmp)\n"
     "\n"
-    "Columns, separated by tabs: n; scheme; codec; block_size; ids; threads; memory_mib; sorts_seconds and\n"
+    "Columns, separated by tabs: n; scheme; block_size; ids; threads; memory_mib; sorts_seconds and\n"
     "sorts_cpu_seconds: of all; build_seconds and build_cpu_seconds: from the first read to the published index, cpu\n"
     "being user and system time of all threads; peak_bytes: resident at most while building; written_bytes: while\n"
     "building; disk_bytes and expected_disk_bytes: taken of the file system at most while building, and what\n"
@@ -50,7 +49,7 @@ static const char help[] =
 
 struct options {
     size_t count, check;
-    const char *scheme, *codec, *ids, *folder;
+    const char *scheme, *ids, *folder;
     unsigned threads, rounds, sorts, parts;
     uint32_t block_size;
     uint64_t memory_bytes;
@@ -229,7 +228,6 @@ static struct idx_build_options get_build_options(const struct options *options)
     struct idx_build_options build = IDX_BUILD_OPTIONS_INIT;
     build.k = K;
     build.scheme = options->scheme;
-    build.codec = strcmp(options->codec, "xor") == 0 ? IDX_CODEC_XOR : IDX_CODEC_DELTA;
     build.block_size = options->block_size;
     build.id_type = strcmp(options->ids, "none") == 0 ? IDX_ID_NONE : IDX_ID_U64;
     build.threads = options->threads;
@@ -354,10 +352,10 @@ static void print_row(const struct options *options, const char *scheme, const d
                                         "peak_bytes",      "written_bytes",     "disk_bytes",    "expected_disk_bytes",
                                         "index_bytes",     "copy_seconds",      "merge_seconds", "merge_cpu_seconds",
                                         "merge_peak_bytes"};
-    printf("n\tscheme\tcodec\tblock_size\tids\tthreads\tmemory_mib");
+    printf("n\tscheme\tblock_size\tids\tthreads\tmemory_mib");
     for (int i = 0; i < FIGURES; i++) printf("\t%s", names[i]);
-    printf("\n%zu\t%s\t%s\t%u\t%s\t%u\t%.0f", options->count, scheme, options->codec, options->block_size, options->ids,
-           options->threads, (double)options->memory_bytes / (1 << 20));
+    printf("\n%zu\t%s\t%u\t%s\t%u\t%.0f", options->count, scheme, options->block_size, options->ids, options->threads,
+           (double)options->memory_bytes / (1 << 20));
     for (int i = 0; i < FIGURES; i++) {
         bool seconds = strstr(names[i], "seconds") != NULL;
         printf("\t%.*f", seconds ? 3 : 0, medians[i]);
@@ -400,7 +398,6 @@ static void parse_option(struct options *options, int option, const char *value)
         case 'n': options->count = (size_t)parse_number(value); break;
         case 's': options->scheme = value; break;
         case 't': options->threads = (unsigned)parse_number(value); break;
-        case 'c': options->codec = value; break;
         case 'b': options->block_size = (uint32_t)parse_number(value); break;
         case 'i': options->ids = value; break;
         case 'r': options->rounds = (unsigned)parse_number(value); break;
@@ -416,19 +413,19 @@ static void parse_option(struct options *options, int option, const char *value)
 
 int main(int argc, char **argv) {
     static const struct option names[] = {
-        {"count", 1, NULL, 'n'},      {"scheme", 1, NULL, 's'}, {"threads", 1, NULL, 't'}, {"codec", 1, NULL, 'c'},
-        {"block-size", 1, NULL, 'b'}, {"ids", 1, NULL, 'i'},    {"rounds", 1, NULL, 'r'},  {"check", 1, NULL, 'q'},
-        {"folder", 1, NULL, 'f'},     {"memory", 1, NULL, 'm'}, {"parts", 1, NULL, 'p'},   {"sorts", 1, NULL, 'o'},
-        {"help", 0, NULL, 'h'},       {NULL, 0, NULL, 0}};
+        {"count", 1, NULL, 'n'},  {"scheme", 1, NULL, 's'},     {"threads", 1, NULL, 't'},
+        {"memory", 1, NULL, 'm'}, {"block-size", 1, NULL, 'b'}, {"ids", 1, NULL, 'i'},
+        {"rounds", 1, NULL, 'r'}, {"check", 1, NULL, 'q'},      {"folder", 1, NULL, 'f'},
+        {"parts", 1, NULL, 'p'},  {"sorts", 1, NULL, 'o'},      {"help", 0, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
     const char *temporary = getenv("TMPDIR");
-    struct options options = {.scheme = "auto", .codec = "delta", .ids = "u64", .threads = 1, .rounds = 1, .sorts = 10};
+    struct options options = {.scheme = "auto", .ids = "u64", .threads = 1, .rounds = 1, .sorts = 10};
     options.block_size = IDX_DEFAULT_BLOCK_SIZE;
     options.folder = temporary == NULL ? "/tmp" : temporary;
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) parse_option(&options, option, optarg);
     if (options.count == 0 || optind < argc) die("--count N is needed, and nothing but options; see build --help");
     if (options.rounds < 1 || options.rounds > MAX_ROUNDS) die("--rounds must be 1 to %d", MAX_ROUNDS);
     if (options.parts > MAX_PARTS) die("--parts must be %d at most", MAX_PARTS);
-    if (strcmp(options.codec, "delta") != 0 && strcmp(options.codec, "xor") != 0) die("--codec is delta or xor");
     if (strcmp(options.ids, "u64") != 0 && strcmp(options.ids, "none") != 0) die("--ids is u64 or none");
     snprintf(work, sizeof work, "%s/idx-build-XXXXXX", options.folder);
     if (mkdtemp(work) == NULL) die("can't make a folder in %s", options.folder);

@@ -67,9 +67,16 @@ static size_t keep_distinct(uint64_t *sorted, size_t count) {
     return kept;
 }
 
-void make_data(struct data *data, size_t count, size_t query_count, unsigned k) {
+/* Takes `fingerprints`, which huge_new gave. */
+static void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count) {
     size_t bytes = count * sizeof(uint64_t);
-    uint64_t *fingerprints = huge_new(bytes), *spare = huge_new(bytes);
+    uint64_t *spare = huge_new(bytes), *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
+    huge_free(sorted == spare ? fingerprints : spare, bytes);
+    *data = (struct data){.fingerprints = sorted, .count = keep_distinct(sorted, count)};
+}
+
+void make_data(struct data *data, size_t count, size_t query_count, unsigned k) {
+    uint64_t *fingerprints = huge_new(count * sizeof(uint64_t));
     uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
     for (size_t i = 0; i < count; i++)
         fingerprints[i] =
@@ -77,9 +84,10 @@ void make_data(struct data *data, size_t count, size_t query_count, unsigned k) 
     for (size_t i = 0; i < query_count; i++)
         queries[i] =
             i % 2 == 0 ? next_random() : flip_bits(fingerprints[next_random() % count], next_random() % (k + 3));
-    uint64_t *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
-    huge_free(sorted == spare ? fingerprints : spare, bytes);
-    *data = (struct data){sorted, keep_distinct(sorted, count), queries, query_count, k};
+    set_fingerprints(data, fingerprints, count);
+    data->queries = queries;
+    data->query_count = query_count;
+    data->k = k;
 }
 
 static uint64_t *load_file(const char *path, size_t *count) {
@@ -98,11 +106,18 @@ static uint64_t *load_file(const char *path, size_t *count) {
 
 size_t read_fingerprints(struct data *data, const char *path) {
     size_t count;
-    uint64_t *fingerprints = load_file(path, &count), *spare = huge_new(count * sizeof(uint64_t));
-    uint64_t *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
-    huge_free(sorted == spare ? fingerprints : spare, count * sizeof(uint64_t));
-    *data = (struct data){.fingerprints = sorted, .count = keep_distinct(sorted, count)};
+    uint64_t *fingerprints = load_file(path, &count);
+    set_fingerprints(data, fingerprints, count);
     return count;
+}
+
+void make_copies(struct data *data, size_t count, unsigned percent) {
+    uint64_t *fingerprints = huge_new(count * sizeof(uint64_t));
+    for (size_t i = 0; i < count; i++)
+        fingerprints[i] = i > 0 && next_random() % 100 < percent
+                              ? flip_bits(fingerprints[next_random() % i], 1 + next_random() % 3)
+                              : next_random();
+    set_fingerprints(data, fingerprints, count);
 }
 
 size_t read_data(struct data *data, const char *path, size_t query_count, unsigned k) {

@@ -1,4 +1,4 @@
-/* decode.c: how long each way of decoding takes for a fingerprint, by codec and block size. The blocks are those of a
+/* decode.c: how long each way of decoding takes per fingerprint, by block size. The blocks are those of a
  * part of a table of uniform fingerprints that fits into the caches: what is measured is decoding, not memory. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,10 @@
 
 static const char help[] = "Usage: decode [--count N]\n"
                            "\n"
-                           "Prints, separated by tabs under a header line: codec, block_size, way, "
-                           "bits_per_fingerprint (of blocks, with their\n"
-                           "headers), ns_per_fingerprint (decoding whole blocks; median of 21 passes), for uniform "
-                           "fingerprints as dense as in\n"
-                           "a table of N (default 1e7).\n";
-
-static const char *const codecs[] = {"xor", "delta"};
+                           "Prints, separated by tabs under a header line: block_size, way, bits_per_fingerprint (of "
+                           "blocks), ns_per_fingerprint\n"
+                           "(decoding all blocks; median of 21 passes), for uniform fingerprints as dense as in a "
+                           "table of N (default 1e7).\n";
 
 struct blocks {
     uint8_t *bytes;
@@ -49,34 +46,37 @@ static void make_fingerprints(uint64_t *fingerprints, double count) {
     qsort(fingerprints, MEASURED, sizeof *fingerprints, compare_numbers);
 }
 
-static void encode(struct blocks *blocks, const uint64_t *fingerprints, enum idxf_codec codec, uint32_t block_size) {
-    struct idxf_encoder encoder;
-    uint64_t counts[IDXF_SYMBOLS] = {0};
-    uint8_t lengths[IDXF_SYMBOLS] = {0};
-    for (size_t i = 1; i < MEASURED; i++) counts[idxf_position(fingerprints[i - 1], fingerprints[i])]++;
-    if (codec == IDXF_CODEC_XOR) idxf_code_lengths(counts, lengths);
-    idxf_encoder_init(&encoder, codec, 64, block_size, lengths);
-    idxf_decoder_init(&blocks->decoder, codec, 64, block_size, lengths);
+static void encode(struct blocks *blocks, const uint64_t *fingerprints, double count, uint32_t block_size) {
+    static struct idxf_encoder encoder;
+    struct idxf_difference_counts counts = {{0}};
+    struct idxf_block_form form = {
+        64, idxf_choose_anchor_bits((uint64_t)count, 64, block_size), block_size, {0, {0}}, false};
+    idxf_count_differences(&counts, fingerprints[0], fingerprints + 1, MEASURED - 1, 64);
+    idxf_code_choose(&form.code, &counts, 64);
+    idxf_encoder_init(&encoder, &form);
+    idxf_decoder_init(&blocks->decoder, &form);
     blocks->count = 0;
     for (size_t done = 0; done < MEASURED; blocks->count++)
         done += idxf_block_encode(&encoder, fingerprints + done, MEASURED - done,
                                   blocks->bytes + blocks->count * block_size);
 }
 
-/* Returns the sum of all fingerprints. */
+/* Returns the sum of some fingerprints. */
 static uint64_t decode(const struct blocks *blocks) {
+    static uint64_t fingerprints[IDXF_DECODED_ROOM];
+    struct idxf_bounds bounds = {0, 0};
     uint64_t sum = 0;
-    for (size_t i = 0; i < blocks->count; i++) {
-        struct idxf_block_cursor cursor;
-        uint64_t fingerprints[IDXF_CHUNK];
-        size_t count;
-        idxf_block_begin(&cursor, &blocks->decoder, blocks->bytes + i * blocks->decoder.block_size);
-        while ((count = idxf_block_next(&cursor, fingerprints)) > 0) sum += fingerprints[0] + fingerprints[count - 1];
+    for (size_t i = 0, most = idxf_blocks_at_once(&blocks->decoder); i < blocks->count; i += most) {
+        size_t faulty, some = blocks->count - i < most ? blocks->count - i : most;
+        enum idxf_fault fault;
+        size_t count = idxf_blocks_decode(&blocks->decoder, blocks->bytes + i * blocks->decoder.block_size, some,
+                                          &bounds, fingerprints, &faulty, &fault);
+        if (count > 0) sum += fingerprints[0] + fingerprints[count - 1];
     }
     return sum;
 }
 
-static void measure(struct blocks *blocks, const char *codec, const struct idxf_way *way) {
+static void measure(struct blocks *blocks, const struct idxf_way *way) {
     double seconds[PASSES];
     uint64_t sum = 0;
     blocks->decoder.way = way;
@@ -86,7 +86,7 @@ static void measure(struct blocks *blocks, const char *codec, const struct idxf_
         seconds[pass] = now() - begin;
     }
     qsort(seconds, PASSES, sizeof *seconds, compare_doubles);
-    printf("%s\t%u\t%s\t%.2f\t%.3f\n", codec, blocks->decoder.block_size, way->name,
+    printf("%u\t%s\t%.2f\t%.3f\n", blocks->decoder.block_size, way->name,
            (double)blocks->count * blocks->decoder.block_size * 8 / MEASURED, seconds[PASSES / 2] / MEASURED * 1e9);
     if (sum == 0) printf("\n"); /* so that decoding has a use */
 }
@@ -100,14 +100,12 @@ int main(int argc, char **argv) {
         return argc == 2 ? 0 : 2;
     }
     make_fingerprints(fingerprints, count);
-    printf("codec\tblock_size\tway\tbits_per_fingerprint\tns_per_fingerprint\n");
-    for (int codec = 0; codec < IDXF_CODEC_COUNT; codec++) {
-        for (uint32_t size = IDXF_MIN_BLOCK_SIZE; size <= IDXF_MAX_BLOCK_SIZE; size *= 2) {
-            const struct idxf_way *ways[IDXF_MAX_WAYS];
-            encode(&blocks, fingerprints, (enum idxf_codec)codec, size);
-            size_t way_count = idxf_decoder_ways((enum idxf_codec)codec, ways);
-            for (size_t i = 0; i < way_count; i++) measure(&blocks, codecs[codec], ways[i]);
-        }
+    printf("block_size\tway\tbits_per_fingerprint\tns_per_fingerprint\n");
+    for (uint32_t size = IDXF_MIN_BLOCK_SIZE; size <= IDXF_MAX_BLOCK_SIZE; size *= 2) {
+        const struct idxf_way *ways[IDXF_MAX_WAYS];
+        size_t way_count = idxf_decoder_ways(ways);
+        encode(&blocks, fingerprints, count, size);
+        for (size_t i = 0; i < way_count; i++) measure(&blocks, ways[i]);
     }
     free(fingerprints);
     free(blocks.bytes);

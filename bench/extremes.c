@@ -94,7 +94,6 @@ bool patterns_build(struct system *system, const struct data *data) {
         patterns->directory[cell] = (uint32_t)next;
     }
     *system = (struct system){.name = "patterns",
-                              .codec = "-",
                               .table_bytes = (double)data->count * 8 + (double)patterns_directory_bytes(patterns),
                               .state = patterns,
                               .answer = answer_patterns,
@@ -188,7 +187,6 @@ bool precomputed_build(struct system *system, const struct data *data) {
     free(flips);
     *system = (struct system){.name = "precomputed",
                               .scheme = "-",
-                              .codec = "-",
                               .table_bytes = bytes,
                               .state = precomputed,
                               .answer = answer_precomputed,

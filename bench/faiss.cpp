@@ -58,7 +58,6 @@ static void build(struct system *system, const struct data *data, faiss::IndexBi
     }
     *system = {};
     system->name = name;
-    system->codec = "-";
     system->table_bytes = (double)(process_bytes() - before);
     system->state = new built{data, index};
     system->answer = answer;

@@ -106,7 +106,6 @@ void idx_make(const struct data *data, const struct idx_choice *choice, const ch
     struct idx_error error;
     options.k = data->k;
     options.scheme = choice->scheme;
-    options.codec = choice->codec;
     options.block_size = choice->block_size;
     options.id_type = IDX_ID_NONE;
     options.threads = 2;
@@ -165,7 +164,6 @@ bool idx_build(struct system *system, const struct data *data, const struct idx_
     try(idx_open(&opened->index, path, &options, &error), &error);
     idx_get_properties(opened->index, &properties);
     *system = (struct system){.name = in_memory ? "idx-memory" : "idx",
-                              .codec = choice->codec == IDX_CODEC_XOR ? "xor" : "delta",
                               .block_size = choice->block_size,
                               .table_bytes = (double)properties.table_bytes,
                               .resident_bytes = (double)properties.resident_bytes,

@@ -9,7 +9,6 @@
 struct idx_choice {
     const char *scheme;
     uint32_t block_size;
-    enum idx_codec codec;
 };
 
 /* Builds an index at the path; ends the program where that fails. */

@@ -37,7 +37,6 @@ static const char help[] =
     "                        (up to 1e6 fingerprints), precomputed (up to 1e4)\n"
     "  --scheme S            idx: a scheme; may be repeated (default for k = 3: 4:1, 5:2, 6:3, 2:1:1 and auto)\n"
     "  --block-size N        idx: a block size; may be repeated (default: the library's)\n"
-    "  --codec C             idx: delta or xor; may be repeated (default both)\n"
     "  --threads N           idx: measure N threads, too\n"
     "  --folder D            idx: where to build indexes (default /tmp); they are removed afterwards\n"
     "  --uncompressed S      uncompressed: a scheme; may be repeated (default for k = 3: 5:2 and 4:1)\n"
@@ -50,8 +49,7 @@ static const char help[] =
     "  --queries N           different queries (default 4e6)\n"
     "  --core N              run single-threaded passes there (default: the last core)\n"
     "\n"
-    "Columns, separated by tabs: system; n; k; scheme; codec; block_size; mode: single (a query at a time), staged "
-    "(many\n"
+    "Columns, separated by tabs: system; n; k; scheme; block_size; mode: single (a query at a time), staged (many\n"
     "at a time, one thread), threads=N, cold (the first 1000 queries after opening, nothing in the page cache);\n"
     "queries_per_second, ns_per_query: the median; table_bytes_per_fp: all table files, or a peer's whole structure;\n"
     "resident_bytes_per_fp: what opening allocates; matches: of the first 1000 queries, which every system answers: "
@@ -71,7 +69,7 @@ struct list {
 struct options {
     size_t count;
     unsigned k;
-    struct list systems, schemes, block_sizes, codecs, uncompressed, parts, faiss;
+    struct list systems, schemes, block_sizes, uncompressed, parts, faiss;
     unsigned threads;
     unsigned directory_bits;
     enum instructions instructions;
@@ -167,12 +165,9 @@ static void measure_indexes(struct run *run) {
     for (size_t scheme = 0; scheme < options->schemes.count; scheme++) {
         if (is_repeated(run, scheme)) continue;
         for (size_t size = 0; size < options->block_sizes.count; size++) {
-            for (size_t codec = 0; codec < options->codecs.count; codec++) {
-                struct idx_choice choice = {
-                    options->schemes.values[scheme], (uint32_t)strtoul(options->block_sizes.values[size], NULL, 10),
-                    strcmp(options->codecs.values[codec], "xor") == 0 ? IDX_CODEC_XOR : IDX_CODEC_DELTA};
-                measure_index(run, &choice);
-            }
+            struct idx_choice choice = {options->schemes.values[scheme],
+                                        (uint32_t)strtoul(options->block_sizes.values[size], NULL, 10)};
+            measure_index(run, &choice);
         }
     }
 }
@@ -251,7 +246,6 @@ enum {
     SYSTEM,
     SCHEME,
     BLOCK_SIZE,
-    CODEC,
     THREADS,
     FOLDER,
     UNCOMPRESSED,
@@ -273,7 +267,6 @@ static const struct option option_names[] = {
     {"system", 1, NULL, SYSTEM},
     {"scheme", 1, NULL, SCHEME},
     {"block-size", 1, NULL, BLOCK_SIZE},
-    {"codec", 1, NULL, CODEC},
     {"threads", 1, NULL, THREADS},
     {"folder", 1, NULL, FOLDER},
     {"uncompressed", 1, NULL, UNCOMPRESSED},
@@ -304,7 +297,6 @@ static void parse_option(struct options *options, int option, const char *value)
         case SYSTEM: add(&options->systems, value); break;
         case SCHEME: add(&options->schemes, value); break;
         case BLOCK_SIZE: add(&options->block_sizes, value); break;
-        case CODEC: add(&options->codecs, value); break;
         case THREADS: options->threads = (unsigned)parse_number(value); break;
         case FOLDER: options->folder = value; break;
         case UNCOMPRESSED: add(&options->uncompressed, value); break;
@@ -371,10 +363,6 @@ static void add_defaults(struct options *options) {
         add(&options->schemes, "auto");
     }
     if (options->block_sizes.count == 0) add_made(&options->block_sizes, "%d", IDX_DEFAULT_BLOCK_SIZE);
-    if (options->codecs.count == 0) {
-        add(&options->codecs, "delta");
-        add(&options->codecs, "xor");
-    }
     bool parts_given = options->parts.count > 0;
     for (unsigned parts = 2; !parts_given && parts <= k + 1; parts++) add_made(&options->parts, "%u", parts);
     if (options->faiss.count == 0) add_faiss_defaults(&options->faiss, k);

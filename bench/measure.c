@@ -26,15 +26,15 @@ void set_expected(struct measurement *measurement, const struct system *system) 
 /* ---- Rows ---- */
 
 void print_header(void) {
-    puts("system\tn\tk\tscheme\tcodec\tblock_size\tmode\tqueries_per_second\tns_per_query\ttable_bytes_per_fp\t"
+    puts("system\tn\tk\tscheme\tblock_size\tmode\tqueries_per_second\tns_per_query\ttable_bytes_per_fp\t"
          "resident_bytes_per_fp\tmatches");
 }
 
 static void print_row(const struct measurement *measurement, const struct system *system, const char *mode,
                       double seconds_per_query) {
     double count = (double)measurement->data->count;
-    printf("%s\t%zu\t%u\t%s\t%s\t%u\t%s\t%.0f\t%.1f\t%.2f\t%.2f\t%llu\n", system->name, measurement->requested,
-           measurement->data->k, system->scheme, system->codec, system->block_size, mode, 1 / seconds_per_query,
+    printf("%s\t%zu\t%u\t%s\t%u\t%s\t%.0f\t%.1f\t%.2f\t%.2f\t%llu\n", system->name, measurement->requested,
+           measurement->data->k, system->scheme, system->block_size, mode, 1 / seconds_per_query,
            seconds_per_query * 1e9, system->table_bytes / count, system->resident_bytes / count,
            (unsigned long long)measurement->shared.matches);
     fflush(stdout);
@@ -63,11 +63,11 @@ static double time_shared(const struct measurement *measurement, const struct sy
     double seconds = now() - begin;
     if (answers.matches == measurement->shared.matches && answers.hash == measurement->shared.hash) return seconds;
     fprintf(stderr,
-            "lookup: %s %s (%s, %u bytes a block, %s) answers wrongly: %llu matches for the first %d queries, hash "
+            "lookup: %s %s (%u bytes a block, %s) answers wrongly: %llu matches for the first %d queries, hash "
             "%016llx, where the scan finds %llu, hash %016llx\n",
-            system->name, system->scheme, system->codec, system->block_size, mode_name,
-            (unsigned long long)answers.matches, SHARED_QUERIES, (unsigned long long)answers.hash,
-            (unsigned long long)measurement->shared.matches, (unsigned long long)measurement->shared.hash);
+            system->name, system->scheme, system->block_size, mode_name, (unsigned long long)answers.matches,
+            SHARED_QUERIES, (unsigned long long)answers.hash, (unsigned long long)measurement->shared.matches,
+            (unsigned long long)measurement->shared.hash);
     exit(1);
 }
 

@@ -35,7 +35,7 @@ bool mih_build(struct system *system, const struct data *data, unsigned parts, b
                enum instructions instructions) {
     struct probe_table_plan plans[MAX_PROBE_TABLES];
     const char *name = wide ? "mih wide" : "mih";
-    *system = (struct system){.name = name, .codec = "-", .answer = answer, .free = free_tables};
+    *system = (struct system){.name = name, .answer = answer, .free = free_tables};
     snprintf(system->scheme, sizeof system->scheme, "m=%u", parts);
     size_t count = plan_substrings(plans, parts, data->k, log2_floor(data->count));
     system->table_bytes = probes_bytes(data->count, plans, count, !wide);

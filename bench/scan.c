@@ -206,7 +206,6 @@ bool scan_build(struct system *system, const struct data *data, bool tiled, enum
     choose_tests(scan, instructions);
     *system = (struct system){.name = tiled ? "scan tiled" : "scan",
                               .scheme = "-",
-                              .codec = "-",
                               .table_bytes = (double)data->count * 8,
                               .state = scan,
                               .answer = tiled ? answer_tiled : answer_one_by_one,

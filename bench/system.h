@@ -44,7 +44,6 @@ enum mode {
 struct system {
     const char *name;
     char scheme[64]; /* a scheme, or what the system has in its place; "-" where there is nothing to choose */
-    const char *codec;
     uint32_t block_size;
     double table_bytes;    /* table files, or the peer's whole structure */
     double resident_bytes; /* what opening table files allocates */

@@ -31,8 +31,7 @@ bool uncompressed_build(struct system *system, const struct data *data, const ch
     }
     double bytes = probes_bytes(data->count, plans, parsed.table_count, false);
     if (!memory_suffices("uncompressed", scheme, bytes + (double)data->count * 8)) return false;
-    *system = (struct system){
-        .name = "uncompressed", .codec = "-", .table_bytes = bytes, .answer = answer, .free = free_tables};
+    *system = (struct system){.name = "uncompressed", .table_bytes = bytes, .answer = answer, .free = free_tables};
     snprintf(system->scheme, sizeof system->scheme, "%.63s", scheme);
     system->state = probes_new(data, plans, parsed.table_count, false, instructions);
     return true;

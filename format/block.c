@@ -1,57 +1,385 @@
-/* block.c: what blocks of both codecs share: their header, and the choice of a way to decode them. */
+/* block.c: writes blocks, and reads what they begin with (SPEC.md, chapter 7). */
 #include "format/block.h"
 
-#include "format/bytes.h"
+#include "format/processor.h"
 
-#define HEADER_BITS (IDXF_BLOCK_HEADER_BYTES * 8)
+#define OFFSET_WIDTH_BITS 6 /* of the number that says how wide offsets of chains are */
+
+/* Blocks of fewer fingerprints have one chain. */
+#define LEAST_CHAINED 64
+
+static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(block_size) + 2; }
+
+/* ---- The anchor ---- */
+
+/* A difference takes about as many bits as the mean one has, and one more. Distances of keys are up to 1.6 times their
+ * mean, or up to 3.2 times, in all but a few blocks in a hundred. */
+unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size) {
+    uint64_t mean = idxf_low_bits(bits) / (fingerprints > 0 ? fingerprints : 1);
+    uint64_t held = (block_size * 8 - bits) / (idxf_bit_length(mean) + 1), distance;
+    unsigned most = bits < IDXF_MAX_ANCHOR_BITS ? bits : IDXF_MAX_ANCHOR_BITS;
+    if (__builtin_mul_overflow(mean, held * 8 / 5, &distance)) return most;
+    unsigned wanted = idxf_bit_length(distance);
+    return wanted < 1 ? 1 : wanted < most ? wanted : most;
+}
+
+bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts) {
+    struct idxf_code_cost cost = idxf_code_cost(&form->code, counts, form->bits);
+    uint64_t room = form->block_size * UINT64_C(8) - form->anchor_bits;
+    return form->block_size == IDXF_MIN_BLOCK_SIZE &&
+           room * cost.codes > (cost.codes + cost.tails) * IDXF_MAX_CODES_BITS;
+}
 
 /* ---- Encoding ---- */
 
-size_t idxf_encodings(enum idxf_codec codec, idxf_encode encodings[IDXF_MAX_ENCODINGS]) {
-    return codec == IDXF_CODEC_XOR ? idxf_xor_encodings(encodings) : idxf_delta_encodings(encodings);
+static inline bool is_small(const struct idxf_block_form *form) {
+    return form->block_size == IDXF_MIN_BLOCK_SIZE && !form->long_codes;
 }
 
-void idxf_encoder_init(struct idxf_encoder *encoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
-                       const uint8_t lengths[IDXF_SYMBOLS]) {
-    idxf_encode encodings[IDXF_MAX_ENCODINGS];
-    encoder->encode = encodings[idxf_encodings(codec, encodings) - 1];
-    encoder->bits = bits;
+/* In a cost. What has no code takes more than any block has. */
+#define CODE_COST ((uint32_t)1 << 18)
+#define NO_CODE ((uint32_t)1 << 16)
+
+static inline size_t get_bits(uint32_t total) { return total % CODE_COST; }
+
+void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form) {
+    struct idxf_class classes[IDXF_CLASSES];
+    unsigned class_count = idxf_code_classes(&form->code, form->bits, classes), near_bits = form->code.near_bits;
+    encoder->form = *form;
     encoder->before = 0;
-    encoder->block_size = block_size;
-    memcpy(encoder->lengths, lengths, IDXF_SYMBOLS);
-    idxf_codes(lengths, encoder->codes);
+    for (unsigned length = 0; length <= IDXF_MAX_BITS; length++) {
+        unsigned number = length <= near_bits ? 0 : length - near_bits;
+        if (number >= class_count) number = class_count - 1;
+        struct idxf_class class = classes[number];
+        bool has_code = length <= idxf_longest_tail(form->bits);
+        encoder->of[length] = class;
+        encoder->costs[length] = has_code ? class.length * CODE_COST + class.length + class.tail : NO_CODE;
+    }
+}
+
+/* Sets bits, up to 64, of a block where all are 0. */
+static void put_bits(uint8_t *block, size_t size, size_t at, uint64_t bits, unsigned length) {
+    for (unsigned done = 0; done < length; done += 32) {
+        unsigned some = length - done < 32 ? length - done : 32;
+        size_t byte = (at + done) / 8, shift = (at + done) % 8;
+        if (byte + 8 > size) {
+            shift += (byte + 8 - size) * 8;
+            byte = size - 8;
+        }
+        uint64_t part = bits >> done & idxf_low_bits(some);
+        idxf_store64(block + byte, idxf_load64(block + byte) | part << shift);
+    }
+}
+
+/* Writes the differences below the last of `count` fingerprints. */
+static void put_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block,
+                      size_t begin, size_t end) {
+    unsigned align = 64 - encoder->form.bits;
+    for (size_t i = count - 1; i > 0; i--) {
+        uint64_t difference = (fingerprints[i] - fingerprints[i - 1]) >> align;
+        struct idxf_class class = encoder->of[idxf_bit_length(difference)];
+        put_bits(block, encoder->form.block_size, begin, class.code, class.length);
+        begin += class.length;
+        end -= class.tail;
+        put_bits(block, encoder->form.block_size, end, difference & idxf_low_bits(class.tail), class.tail);
+    }
+}
+
+/* A block being chosen. */
+struct choice {
+    size_t count;
+    bool whole;      /* the anchor is the whole key */
+    unsigned chains; /* 1, or as many as the block can have */
+    unsigned offset_bits;
+};
+
+/* Where chain i, from the lowest on, begins among the block's fingerprints. */
+static size_t get_cut(const struct choice *choice, unsigned i) { return choice->count * i / choice->chains; }
+
+static bool is_whole(const struct idxf_encoder *encoder, uint64_t key) {
+    return key - encoder->before > idxf_low_bits(encoder->form.anchor_bits);
+}
+
+static size_t get_header_bits(const struct idxf_encoder *encoder, const struct choice *choice) {
+    unsigned chains = idxf_block_chains(encoder->form.block_size);
+    size_t anchor = 1 + (choice->whole ? encoder->form.bits : encoder->form.anchor_bits);
+    if (chains == 1) return anchor;
+    return anchor + OFFSET_WIDTH_BITS +
+           (chains - 1) * (choice->offset_bits + get_position_bits(encoder->form.block_size));
+}
+
+/* Whether `count` numbers fit into a block that can have several chains; and how. */
+static bool fits(const struct idxf_encoder *encoder, size_t count, struct choice *choice) {
+    const uint64_t *numbers = encoder->numbers;
+    *choice = (struct choice){count, is_whole(encoder, numbers[count - 1]),
+                              count < LEAST_CHAINED ? 1 : idxf_block_chains(encoder->form.block_size), 0};
+    size_t bits = encoder->totals[count - 1];
+    for (unsigned i = 1; i < choice->chains; i++) {
+        size_t cut = get_cut(choice, i);
+        bits -= encoder->totals[cut] - encoder->totals[cut - 1];
+    }
+    if (choice->chains > 1) choice->offset_bits = idxf_bit_length(numbers[count - 1] - numbers[get_cut(choice, 1) - 1]);
+    return choice->offset_bits < 64 && bits + get_header_bits(encoder, choice) <= encoder->form.block_size * 8;
+}
+
+/* Takes numbers as long as their differences take no more than `room` bits. */
+static size_t take_numbers(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t room) {
+    unsigned align = 64 - encoder->form.bits;
+    size_t most = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
+    encoder->numbers[0] = fingerprints[0] >> align;
+    encoder->totals[0] = 0;
+    for (; taken < most; taken++) {
+        encoder->numbers[taken] = fingerprints[taken] >> align;
+        unsigned length = idxf_bit_length(encoder->numbers[taken] - encoder->numbers[taken - 1]);
+        encoder->totals[taken] = encoder->totals[taken - 1] + (uint32_t)get_bits(encoder->costs[length]);
+        if (encoder->totals[taken] > room) break;
+    }
+    return taken;
+}
+
+/* Chooses what fits into a block of several chains. Cutting the chains saves no more than a code and a tail each. */
+static void choose_large(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                         struct choice *choice) {
+    size_t room = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
+    size_t taken = take_numbers(encoder, fingerprints, count, room);
+    while (!fits(encoder, taken, choice)) taken--;
+}
+
+static void put_large(const struct idxf_encoder *encoder, const uint64_t *fingerprints, const struct choice *choice,
+                      uint8_t *block) {
+    size_t size = encoder->form.block_size, at = get_header_bits(encoder, choice);
+    unsigned position_bits = get_position_bits(encoder->form.block_size), offset_bits = choice->offset_bits;
+    size_t entry = at - (idxf_block_chains(encoder->form.block_size) - 1) * (offset_bits + position_bits);
+    uint64_t key = encoder->numbers[choice->count - 1];
+    put_bits(block, size, entry - OFFSET_WIDTH_BITS, offset_bits, OFFSET_WIDTH_BITS);
+    for (unsigned i = choice->chains; i-- > 0; entry += offset_bits + position_bits) {
+        size_t first = get_cut(choice, i), end = get_cut(choice, i + 1);
+        size_t bits = encoder->totals[end - 1] - encoder->totals[first];
+        put_chain(encoder, fingerprints + first, end - first, block, at, i == 0 ? size * 8 : at + bits);
+        at += bits;
+        if (i == 0) continue;
+        put_bits(block, size, entry, key - encoder->numbers[first - 1], offset_bits);
+        put_bits(block, size, entry + offset_bits, at, position_bits);
+    }
+}
+
+/* Bits of the differences of the first `count` fingerprints. */
+static size_t count_bits(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count) {
+    unsigned align = 64 - encoder->form.bits;
+    uint32_t total = 0;
+    for (size_t i = 1; i < count; i++)
+        total += encoder->costs[idxf_bit_length((fingerprints[i] - fingerprints[i - 1]) >> align)];
+    return get_bits(total);
+}
+
+/* Where not all `taken` fingerprints that fit with a short anchor have a key that is near enough: as many as have one,
+ * or as fit with a whole anchor, whichever are more. */
+static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t taken,
+                          struct choice *choice) {
+    size_t whole = taken, near = taken, room = encoder->form.block_size * 8 - 1 - encoder->form.bits;
+    unsigned align = 64 - encoder->form.bits;
+    while (near > 0 && is_whole(encoder, fingerprints[near - 1] >> align)) near--;
+    while (count_bits(encoder, fingerprints, whole) > room) whole--;
+    *choice = whole > near ? (struct choice){whole, true, 1, 0} : (struct choice){near, false, 1, 0};
+}
+
+/* Chooses what fits into a block of one chain. */
+IDXF_INLINE void choose_small(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                              struct choice *choice) {
+    size_t size = encoder->form.block_size, room = size * 8 - 1 - encoder->form.anchor_bits;
+    size_t codes = is_small(&encoder->form) ? IDXF_MAX_CODES_BITS : size * 8;
+    size_t most = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
+    unsigned align = 64 - encoder->form.bits;
+    uint64_t number = fingerprints[0] >> align;
+    uint32_t total = 0;
+    for (; taken < most; taken++) {
+        uint64_t next = fingerprints[taken] >> align;
+        total += encoder->costs[64 - (unsigned)__builtin_clzll(next - number)];
+        if (get_bits(total) > room || total / CODE_COST > codes) break;
+        number = next;
+    }
+    *choice = (struct choice){taken, false, 1, 0};
+    if (is_whole(encoder, number)) choose_anchor(encoder, fingerprints, taken, choice);
+}
+
+static void put_anchor(const struct idxf_encoder *encoder, uint64_t key, bool whole, uint8_t *block) {
+    put_bits(block, encoder->form.block_size, 0, whole, 1);
+    put_bits(block, encoder->form.block_size, 1, key, whole ? encoder->form.bits : encoder->form.anchor_bits);
+}
+
+/* Writes the chain of a small block: its codes and its tails are gathered in registers. */
+IDXF_INLINE void put_least(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t begin,
+                           uint8_t *block) {
+    unsigned align = 64 - encoder->form.bits, length = 0, used = 0; /* of `bits`, the highest; less than 8 */
+    uint64_t codes = 0, bits = 0, last = fingerprints[count - 1];
+    uint8_t *end = block + IDXF_MIN_BLOCK_SIZE;
+    for (size_t i = count - 1; i-- > 0;) {
+        uint64_t difference = (last - fingerprints[i]) >> align;
+        struct idxf_class class = encoder->of[64 - (unsigned)__builtin_clzll(difference)];
+        last = fingerprints[i];
+        codes |= (uint64_t) class.code << length;
+        length += class.length;
+        if (class.tail == 0) continue;
+        bits |= difference << (64 - class.tail) >> used;
+        used += class.tail;
+        if (end - block >= 8)
+            idxf_store64(end - 8, bits);
+        else
+            idxf_store64(block, idxf_load64(block) | bits >> (8 - (end - block)) * 8);
+        end -= used / 8;
+        bits = used < 64 ? bits << (used & ~7u) : 0;
+        used %= 8;
+    }
+    put_bits(block, IDXF_MIN_BLOCK_SIZE, begin, codes, length);
+}
+
+IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
+    size_t size = encoder->form.block_size;
+    struct choice choice;
+    memset(block, 0, size);
+    if (idxf_block_chains(encoder->form.block_size) > 1) {
+        choose_large(encoder, fingerprints, count, &choice);
+        put_large(encoder, fingerprints, &choice, block);
+    } else {
+        choose_small(encoder, fingerprints, count, &choice);
+        size_t begin = get_header_bits(encoder, &choice);
+        if (is_small(&encoder->form))
+            put_least(encoder, fingerprints, choice.count, begin, block);
+        else
+            put_chain(encoder, fingerprints, choice.count, block, begin, size * 8);
+    }
+    encoder->before = fingerprints[choice.count - 1] >> (64 - encoder->form.bits);
+    put_anchor(encoder, encoder->before, choice.whole, block);
+    return choice.count;
+}
+
+#ifdef IDXF_X86
+IDXF_BMI2 static size_t encode_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                    uint8_t *block) {
+    return encode(encoder, fingerprints, count, block);
+}
+#endif
+
+size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
+#ifdef IDXF_X86
+    if (idxf_has_bmi2()) return encode_bmi2(encoder, fingerprints, count, block);
+#endif
+    return encode(encoder, fingerprints, count, block);
 }
 
 /* ---- Decoding ---- */
 
-size_t idxf_decoder_ways(enum idxf_codec codec, const struct idxf_way *ways[IDXF_MAX_WAYS]) {
-    return codec == IDXF_CODEC_XOR ? idxf_xor_ways(ways) : idxf_delta_ways(ways);
-}
-
-void idxf_decoder_init(struct idxf_decoder *decoder, enum idxf_codec codec, unsigned bits, uint32_t block_size,
-                       const uint8_t lengths[IDXF_SYMBOLS]) {
+void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_form *form) {
     const struct idxf_way *ways[IDXF_MAX_WAYS];
-    *decoder = (struct idxf_decoder){.codec = codec, .bits = bits, .block_size = block_size};
-    decoder->way = ways[idxf_decoder_ways(codec, ways) - 1];
-    if (codec == IDXF_CODEC_XOR) idxf_xor_decoder_init(decoder, lengths);
-}
-
-size_t idxf_block_begin(struct idxf_block_cursor *cursor, const struct idxf_decoder *decoder, const uint8_t *block) {
-    struct idxf_block_header header;
-    idxf_block_seek(cursor, decoder, block, 0, UINT64_MAX);
-    cursor->fault = idxf_block_header_read(&header, decoder, block);
-    cursor->count = cursor->fault == IDXF_OK ? header.count : 0;
-    cursor->end = HEADER_BITS;
-    return cursor->count;
-}
-
-enum idxf_fault idxf_block_check_end(const struct idxf_block_cursor *cursor) {
-    struct idxf_block_header header;
-    idxf_block_header_read(&header, cursor->decoder, cursor->block);
-    if (cursor->decoder->codec == IDXF_CODEC_DELTA && idxf_delta_wraps(cursor)) return IDXF_FAULT_ORDER;
-    size_t end = (size_t)cursor->decoder->block_size * 8 - (header.count - 1) * header.width;
-    for (size_t bit = cursor->end; bit < end; bit++) {
-        if (cursor->block[bit / 8] >> bit % 8 & 1) return IDXF_FAULT_PADDING;
+    struct idxf_class classes[IDXF_CLASSES];
+    unsigned class_count = idxf_code_classes(&form->code, form->bits, classes);
+    *decoder = (struct idxf_decoder){.way = ways[idxf_decoder_ways(ways) - 1],
+                                     .bits = form->bits,
+                                     .anchor_bits = form->anchor_bits,
+                                     .block_size = form->block_size,
+                                     .chains = idxf_block_chains(form->block_size),
+                                     .is_small = is_small(form),
+                                     .position_bits = get_position_bits(form->block_size)};
+    for (unsigned i = 0; i < class_count; i++) {
+        const struct idxf_class *class = &classes[i];
+        for (unsigned next = class->code; next < IDXF_CLASSES; next += 1u << class->length) {
+            decoder->lengths[next] = class->length;
+            decoder->tails[next] = class->tail;
+            decoder->leads[next] = (uint64_t) class->leads << class->tail;
+            decoder->lead_tails[next] = (uint8_t)(class->tail + (class->leads ? IDXF_LEADS : 0));
+        }
     }
-    return IDXF_OK;
+}
+
+/* Reads the offsets of the chains below the highest one, and where they begin. */
+static unsigned list_several(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_anchor anchor,
+                             uint64_t floor, struct idxf_chain *chains, enum idxf_fault *fault) {
+    struct idxf_chain reversed[IDXF_MAX_CHAINS];
+    uint32_t size = decoder->block_size, at = anchor.end + OFFSET_WIDTH_BITS;
+    unsigned offset_bits = (unsigned)idxf_get_bits(block, size, anchor.end, OFFSET_WIDTH_BITS), made = 1;
+    uint32_t begin = at + (decoder->chains - 1) * (offset_bits + decoder->position_bits);
+    uint64_t last = 0;
+    if (begin > size * 8) return *fault = IDXF_FAULT_OVERRUN, 0;
+    reversed[0] = (struct idxf_chain){anchor.key, floor, block, begin, size * 8};
+    for (unsigned i = 1; i < decoder->chains; i++, at += offset_bits + decoder->position_bits) {
+        uint64_t offset = idxf_get_bits(block, size, at, offset_bits);
+        uint32_t next = (uint32_t)idxf_get_bits(block, size, at + offset_bits, decoder->position_bits);
+        if (offset == 0) break;
+        if (next < reversed[i - 1].begin) return *fault = IDXF_FAULT_OVERRUN, 0;
+        if (offset <= last || offset > anchor.key - floor) return *fault = IDXF_FAULT_ORDER, 0;
+        reversed[i] = (struct idxf_chain){anchor.key - offset, floor, block, next, size * 8};
+        reversed[i - 1].end = next;
+        reversed[i - 1].floor = reversed[i].key + 1;
+        last = offset;
+        made++;
+    }
+    for (unsigned i = 0; i < made; i++) chains[i] = reversed[made - 1 - i];
+    return made;
+}
+
+bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count) {
+    size_t at = idxf_block_anchor(decoder, block, 0).end;
+    unsigned offset_bits = (unsigned)idxf_get_bits(block, decoder->block_size, at, OFFSET_WIDTH_BITS);
+    unsigned entry_bits = offset_bits + decoder->position_bits;
+    at += OFFSET_WIDTH_BITS;
+    for (size_t i = (count - 1) * entry_bits; i < (decoder->chains - 1) * entry_bits; i++) {
+        if (block[(at + i) / 8] >> (at + i) % 8 & 1) return false;
+    }
+    return true;
+}
+
+unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
+                                struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
+    struct idxf_anchor anchor = idxf_block_anchor(decoder, block, bounds.above);
+    if (bounds.floor > bounds.above) return *fault = IDXF_FAULT_ORDER, 0; /* behind the greatest of all keys */
+    if (anchor.key < bounds.above || anchor.key > idxf_low_bits(decoder->bits)) return *fault = IDXF_FAULT_ORDER, 0;
+    if (decoder->chains > 1) return list_several(decoder, block, anchor, bounds.floor, chains, fault);
+    chains[0] = (struct idxf_chain){anchor.key, bounds.floor, block, anchor.end, decoder->block_size * 8};
+    return 1;
+}
+
+/* Adds the numbers of the fingerprints of each block's chains; IDXF_FAULT_ORDER where one was faulty. */
+static enum idxf_fault add_counts(const size_t *counts, unsigned chains, size_t *total) {
+    size_t sum = 0;
+    for (unsigned i = 0; i < chains; i++) {
+        if (counts[i] == 0) return IDXF_FAULT_ORDER;
+        sum += counts[i];
+    }
+    *total += sum;
+    return sum > IDXF_MAX_BLOCK_FINGERPRINTS ? IDXF_FAULT_COUNT : IDXF_OK;
+}
+
+/* What is known of the block behind one with this key. */
+static struct idxf_bounds get_bounds_behind(uint64_t key) {
+    if (key == UINT64_MAX) return (struct idxf_bounds){0, key};
+    return (struct idxf_bounds){key + 1, key + 1};
+}
+
+size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
+                          struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault) {
+    struct idxf_chain chains[IDXF_LANES] = {{0}};
+    unsigned of[IDXF_LANES], made = 0;
+    size_t counts[IDXF_LANES], total = 0, listed = 0;
+    *fault = IDXF_OK;
+    for (; listed < count; listed++) {
+        const uint8_t *block = blocks + listed * decoder->block_size;
+        if (listed > 0 && bounds->above == 0) *fault = IDXF_FAULT_ORDER; /* the key before is the greatest there is */
+        if (*fault != IDXF_OK) break;
+        of[listed] = idxf_block_list_chains(decoder, block, *bounds, chains + made, fault);
+        if (of[listed] == 0) break;
+        made += of[listed];
+        *bounds = get_bounds_behind(chains[made - 1].key);
+    }
+    *faulty = listed;
+    decoder->way->decode(decoder, chains, made, fingerprints, counts);
+    made = 0;
+    for (size_t i = 0; i < listed; made += of[i++]) {
+        size_t before = total;
+        enum idxf_fault found = add_counts(counts + made, of[i], &total);
+        if (found == IDXF_OK) continue;
+        *fault = found;
+        *faulty = i;
+        return before;
+    }
+    return total;
 }

@@ -41,6 +41,11 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
 
 static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
 
+/* Of a number; 0 for 0. */
+static inline unsigned idxf_bit_length(uint64_t number) {
+    return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
+}
+
 /* At least 57 bits from bit `position` of `size` bytes (8 or more), bits beyond the end read as 0; position may be up
  * to size * 8. */
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {

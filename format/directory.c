@@ -1,36 +1,157 @@
-/* directory.c: writes the lines of a directory, and counts their cells. */
+/* directory.c: writes the lines of a directory, and its lists; finds blocks by them. */
 #include "format/directory.h"
 
 #include "format/processor.h"
 
-#define CELLS_AT 8
+enum { AT_FIRST = 0, AT_LISTED = 4, AT_CELLS = 8, AT_LIST = 8, AT_WIDTH = 16, AT_RESERVED = 17 };
 
 /* ---- Writing ---- */
 
 static void begin_line(struct idxf_directory_writer *writer, uint64_t line, uint64_t first) {
-    *writer = (struct idxf_directory_writer){.lines = writer->lines, .line = line, .first = first};
+    *writer = (struct idxf_directory_writer){
+        .lines = writer->lines, .line = line, .first = first, .closest = UINT64_MAX, .list_bytes = writer->list_bytes};
 }
 
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines) {
     writer->lines = lines;
+    writer->list_bytes = 0;
     begin_line(writer, 0, 0);
 }
 
 bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key) {
-    struct idxf_cell cell = idxf_find_cell(key, writer->lines);
-    if (cell.line > writer->line) return false;
-    uint64_t bit = UINT64_C(1) << cell.cell % 64;
-    if (writer->words[cell.cell / 64] & bit) writer->is_crowded = true;
-    writer->words[cell.cell / 64] |= bit;
+    struct idxf_place place = idxf_find_place(key, writer->lines);
+    if (place.line > writer->line) return false;
+    unsigned cell = (unsigned)((idxf_uint128)place.part * IDXF_LINE_CELLS >> 64);
+    uint64_t bit = UINT64_C(1) << cell % 64, distance = place.part ^ writer->previous;
+    if (writer->words[cell / 64] & bit) writer->is_crowded = true;
+    if (writer->count > 0 && distance < writer->closest) writer->closest = distance;
+    writer->words[cell / 64] |= bit;
+    writer->previous = place.part;
     writer->count++;
     return true;
 }
 
 void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]) {
-    idxf_store32(bytes, (uint32_t)writer->first);
-    idxf_store32(bytes + 4, writer->is_crowded ? (uint32_t)writer->count : 0);
-    for (size_t i = 0; i < IDXF_LINE_WORDS; i++) idxf_store64(bytes + CELLS_AT + i * 8, writer->words[i]);
+    memset(bytes, 0, IDXF_LINE_BYTES);
+    idxf_store32(bytes + AT_FIRST, (uint32_t)writer->first);
+    if (writer->is_crowded) {
+        struct idxf_list list = {0, (uint32_t)writer->count, 65 - idxf_bit_length(writer->closest)};
+        idxf_store32(bytes + AT_LISTED, list.count);
+        idxf_store64(bytes + AT_LIST, writer->list_bytes);
+        bytes[AT_WIDTH] = (uint8_t)list.width;
+        writer->list_bytes += idxf_list_bytes(&list);
+    } else {
+        for (size_t i = 0; i < IDXF_LINE_WORDS; i++) idxf_store64(bytes + AT_CELLS + i * 8, writer->words[i]);
+    }
     begin_line(writer, writer->line + 1, writer->first + writer->count);
+}
+
+void idxf_list_put(const struct idxf_list *list, uint64_t i, uint64_t part, uint64_t begin, uint64_t end,
+                   uint8_t *bytes) {
+    uint64_t at = list->at * 8 + i * list->width, bits = idxf_leading(part, list->width);
+    for (unsigned done = 0; done < list->width;) {
+        uint64_t byte = (at + done) / 8;
+        unsigned shift = (unsigned)((at + done) % 8);
+        if (byte >= begin && byte < end) bytes[byte - begin] |= (uint8_t)(bits >> done << shift);
+        done += 8 - shift;
+    }
+}
+
+/* ---- Reading ---- */
+
+struct idxf_list idxf_line_list(const uint8_t *bytes) {
+    return (struct idxf_list){idxf_load64(bytes + AT_LIST), idxf_line_listed(bytes), bytes[AT_WIDTH]};
+}
+
+void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
+                         uint64_t list_bytes, size_t lists_room, uint64_t blocks) {
+    idxf_rank ranks[IDXF_MAX_RANKS];
+    *directory = (struct idxf_directory){lines,      lists, idxf_directory_lines(blocks),     list_bytes, blocks,
+                                         lists_room, 0,     ranks[idxf_line_ranks(ranks) - 1]};
+    directory->cell_step = UINT64_MAX / (directory->line_count * IDXF_LINE_CELLS) + 1;
+}
+
+/* Whether a line's list is in the lists, and its blocks are in the table. */
+static bool is_sound(const struct idxf_directory *directory, const uint8_t *line, const struct idxf_list *list) {
+    uint64_t bytes = idxf_list_bytes(list);
+    return list->width >= 1 && list->width <= 64 && list->at <= directory->list_bytes &&
+           bytes <= directory->list_bytes - list->at && list->count <= directory->blocks &&
+           idxf_line_first(line) <= directory->blocks - list->count;
+}
+
+static uint64_t get_item(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t i) {
+    return idxf_get_bits(directory->lists, directory->lists_room, list->at * 8 + i * list->width, list->width);
+}
+
+/* The first of the list's keys that is not below; the number of them where there is none. */
+static uint64_t search_list(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t leading) {
+    uint64_t low = 0, high = list->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (get_item(directory, list, middle) < leading)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool idxf_list_find(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start) {
+    struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
+    const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
+    struct idxf_list list = idxf_line_list(line);
+    if (!is_sound(directory, line, &list)) return false;
+    uint64_t beyond = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
+    start->block = idxf_line_first(line) + search_list(directory, &list, idxf_leading(place.part, list.width));
+    start->above = fingerprint - beyond / directory->line_count;
+    return true;
+}
+
+/* The least fingerprint whose place is not before this one. */
+static uint64_t get_beginning(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
+    idxf_uint128 place = (idxf_uint128)line << 64 | part;
+    return (uint64_t)((place + directory->line_count - 1) / directory->line_count);
+}
+
+/* The last line that begins with this block or one before it. */
+static uint64_t find_line(const struct idxf_directory *directory, uint64_t block) {
+    uint64_t low = 0, high = directory->line_count - 1;
+    while (low < high) {
+        uint64_t middle = high - (high - low) / 2;
+        if (idxf_line_first(directory->lines + middle * IDXF_LINE_BYTES) <= block)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The cell of key number `number` of a line, or the number of cells. */
+static unsigned select_cell(const uint8_t *line, uint64_t number) {
+    for (unsigned cell = 0; cell < IDXF_LINE_CELLS; cell++) {
+        if ((line[AT_CELLS + cell / 8] >> cell % 8 & 1) != 0 && number-- == 0) return cell;
+    }
+    return IDXF_LINE_CELLS;
+}
+
+bool idxf_directory_locate(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start) {
+    uint64_t number = find_line(directory, block), part;
+    const uint8_t *line = directory->lines + number * IDXF_LINE_BYTES;
+    start->block = block;
+    if (idxf_line_first(line) > block) return false;
+    uint64_t in_line = block - idxf_line_first(line);
+    if (idxf_line_listed(line) != 0) {
+        struct idxf_list list = idxf_line_list(line);
+        if (!is_sound(directory, line, &list) || in_line >= list.count) return false;
+        part = get_item(directory, &list, in_line) << (64 - list.width);
+    } else {
+        unsigned cell = select_cell(line, in_line);
+        if (cell == IDXF_LINE_CELLS) return false;
+        /* The least part that is in the cell. */
+        part = (uint64_t)((((idxf_uint128)cell << 64) + IDXF_LINE_CELLS - 1) / IDXF_LINE_CELLS);
+    }
+    start->above = get_beginning(directory, number, part);
+    return true;
 }
 
 /* ---- Counting ---- */
@@ -39,7 +160,7 @@ IDXF_INLINE unsigned rank(const uint8_t *bytes, unsigned cell) {
     unsigned count = 0;
     for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {
         unsigned before = cell > i * 64 ? cell - i * 64 : 0;
-        count += idxf_count_bits(idxf_load64(bytes + CELLS_AT + i * 8) & idxf_low_bits(before));
+        count += idxf_count_bits(idxf_load64(bytes + AT_CELLS + i * 8) & idxf_low_bits(before));
     }
     return count;
 }

@@ -1,5 +1,7 @@
-/* directory.h: the directory of a table, which leads from a permuted fingerprint to the block to begin with (SPEC.md,
- * chapter 5): lines of one cache line each, with a cell for each part of the values, set where a block's key falls. */
+/* directory.h: the directory of a table, which has in memory as many leading bits of each block's key, its last
+ * fingerprint, as tell which block a permuted fingerprint falls into (SPEC.md, chapter 5): lines of one cache line
+ * each, with a cell for each part of the values, set where a key falls; behind them, lists of the keys that share
+ * cells. */
 #ifndef IDX_FORMAT_DIRECTORY_H
 #define IDX_FORMAT_DIRECTORY_H
 
@@ -8,6 +10,7 @@
 #include <stdint.h>
 
 #include "format/bytes.h"
+#include "format/fault.h"
 #include "format/limits.h"
 
 /* The lines that a directory of so many blocks has. */
@@ -15,19 +18,20 @@ static inline uint64_t idxf_directory_lines(uint64_t blocks) {
     return (blocks + IDXF_LINE_BLOCKS - 1) / IDXF_LINE_BLOCKS;
 }
 
-/* Where a permuted, left-aligned fingerprint falls. */
-struct idxf_cell {
-    uint64_t line;
-    unsigned cell; /* in the line */
-};
-
 __extension__ typedef unsigned __int128 idxf_uint128;
 
-static inline struct idxf_cell idxf_find_cell(uint64_t fingerprint, uint64_t lines) {
+/* Where a permuted, left-aligned fingerprint falls: its line, and which part of that, in 2^-64. */
+struct idxf_place {
+    uint64_t line, part;
+};
+
+static inline struct idxf_place idxf_find_place(uint64_t fingerprint, uint64_t lines) {
     idxf_uint128 place = (idxf_uint128)fingerprint * lines;
-    return (struct idxf_cell){(uint64_t)(place >> 64),
-                              (unsigned)((idxf_uint128)(uint64_t)place * IDXF_LINE_CELLS >> 64)};
+    return (struct idxf_place){(uint64_t)(place >> 64), (uint64_t)place};
 }
+
+/* The leading `bits` bits, 0 to 64, of a part. */
+static inline uint64_t idxf_leading(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
 
 /* ---- Writing ---- */
 
@@ -37,6 +41,9 @@ static inline struct idxf_cell idxf_find_cell(uint64_t fingerprint, uint64_t lin
 struct idxf_directory_writer {
     uint64_t lines, line;  /* all; and the one at hand, `lines` after the last */
     uint64_t first, count; /* keys before this line, and in it */
+    uint64_t previous;     /* the part of the last key of the line */
+    uint64_t closest;      /* the least distance between parts of two keys of the line, XORed */
+    uint64_t list_bytes;   /* of the lists of the lines before */
     bool is_crowded;
     uint64_t words[IDXF_LINE_WORDS];
 };
@@ -49,17 +56,75 @@ bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key);
 /* Gives the line at hand, and goes to the next one. */
 void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]);
 
+/* The list of a line: the leading bits of the parts of its keys, one key after the other. */
+struct idxf_list {
+    uint64_t at;    /* byte of the lists */
+    uint32_t count; /* of keys; 0 where the line has cells */
+    unsigned width; /* bits of each */
+};
+
+/* The bytes of a list. */
+static inline uint64_t idxf_list_bytes(const struct idxf_list *list) {
+    return ((uint64_t)list->count * list->width + 7) / 8;
+}
+
+/* Writes the keys of lists, as they come, to `bytes`, which hold the lists from the byte `begin` to `end`: what belongs
+ * there of key number `i`. The bytes are 0 before. */
+void idxf_list_put(const struct idxf_list *list, uint64_t i, uint64_t part, uint64_t begin, uint64_t end,
+                   uint8_t *bytes);
+
 /* ---- Reading ---- */
 
 static inline uint32_t idxf_line_first(const uint8_t *bytes) { return idxf_load32(bytes); }
 
-/* 0, or the keys of a line that has two in a cell. */
-static inline uint32_t idxf_line_crowded(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
+/* The list of a line, of which nothing is checked. */
+struct idxf_list idxf_line_list(const uint8_t *bytes);
 
-/* The cells before `cell` that hold keys. */
+/* 0 where the line has cells. */
+static inline uint32_t idxf_line_listed(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
+
+/* A directory in memory. */
+struct idxf_directory {
+    const uint8_t *lines, *lists;
+    uint64_t line_count, list_bytes, blocks;
+    size_t lists_room;  /* bytes that may be read from `lists` on: more than list_bytes */
+    uint64_t cell_step; /* 2^64 / cells, rounded down, plus 1 */
+    unsigned (*rank)(const uint8_t *bytes, unsigned cell);
+};
+
+/* `lists_room` is that of memory, at least 8 where there are lists; there is a block. */
+void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
+                         uint64_t list_bytes, size_t lists_room, uint64_t blocks);
+
+/* Where a search begins. */
+struct idxf_start {
+    uint64_t block; /* all blocks before it have keys below the fingerprint; the number of blocks where all have */
+    uint64_t above; /* left-aligned; not below the key of the block before, and not above this one's: see block.h */
+};
+
+/* For a line that has a list. False where the directory is damaged. */
+bool idxf_list_find(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start);
+
+/* Finds where to begin the search for a permuted, left-aligned fingerprint and those above. False where the directory
+ * is damaged. */
+static inline bool idxf_directory_find(const struct idxf_directory *directory, uint64_t fingerprint,
+                                       struct idxf_start *start) {
+    struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
+    const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
+    if (__builtin_expect(idxf_line_listed(line) != 0, 0)) return idxf_list_find(directory, fingerprint, start);
+    idxf_uint128 cell = (idxf_uint128)place.part * IDXF_LINE_CELLS;
+    start->block = idxf_line_first(line) + directory->rank(line, (unsigned)(cell >> 64));
+    /* The cell's beginning, or one less. */
+    start->above = fingerprint - (uint64_t)((idxf_uint128)(uint64_t)cell * directory->cell_step >> 64);
+    return start->block <= directory->blocks;
+}
+
+/* Finds where the key of a block lies: sets start->above for it. False where the directory is damaged. */
+bool idxf_directory_locate(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start);
+
+/* The ways that this processor has to count the cells before `cell` that hold keys, the fastest last; returns their
+ * number. */
 typedef unsigned (*idxf_rank)(const uint8_t *bytes, unsigned cell);
-
-/* The ways that this processor has to count them, the fastest last; returns their number. */
 #define IDXF_MAX_RANKS 3
 size_t idxf_line_ranks(idxf_rank ranks[IDXF_MAX_RANKS]);
 

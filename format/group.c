@@ -1,24 +1,25 @@
-/* group.c: encodes and decodes groups of documents (SPEC.md, chapter 8): a header, the fingerprints as a delta block,
- * the values as differences from the least of them. */
+/* group.c: encodes and decodes groups of documents (SPEC.md, chapter 8): a header, the fingerprints as differences from
+ * the first one in Elias-Fano form, the values as differences from the least of them. */
 #include "format/group.h"
 
 #include <stdbool.h>
 
-#include "format/block.h"
 #include "format/bytes.h"
+#include "format/processor.h"
 
-#define AT_BASE 1 /* after the width of values */
-#define AT_BLOCK IDXF_GROUP_HEADER_BYTES
-#define BLOCK_HEADER_BITS (IDXF_BLOCK_HEADER_BYTES * 8)
+#define AT_HEAD 0 /* the number of entries, and the width of low parts */
+#define AT_VALUE_WIDTH 2
+#define AT_BASE 3
+#define AT_FIRST 11
+#define AT_HIGHS IDXF_GROUP_HEADER_BYTES
+#define COUNT_BITS 10
 
 /* ---- Encoding ---- */
-
-static unsigned bit_length(uint64_t number) { return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number); }
 
 /* The width of low parts with which `differences` differences, the last of which is `last`, take the fewest bits, of
  * several the smallest: one bit more for each low part saves half of what the last high part is, rounded up. */
 static unsigned choose_width(uint64_t last, size_t differences) {
-    unsigned more = bit_length(last), less = bit_length(2 * differences);
+    unsigned more = idxf_bit_length(last), less = idxf_bit_length(2 * differences);
     unsigned width = more > less ? more - less : 0;
     if (last >> width > 2 * differences) width++;
     return width < IDXF_MAX_LOW_BITS ? width : IDXF_MAX_LOW_BITS;
@@ -27,14 +28,13 @@ static unsigned choose_width(uint64_t last, size_t differences) {
 /* How a group is laid out. */
 struct layout {
     unsigned width, value_width;
-    size_t block_size, values_size;
+    size_t fingerprints_size, values_size;
 };
 
 static inline struct layout lay_out(uint64_t last, size_t count, uint64_t spread) {
-    unsigned width = choose_width(last, count - 1), value_width = bit_length(spread);
-    size_t bits = BLOCK_HEADER_BITS + (count - 1) * (width + 1) + (size_t)(last >> width), size = (bits + 7) / 8;
-    return (struct layout){width, value_width, size < IDXF_MIN_BLOCK_SIZE ? IDXF_MIN_BLOCK_SIZE : size,
-                           (count * value_width + 7) / 8};
+    unsigned width = choose_width(last, count - 1), value_width = idxf_bit_length(spread);
+    size_t bits = (count - 1) * (width + 1) + (size_t)(last >> width);
+    return (struct layout){width, value_width, (bits + 7) / 8, (count * value_width + 7) / 8};
 }
 
 /* Packs what the values are above the base. Writes whole words, up to 8 bytes behind them. */
@@ -73,7 +73,7 @@ static struct range widen(struct range range, const uint64_t *values, size_t cou
 /* How many entries fit; the layout of them, and the least value. More entries never take less. */
 static size_t fit(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                   struct layout *layout, uint64_t *base) {
-    size_t made = 1, limit = count < IDXF_MAX_GROUP ? count : IDXF_MAX_GROUP;
+    size_t made = 1, limit = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
     struct range range = {values == NULL ? 0 : values[0], values == NULL ? 0 : values[0]};
     *layout = lay_out(0, 1, 0);
     for (size_t stride = STRIDE; stride > 0;) {
@@ -84,7 +84,7 @@ static size_t fit(const uint64_t *fingerprints, const uint64_t *values, size_t c
         }
         struct range wider = values == NULL ? range : widen(range, values + made, stride);
         struct layout next = lay_out(fingerprints[more - 1] - fingerprints[0], more, wider.most - wider.least);
-        if (AT_BLOCK + next.block_size + next.values_size > max_bytes) {
+        if (AT_HIGHS + next.fingerprints_size + next.values_size > max_bytes) {
             stride /= 2;
             continue;
         }
@@ -96,96 +96,145 @@ static size_t fit(const uint64_t *fingerprints, const uint64_t *values, size_t c
     return made;
 }
 
+/* Writes low parts, the first one last. Up to 8 bytes below them become 0. */
+static void put_lows(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
+    uint64_t first = fingerprints[0], bits = 0;
+    unsigned used = 0; /* of `bits`, the highest; less than 8 */
+    for (size_t i = 1; i < count && width > 0; i++) {
+        bits |= (fingerprints[i] - first) << (64 - width) >> used;
+        idxf_store64(end - 8, bits);
+        used += width;
+        end -= used / 8;
+        bits <<= used & ~7u;
+        used %= 8;
+    }
+}
+
 size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                          uint8_t *bytes, size_t *size) {
     uint8_t group[IDXF_MAX_GROUP_BYTES + 16]; /* whole words are written */
     struct layout layout;
-    uint64_t base;
+    uint64_t base, first = fingerprints[0];
     size_t made = fit(fingerprints, values, count, max_bytes, &layout, &base);
-    *size = AT_BLOCK + layout.block_size + layout.values_size;
+    size_t values_at = AT_HIGHS + layout.fingerprints_size;
+    *size = values_at + layout.values_size;
     memset(group, 0, *size + 16);
-    group[0] = (uint8_t)layout.value_width;
+    put_lows(fingerprints, made, layout.width, group + values_at);
+    for (size_t i = 1; i < made; i++) {
+        size_t place = i - 1 + (size_t)((fingerprints[i] - first) >> layout.width);
+        group[AT_HIGHS + place / 8] |= (uint8_t)(1u << place % 8);
+    }
+    group[AT_HEAD] = (uint8_t)made;
+    group[AT_HEAD + 1] = (uint8_t)(made >> 8 | layout.width << (COUNT_BITS - 8));
+    group[AT_VALUE_WIDTH] = (uint8_t)layout.value_width;
     idxf_store64(group + AT_BASE, base);
-    idxf_delta_put(fingerprints, made, layout.width, 0, group + AT_BLOCK, layout.block_size);
-    if (values != NULL) put_values(values, made, base, layout.value_width, group + AT_BLOCK + layout.block_size);
+    idxf_store64(group + AT_FIRST, first);
+    if (values != NULL) put_values(values, made, base, layout.value_width, group + values_at);
     memcpy(bytes, group, *size);
     return made;
 }
 
 /* ---- Decoding ---- */
 
-/* A block of plain 64-bit numbers, of any size. */
-static void begin_block(struct idxf_block_cursor *cursor, struct idxf_decoder *decoder,
-                        const struct idxf_group *group) {
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
-    decoder->way = ways[idxf_delta_ways(ways) - 1];
-    decoder->codec = IDXF_CODEC_DELTA;
-    decoder->bits = 64;
-    decoder->block_size = (uint32_t)group->block_size;
-    idxf_block_begin(cursor, decoder, group->bytes + AT_BLOCK);
-}
-
 enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, size_t size) {
-    struct idxf_block_cursor cursor;
-    struct idxf_decoder decoder;
-    if (size < AT_BLOCK + IDXF_MIN_BLOCK_SIZE || size > IDXF_MAX_GROUP_BYTES) return IDXF_FAULT_SIZE;
-    size_t count = ((size_t)bytes[AT_BLOCK] | (size_t)bytes[AT_BLOCK + 1] << 8) & IDXF_MAX_DELTA_FINGERPRINTS;
-    size_t values_size = (count * bytes[0] + 7) / 8;
-    if (bytes[0] > 64 || values_size > size - AT_BLOCK - IDXF_MIN_BLOCK_SIZE) return IDXF_FAULT_OVERRUN;
+    if (size < AT_HIGHS || size > IDXF_MAX_GROUP_BYTES) return IDXF_FAULT_SIZE;
+    unsigned head = (unsigned)bytes[AT_HEAD] | (unsigned)bytes[AT_HEAD + 1] << 8;
+    size_t count = head & (unsigned)idxf_low_bits(COUNT_BITS), room = size - AT_HIGHS;
+    unsigned width = head >> COUNT_BITS, value_width = bytes[AT_VALUE_WIDTH];
+    size_t values_size = (count * value_width + 7) / 8;
+    if (count == 0) return IDXF_FAULT_COUNT;
+    if (width > IDXF_MAX_LOW_BITS || value_width > 64 || values_size > room) return IDXF_FAULT_OVERRUN;
+    if ((count - 1) * (width + 1) > (room - values_size) * 8) return IDXF_FAULT_OVERRUN;
     *group =
-        (struct idxf_group){bytes, size, size - AT_BLOCK - values_size, count, idxf_load64(bytes + AT_BASE), bytes[0]};
-    begin_block(&cursor, &decoder, group);
-    return cursor.fault;
+        (struct idxf_group){bytes, size, size - values_size, count, idxf_load64(bytes + AT_BASE), value_width, width};
+    return IDXF_OK;
 }
 
-enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP]) {
-    struct idxf_block_cursor cursor;
-    struct idxf_decoder decoder;
-    uint64_t chunk[IDXF_CHUNK];
-    size_t made = 0, count;
-    begin_block(&cursor, &decoder, group);
-    while ((count = idxf_block_next(&cursor, chunk)) > 0 && count <= group->count - made) {
-        memcpy(fingerprints + made, chunk, count * sizeof *chunk);
-        made += count;
+/* 64 high parts, from a byte on; bits behind the values' beginning, which stand for nothing, may be set. */
+IDXF_INLINE uint64_t get_highs(const struct idxf_group *group, size_t byte) {
+    return idxf_peek_bits(group->bytes, group->size, byte * 8);
+}
+
+/* The low part that ends at a bit. The header, which is in front of all, has more than 8 bytes. */
+IDXF_INLINE uint64_t get_low(const struct idxf_group *group, size_t end) {
+    uint64_t bits = idxf_load64(group->bytes + (end + 7) / 8 - 8) << (-end & 7);
+    return bits >> 1 >> (63 - group->low_width);
+}
+
+/* Decodes all; *end becomes the bit behind the last high part. */
+IDXF_INLINE enum idxf_fault decode(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
+    uint64_t first = idxf_load64(group->bytes + AT_FIRST), ones = 0;
+    size_t low_end = group->values_at * 8, byte = AT_HIGHS, high = 0;
+    *end = AT_HIGHS * 8;
+    fingerprints[0] = first;
+    for (size_t i = 1; i < group->count; i++, low_end -= group->low_width) {
+        for (; ones == 0; byte += 8) {
+            if (byte >= group->values_at) return IDXF_FAULT_OVERRUN;
+            ones = get_highs(group, byte);
+        }
+        high = (byte - 8) * 8 + (unsigned)__builtin_ctzll(ones);
+        ones &= ones - 1;
+        uint64_t low = get_low(group, low_end);
+        fingerprints[i] = first + ((uint64_t)(high - AT_HIGHS * 8 - (i - 1)) << group->low_width | low);
+        *end = high + 1;
     }
-    return cursor.fault != IDXF_OK ? cursor.fault : made == group->count ? IDXF_OK : IDXF_FAULT_COUNT;
+    return *end <= low_end ? IDXF_OK : IDXF_FAULT_OVERRUN;
 }
 
-/* The bit of the group at which value `i` stands. */
-static inline size_t at_value(const struct idxf_group *group, size_t i) {
-    return (AT_BLOCK + group->block_size) * 8 + i * group->width;
+#ifdef IDXF_X86
+IDXF_BMI2 static enum idxf_fault decode_bmi2(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
+    return decode(group, fingerprints, end);
+}
+#endif
+
+static enum idxf_fault decode_fingerprints(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
+#ifdef IDXF_X86
+    if (idxf_has_bmi2()) return decode_bmi2(group, fingerprints, end);
+#endif
+    return decode(group, fingerprints, end);
+}
+
+enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]) {
+    size_t end;
+    return decode_fingerprints(group, fingerprints, &end);
 }
 
 void idxf_group_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values) {
-    for (size_t i = 0; i < count; i++)
-        values[i] = group->base + idxf_get_bits(group->bytes, group->size, at_value(group, from + i), group->width);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = group->values_at * 8 + (from + i) * group->width;
+        values[i] = group->base + idxf_get_bits(group->bytes, group->size, at, group->width);
+    }
 }
 
-/* A sum that wraps is below the base. */
-static bool has_wrapped(const struct idxf_group *group, const uint64_t *values) {
-    bool wrapped = false;
-    for (size_t i = 0; i < group->count; i++) wrapped |= values[i] < group->base;
-    return wrapped;
-}
-
-static enum idxf_fault check_block_end(const struct idxf_group *group) {
-    struct idxf_block_cursor cursor;
-    struct idxf_decoder decoder;
-    uint64_t chunk[IDXF_CHUNK];
-    begin_block(&cursor, &decoder, group);
-    while (idxf_block_next(&cursor, chunk) > 0) continue;
-    return cursor.fault != IDXF_OK ? cursor.fault : idxf_block_check_end(&cursor);
-}
-
-enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
+static bool ascend(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
     for (size_t i = 1; i < group->count; i++) {
         bool ascends = fingerprints[i - 1] < fingerprints[i] ||
                        (fingerprints[i - 1] == fingerprints[i] && values[i - 1] < values[i]);
-        if (!ascends) return IDXF_FAULT_ORDER;
+        if (!ascends) return false;
     }
-    if (has_wrapped(group, values)) return IDXF_FAULT_ORDER;
-    enum idxf_fault fault = check_block_end(group);
+    return true;
+}
+
+/* Whether a sum of values wraps, or the last high part, which ends before bit `end`, is of a fingerprint of 2^64 or
+ * more: of those that ascend, no other can be. */
+static bool has_wrapped(const struct idxf_group *group, uint64_t first, size_t end, const uint64_t *values) {
+    bool wrapped = false;
+    for (size_t i = 0; i < group->count; i++) wrapped |= values[i] < group->base;
+    if (group->count == 1) return wrapped;
+    uint64_t high = end - AT_HIGHS * 8 - (group->count - 1);
+    return wrapped || high > (UINT64_MAX - first) >> group->low_width;
+}
+
+enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
+    uint64_t decoded[IDXF_MAX_GROUP_ENTRIES];
+    size_t end, lows = group->values_at * 8 - (group->count - 1) * group->low_width;
+    enum idxf_fault fault = decode_fingerprints(group, decoded, &end);
     if (fault != IDXF_OK) return fault;
+    if (!ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], end, values))
+        return IDXF_FAULT_ORDER;
+    for (size_t bit = end; bit < lows; bit++) {
+        if (group->bytes[bit / 8] >> bit % 8 & 1) return IDXF_FAULT_PADDING;
+    }
     unsigned used = (unsigned)(group->count * group->width % 8);
     return used != 0 && group->bytes[group->size - 1] >> used != 0 ? IDXF_FAULT_PADDING : IDXF_OK;
 }

@@ -9,9 +9,6 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* The entries of a group, at most. */
-#define IDXF_MAX_GROUP IDXF_MAX_DELTA_FINGERPRINTS
-
 /* ---- Encoding ---- */
 
 /* Encodes as many of the `count` (1 or more) entries as fit into `max_bytes` (128 to IDXF_MAX_GROUP_BYTES), and returns
@@ -26,17 +23,18 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
 struct idxf_group {
     const uint8_t *bytes;
     size_t size;
-    size_t block_size; /* bytes */
-    size_t count;      /* of entries, 1 to IDXF_MAX_GROUP */
-    uint64_t base;     /* to be added to each packed value */
-    unsigned width;    /* of a packed value, bits */
+    size_t values_at;   /* byte */
+    size_t count;       /* of entries, 1 to IDXF_MAX_GROUP_ENTRIES */
+    uint64_t base;      /* to be added to each packed value */
+    unsigned width;     /* of a packed value, bits */
+    unsigned low_width; /* of a fingerprint's low part, bits */
 };
 
 /* Checks the header of a group of `size` bytes, whatever they are. */
 enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, size_t size);
 
 /* Decodes all fingerprints. They ascend where the group keeps the rules. */
-enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP]);
+enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]);
 
 /* Decodes `count` values from number `from` on, which the group must have. Sums wrap. */
 void idxf_group_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values);

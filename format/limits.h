@@ -2,7 +2,7 @@
 #ifndef IDX_FORMAT_LIMITS_H
 #define IDX_FORMAT_LIMITS_H
 
-#define IDXF_VERSION 0 /* the one format version that this code reads and writes */
+#define IDXF_VERSION 1 /* the one format version that this code reads and writes */
 
 #define IDXF_MAX_BITS 64
 #define IDXF_MAX_K 16
@@ -16,15 +16,19 @@
 #define IDXF_PAGE_SIZE 4096
 #define IDXF_MIN_BLOCK_SIZE 64
 #define IDXF_MAX_BLOCK_SIZE 4096
-#define IDXF_BLOCK_HEADER_BYTES 10
 #define IDXF_MAX_BLOCKS 4294967295
 #define IDXF_LINE_BYTES 64
 #define IDXF_LINE_CELLS 448
 #define IDXF_LINE_BLOCKS 56
-#define IDXF_MAX_DELTA_FINGERPRINTS 1023
+#define IDXF_MAX_BLOCK_FINGERPRINTS 1023
+#define IDXF_MAX_ANCHOR_BITS 63
+#define IDXF_MAX_CODE_LENGTH 6
+#define IDXF_MAX_TAIL_BITS 57
+#define IDXF_MAX_CODES_BITS 64
+#define IDXF_MAX_CHAINS 4
+#define IDXF_GROUP_HEADER_BYTES 19
+#define IDXF_MAX_GROUP_ENTRIES 1023
 #define IDXF_MAX_LOW_BITS 56
-#define IDXF_MAX_CODE_LENGTH 11
-#define IDXF_GROUP_HEADER_BYTES 9
 #define IDXF_MAX_GROUP_BYTES 4096
 #define IDXF_MAX_IDS 65535
 #define IDXF_MAX_ID_BYTES 4294967294

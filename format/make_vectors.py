@@ -6,19 +6,18 @@ Each run makes the same files. Wants Python 3.9 and the module xxhash (Debian: p
 
     make_vectors.py
 """
-import heapq
 import itertools
+import math
 import os
 import shutil
 import struct
 import sys
+from collections import Counter
 
 import xxhash
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vectors")
-PAGE = 4096
-XOR, DELTA = 0, 1
-CODECS = ("xor", "delta")
+VERSION, PAGE = 1, 4096
 ALL_BITS = 2**64 - 1
 
 
@@ -124,129 +123,214 @@ def scheme(f, blocks, chosen, radius=0, inner=None):
 
 # Chapter 6: the position code
 
-def count_positions(values, f):
-    counts = [0] * 64
-    for y, x in zip(values, values[1:]):
-        counts[f - (x ^ y).bit_length()] += 1
-    return counts
-
-
-def code_lengths(counts, limit=11):
-    """Package-merge."""
-    leaves = [(count, (position,)) for count, position in sorted((c, q) for q, c in enumerate(counts) if c)]
-    lengths = [0] * 64
-    if len(leaves) == 1:
-        lengths[leaves[0][1][0]] = 1
-    if len(leaves) < 2:
-        return lengths
-    row = leaves
+def package_merge(counts, limit=6):
+    """The lengths with which symbols of these counts take the fewest bits, none of them above the limit."""
+    leaves = [(count, (symbol,)) for count, symbol in sorted((count, symbol) for symbol, count in enumerate(counts))]
+    row, lengths = leaves, [0] * len(counts)
     for _ in range(limit - 1):
         packages = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(row[::2], row[1::2])]
         row = sorted(leaves + packages, key=lambda item: item[0])  # stable: leaves stay in front of packages
-    for _, positions in row[:2 * len(leaves) - 2]:
-        for position in positions:
-            lengths[position] += 1
+    for _, symbols in row[:2 * len(leaves) - 2]:
+        for symbol in symbols:
+            lengths[symbol] += 1
     return lengths
 
 
-def longest_unlimited(counts):
-    """The longest code of Huffman's own construction, the shallower of equals first."""
-    heap = [(count, 0) for count in counts if count]
-    heapq.heapify(heap)
-    while len(heap) > 1:
-        a, b = heapq.heappop(heap), heapq.heappop(heap)
-        heapq.heappush(heap, (a[0] + b[0], 1 + max(a[1], b[1])))
-    return heap[0][1]
+class Code:
+    """A code: w, and the lengths of its classes; any lengths, where it is not to be used."""
+
+    def __init__(self, near, lengths, f):
+        self.near, self.lengths, self.f = near, list(lengths), f
+        self.tail = min(57, f)
+        self.words = [0] * len(self.lengths)
+        following, last = 0, 0
+        for length, symbol in sorted((length, symbol) for symbol, length in enumerate(self.lengths)):
+            following <<= length - last
+            self.words[symbol] = following
+            following, last = following + 1, length
+        zeros = self.words[0] << 64 >> self.lengths[0]
+        self.words = [word ^ zeros >> 64 - length for word, length in zip(self.words, self.lengths)]
+
+    def padded(self):
+        return self.lengths + [0] * (64 - len(self.lengths))
+
+    @property
+    def far(self):
+        return len(self.lengths) - 1
+
+    def tail_of(self, symbol):
+        """The bits of its tail."""
+        if symbol == self.far:
+            return self.tail
+        return self.near + max(symbol - 1, 0)
+
+    def lowest(self, d):
+        """The lowest class that holds a difference."""
+        symbol = max(d.bit_length() - self.near, 0)
+        return symbol if symbol < self.far else self.far if d < 1 << self.tail else None
+
+    def bits(self, symbol):
+        return self.lengths[symbol] + self.tail_of(symbol)
+
+    def cost(self, differences):
+        """Of all that have a code, each class counting as used once at least."""
+        counts = Counter(self.lowest(d) for d in differences)
+        return sum(max(counts[symbol], 1) * self.bits(symbol) for symbol in range(len(self.lengths)))
 
 
-def code_words(lengths):
-    """The code of each position, as RFC 1951, 3.2.2 computes it."""
-    per_length = [sum(length == n for length in lengths) for n in range(13)]
-    per_length[0] = 0
-    following, code = [0] * 13, 0
-    for n in range(1, 13):
-        code = (code + per_length[n - 1]) << 1
-        following[n] = code
-    words = [0] * 64
-    for position, length in enumerate(lengths):
-        if length:
-            words[position] = following[length]
-            following[length] += 1
-    return words
+def best_code(differences, f):
+    """The code with which these take the fewest bits; of several, that of the least w, then of the fewest classes."""
+    tail = min(57, f)
+    of_bits = Counter(d.bit_length() for d in differences)
+    choices = []
+    for near in range(tail + 1):
+        for classes in range(2, min(tail - near + 2, 64) + 1):
+            far = classes - 1
+            counts = [sum(of_bits[bits] for bits in range(near + 1))]
+            counts += [of_bits[near + symbol] for symbol in range(1, far)]
+            counts.append(sum(of_bits[bits] for bits in range(near + far, tail + 1)))
+            counts = [max(count, 1) for count in counts]
+            tails = [near, *range(near, near + far - 1), tail]
+            tails = sum(count * bits for count, bits in zip(counts, tails))
+            # no code takes fewer bits than this
+            least = tails + sum(count * math.log2(sum(counts) / count) for count in counts)
+            choices.append((least, near, classes, tails, counts))
+    best = (math.inf,)
+    for least, near, classes, tails, counts in sorted(choices):
+        if least > best[0] + 1e-3:
+            break
+        lengths = package_merge(counts)
+        bits = tails + sum(count * length for count, length in zip(counts, lengths))
+        best = min(best, (bits, near, classes, lengths))
+    code = Code(best[1], best[3], f)
+    assert code.cost(d for d in differences if d < 1 << tail) == best[0]
+    return code
+
+
+def differences_of(values):
+    return [x - y for y, x in zip(values, values[1:])]
 
 
 # Chapter 7: blocks
 
-def bits_needed(values, f, lengths):
-    """In an xor block."""
-    total = 80
-    for y, x in zip(values, values[1:]):
-        below = (x ^ y).bit_length() - 1
-        total += lengths[f - 1 - below] + below
-    return total
+class Bits:
+    """A stream of bits, filled from both ends."""
+
+    def __init__(self, size):
+        self.size, self.stream = size, 0
+
+    def put(self, value, at):
+        self.stream |= value << at
+
+    def data(self):
+        """What does not fit is cut off."""
+        return bytearray((self.stream & (1 << 8 * self.size) - 1).to_bytes(self.size, "little"))
 
 
-def block_of_bits(stream, block_size):
-    """What does not fit is cut off."""
-    return bytearray((stream & (1 << 8 * block_size) - 1).to_bytes(block_size, "little"))
+def reversed_bits(value, count):
+    return int(f"{value:0{count}b}"[::-1], 2)
 
 
-def xor_block(values, f, lengths, block_size):
-    words = code_words(lengths)
-    stream, at = len(values) | values[0] << 64 - f << 16, 80
-    for y, x in zip(values, values[1:]):
-        d = x ^ y
-        below = d.bit_length() - 1
-        position = f - 1 - below
-        for i in range(lengths[position]):
-            stream |= (words[position] >> lengths[position] - 1 - i & 1) << at
-            at += 1
-        stream |= d - (1 << below) << at
-        at += below
-    return block_of_bits(stream, block_size)
+def chains_of(block_size):
+    return 1 if block_size < 1024 else 2 if block_size < 4096 else 4
 
 
-def delta_block(values, f, width, block_size):
-    """Also with differences that are none, as long as they are not negative."""
-    stream = len(values) | width << 10 | (values[0] << 64 - f & ALL_BITS) << 16
-    for i in range(1, len(values)):
-        d = values[i] - values[0]
-        stream |= 1 << 80 + (d >> width) + i - 1
-        stream |= (d & (1 << width) - 1) << 8 * block_size - i * width
-    return block_of_bits(stream, block_size)
+def steps(values, code, symbol=None):
+    """A chain with these values: the differences from its key downwards, each with its class, here the lowest."""
+    return [(d, code.lowest(d) if symbol is None else symbol) for d in reversed(differences_of(values))]
 
 
-def fitting(values, width, block_size):
-    """How many of the values, from the first one on, fit into a delta block with low parts of this width."""
-    m = 1
-    while m < min(len(values), 1023) and \
-            m * (width + 1) + (values[m] - values[0] >> width) <= 8 * (block_size - 10):
-        m += 1
-    return m
+def steps_bits(chain, code):
+    return sum(code.bits(symbol) for _, symbol in chain)
 
 
-def best_width(values, block_size):
-    counts = [fitting(values, width, block_size) for width in range(57)]
-    return counts.index(max(counts))
+def list_bits(size, width):
+    """Of the list of chains."""
+    return 6 + (chains_of(size) - 1) * (width + (8 * size - 1).bit_length()) if size >= 1024 else 0
 
 
-def cut_into_blocks(values, f, codec, lengths, block_size):
+def block_of(size, f, code, anchor, key, chains, whole=False, offsets=(), places=None, width=None):
+    """A block of chains, the highest first; offsets of all but that. Places are behind each other but where given."""
+    bits, end, entries = Bits(size), 8 * size, chains_of(size) - 1
+    bits.put(1 | key << 1 if whole else (key & (1 << anchor) - 1) << 1, 0)
+    at = 1 + (f if whole else anchor)
+    width = max(offset.bit_length() for offset in [0, *offsets]) if width is None else width
+    begin = at + list_bits(size, width)
+    if places is None:
+        places = [begin + sum(steps_bits(chain, code) for chain in chains[:i + 1]) for i in range(len(chains) - 1)]
+    if entries:
+        bits.put(width, at)
+        at += 6
+    place_bits = (end - 1).bit_length()
+    for i in range(entries):
+        if i < len(offsets):
+            bits.put(offsets[i], at)
+        if i < len(places):
+            bits.put(places[i], at + width)
+        at += width + place_bits
+    for i, chain in enumerate(chains):
+        at, top = begin if i == 0 else places[i - 1], places[i] if i < len(places) and i + 1 < len(chains) else end
+        for d, symbol in chain:
+            length, tail = code.lengths[symbol], code.tail_of(symbol)
+            bits.put(reversed_bits(code.words[symbol], length), at)
+            at, top = at + length, top - tail
+            bits.put(d & (1 << tail) - 1, max(top, 0))
+    return bits.data()
+
+
+def cut_into_chains(values, count):
+    """The lowest first."""
+    return [values[len(values) * i // count:len(values) * (i + 1) // count] for i in range(count)]
+
+
+def is_short(key, before, anchor):
+    return key - (before or 0) < 1 << anchor
+
+
+def written(values, before, f, code, anchor, size, whole=None, count=None):
+    """The block of these values, before: the key before, or None; whether it fits is not looked at."""
+    whole = not is_short(values[-1], before, anchor) if whole is None else whole
+    count = chains_of(size) if count is None and len(values) >= 64 else count or 1
+    chains = cut_into_chains(values, count)[::-1]
+    offsets = [values[-1] - chain[-1] for chain in chains[1:]]
+    return block_of(size, f, code, anchor, values[-1], [steps(chain, code) for chain in chains], whole, offsets)
+
+
+def fitting(values, before, f, code, anchor, size, whole=None, long=False):
+    """How many of the values, from the first one on, fit into a block; long: of 64 bytes, with more bits of codes."""
+    most, totals, codes = 0, [0], [0]
+    for d in differences_of(values[:1023]):
+        symbol = code.lowest(d)
+        if symbol is None:
+            break
+        totals.append(totals[-1] + code.bits(symbol))
+        codes.append(codes[-1] + code.lengths[symbol])
+    for m in range(1, len(totals) + 1):
+        short = is_short(values[m - 1], before, anchor) if whole is None else not whole
+        bits, count = 1 + (anchor if short else f), chains_of(size) if m >= 64 else 1
+        cuts = [m * i // count for i in range(count + 1)]
+        bits += sum(totals[end - 1] - totals[begin] for begin, end in zip(cuts, cuts[1:]))
+        width = (values[m - 1] - values[cuts[1] - 1]).bit_length() if count > 1 else 0
+        bits += list_bits(size, width)
+        if bits <= 8 * size and (size > 64 or long or codes[m - 1] <= 64) and width < 64:
+            most = m
+    return most
+
+
+def best_anchor(count, f, size):
+    g = (2**f - 1) // max(count, 1)
+    h = (8 * size - f) // (g.bit_length() + 1)
+    return min(max((g * (h * 8 // 5)).bit_length(), 1), f, 63)
+
+
+def cut_into_blocks(values, f, code, anchor, size, long=False):
     """As many values in each block as fit."""
-    groups = []
-    if codec == DELTA:
-        while values:
-            n = fitting(values, best_width(values, block_size), block_size)
-            groups.append(values[:n])
-            values = values[n:]
-        return groups
-    first, used = 0, 80
-    for i in range(1, len(values)):
-        more = bits_needed(values[i - 1:i + 1], f, lengths) - 80
-        if used + more > 8 * block_size:
-            groups.append(values[first:i])
-            first, used, more = i, 80, 0
-        used += more
-    return groups + [values[first:]] if values else []
+    groups, before, at = [], None, 0
+    while at < len(values):
+        n = fitting(values[at:at + 1023], before, f, code, anchor, size, long=long)
+        groups.append(values[at:at + n])
+        before, at = groups[-1][-1], at + n
+    return groups
 
 
 # Chapter 5: table files
@@ -254,62 +338,86 @@ def cut_into_blocks(values, f, codec, lengths, block_size):
 LINE_CELLS, LINE_BLOCKS = 448, 56
 
 
+class Line:
+    """A line of a directory, of keys at these parts of it, and what a list has of them."""
+
+    def __init__(self, first, parts, place):
+        cells = {part * LINE_CELLS >> 64 for part in parts}
+        self.first, self.listed, self.place, self.bits, self.reserved = first, 0, place, 0, bytes(47)
+        self.cells, self.items = sum(1 << cell for cell in cells), []
+        if len(cells) < len(parts):
+            self.listed = len(parts)
+            while len({part >> 64 - self.bits for part in parts}) < len(parts):
+                self.bits += 1
+            self.items = [part >> 64 - self.bits for part in parts]
+
+    def list_data(self):
+        stream = sum(item << i * self.bits for i, item in enumerate(self.items))
+        return stream.to_bytes(-(-len(self.items) * self.bits // 8), "little")
+
+    def data(self):
+        start = struct.pack("<II", self.first, self.listed)
+        if self.listed:
+            return start + struct.pack("<QB", self.place, self.bits) + self.reserved
+        return start + self.cells.to_bytes(56, "little")
+
+
 def directory_of(keys):
-    """The lines, each a list of first, crowded, and the cells as one number of 448 bits."""
-    count = -(-len(keys) // LINE_BLOCKS)
-    lines = [[0, 0, 0] for _ in range(count)]
+    count, lines, first, place = -(-len(keys) // LINE_BLOCKS), [], 0, 0
     for line in range(count):
-        cells = [(key * count & ALL_BITS) * LINE_CELLS >> 64 for key in keys if key * count >> 64 == line]
-        lines[line][0] = sum(key * count >> 64 < line for key in keys)
-        lines[line][1] = 0 if len(set(cells)) == len(cells) else len(cells)
-        for cell in cells:
-            lines[line][2] |= 1 << cell
+        parts = [key * count & ALL_BITS for key in keys if key * count >> 64 == line]
+        lines.append(Line(first, parts, place))
+        first, place = first + len(parts), place + len(lines[-1].list_data())
     return lines
 
 
 class Table:
     """A table, from values that are permuted already but not left-aligned; its parts may be broken before data()."""
 
-    def __init__(self, f, codec, values, mask=None, radius=0, number=0, uuid=bytes(range(16)), block_size=128,
-                 lengths=None, groups=None, widths=None):
-        self.f, self.codec, self.block_size = f, codec, block_size
+    def __init__(self, f, values, mask=None, radius=0, number=0, uuid=bytes(range(16)), block_size=128, code=None,
+                 groups=None, anchor=None, blocks=None, long=False):
+        self.f, self.block_size = f, block_size
         self.mask = 2**f - 1 if mask is None else mask
         self.radius, self.number, self.uuid, self.values = radius, number, uuid, values
-        self.fingerprints = len(values)
-        self.lengths = lengths or (code_lengths(count_positions(values, f)) if codec == XOR else [0] * 64)
-        self.groups = groups or cut_into_blocks(values, f, codec, self.lengths, block_size)
-        if codec == XOR:
-            self.blocks = [xor_block(group, f, self.lengths, block_size) for group in self.groups]
-        else:
-            # the smallest width for what may follow is the smallest one for what the block holds, too
-            self.widths = widths or [best_width(group, block_size) for group in self.groups]
-            self.blocks = [delta_block(group, f, width, block_size) for group, width in zip(self.groups, self.widths)]
+        self.fingerprints, self.long = len(values), long
+        plain = [unpermute(value, self.mask, f) for value in values]
+        self.code = code or best_code(differences_of(sorted(plain)), f)
+        self.anchor = anchor or best_anchor(len(values), f, block_size)
+        self.groups = groups or cut_into_blocks(values, f, self.code, self.anchor, block_size, long)
+        self.befores = [None] + [group[-1] for group in self.groups[:-1]]
+        self.blocks = blocks or [written(group, before, f, self.code, self.anchor, block_size)
+                                 for group, before in zip(self.groups, self.befores)]
         self.keys = [group[-1] << 64 - f for group in self.groups]
         self.directory = directory_of(self.keys)
+        self.lists = b"".join(line.list_data() for line in self.directory)
         self.union, self.intersection = 0, ALL_BITS if values else 0
-        for value in values:
-            self.union |= unpermute(value, self.mask, f)
-            self.intersection &= unpermute(value, self.mask, f)
+        for fingerprint in plain:
+            self.union |= fingerprint
+            self.intersection &= fingerprint
         below = f - bin(self.mask).count("1")
         sizes = [len(list(group)) for _, group in itertools.groupby(values, lambda value: value >> below)]
         self.largest_group = max(sizes, default=0)
         self.pairs = sum(size * (size - 1) // 2 for size in sizes)
 
     def data(self):
-        header = b"idxtable" + struct.pack("<II16sQBBBBIQQ", 0, self.number, self.uuid, self.mask, self.f, self.radius,
-                                           self.codec, 0, self.block_size, self.fingerprints,
-                                           len(self.blocks)) + bytes(self.lengths)
-        header += struct.pack("<QQQQ", self.union, self.intersection, self.largest_group, self.pairs)
-        directory = b"".join(struct.pack("<II", first, crowded) + cells.to_bytes(56, "little")
-                             for first, crowded, cells in self.directory)
+        header = b"idxtable" + struct.pack("<II16sQBBBBIQQ", VERSION, self.number, self.uuid, self.mask, self.f,
+                                           self.radius, self.anchor, self.code.near, self.block_size,
+                                           self.fingerprints, len(self.blocks)) + bytes(self.code.padded())
+        header += struct.pack("<QQQQQB", self.union, self.intersection, self.largest_group, self.pairs, len(self.lists),
+                              self.long)
+        directory = b"".join(line.data() for line in self.directory) + self.lists
         pages = up_to_page(header) + up_to_page(b"".join(self.blocks)) + up_to_page(directory)
         return sealed(pages + bytes((len(pages) - PAGE) // PAGE * 8))
 
     def plain(self):
         return [as_text(unpermute(value, self.mask, self.f), self.f) for value in self.values]
 
-    def crowded(self):
-        return [crowded for _, crowded, _ in self.directory]
+    def listed(self):
+        return [line.listed for line in self.directory]
+
+    def whole(self):
+        """Which blocks have whole anchors."""
+        return [block[0] & 1 for block in self.blocks]
 
 
 def sealed(data):
@@ -336,7 +444,7 @@ def patched(data, offset, new):
 def manifest_lines(uuids, bits=16, k=3, id_type="text", by_id="no", recipe="simhash, words", title="2:1:1",
                    tables=((0xff00, 1), (0x00ff, 1)), segments=(("000001", 10, 12),), sequence=0):
     """The lines of a manifest, without the checksum's."""
-    return ["idx-index 0", f"uuid {uuid_text(uuids.uuid())}", f"bits {bits}", f"k {k}", f"id-type {id_type}",
+    return [f"idx-index {VERSION}", f"uuid {uuid_text(uuids.uuid())}", f"bits {bits}", f"k {k}", f"id-type {id_type}",
             f"by-id {by_id}",
             "recipe" if recipe is None else f"recipe {recipe}", f"scheme {title}",
             *(f"table {as_text(mask, bits)} {radius}" for mask, radius in tables),
@@ -362,16 +470,25 @@ def group_width(fingerprints):
     return costs.index(min(costs)), min(costs)
 
 
-def group_bytes(entries, width=None, block_size=None, b=None, base=None):
-    """A group of documents, as the writer makes it but for what is given."""
+def group_bytes(entries, width=None, size=None, b=None, base=None):
+    """A group of documents, as the writer makes it but for what is given; size: the bytes of its differences.
+
+    Also with differences that are none, as long as they are not negative.
+    """
     fingerprints, values = [x for x, _ in entries], [value for _, value in entries]
     best, bits = group_width(fingerprints)
-    size = block_size or max(64, 10 + -(-bits // 8))
+    width = best if width is None else width
+    size = -(-bits // 8) if size is None else size
     base = min(values) if base is None else base
     b = (max(values) - base).bit_length() if b is None else b
     packed = sum((value - base) << i * b for i, value in enumerate(values)) & (1 << len(values) * b) - 1
-    block = delta_block(fingerprints, 64, best if width is None else width, size)
-    return struct.pack("<BQ", b, base) + bytes(block) + packed.to_bytes(-(-len(values) * b // 8), "little")
+    differences = Bits(size)
+    for i, x in enumerate(fingerprints[1:], 1):
+        d = x - fingerprints[0]
+        differences.put(1, (d >> width) + i - 1)
+        differences.put(d & (1 << width) - 1, max(8 * size - i * width, 0))
+    header = struct.pack("<HBQQ", len(entries) | width << 10, b, base, fingerprints[0])
+    return header + bytes(differences.data()) + packed.to_bytes(-(-len(values) * b // 8), "little")
 
 
 def varied(number, size=1):
@@ -397,7 +514,7 @@ def ids_bytes(*ids):
 
 def sums_data(uuid, documents):
     """docs.sum for a docs.mdb of these bytes."""
-    header = sums_header(b"idxdsums" + struct.pack("<II16sQ16x", 0, 0, uuid, len(documents)))
+    header = sums_header(b"idxdsums" + struct.pack("<II16sQ16x", VERSION, 0, uuid, len(documents)))
     pages = [documents[i:i + PAGE] for i in range(0, len(documents), PAGE)]
     return header + b"".join(struct.pack("<Q", checksum(page)) for page in pages)
 
@@ -429,7 +546,7 @@ def removed_data(uuid, id_type, removed):
 
 
 def removed_whole(uuid, count, data):
-    header = b"idxremov" + struct.pack("<II16sQQQ8x", 0, 0, uuid, count, len(data), checksum(data))
+    header = b"idxremov" + struct.pack("<II16sQQQ8x", VERSION, 0, uuid, count, len(data), checksum(data))
     return removed_header(header + data)
 
 
@@ -477,59 +594,10 @@ def runs_of(data):
     return " ".join(runs)
 
 
-def block_text(codec, f, lengths, block):
-    return (f"codec {CODECS[codec]}\nbits {f}\nblock-size {len(block)}\nlengths {' '.join(map(str, lengths))}\n"
-            f"block {runs_of(block)}\n").encode()
-
-
-def lengths_of(**lengths):
-    """Code lengths from p0=2, p6=2, p7=1, ..."""
-    return [lengths.get(f"p{position}", 0) for position in range(64)]
-
-
-def ladder(longest):
-    """Lengths 1, 2, 3, ... of the positions from longest on down to 1, and the longest of 0 too: a complete code."""
-    return lengths_of(p0=longest, **{f"p{position}": longest + 1 - position for position in range(1, longest + 1)})
-
-
-def exactly_full(codec, f):
-    """Values that fill a block of 128 bytes to the last bit, and one value more."""
-    for seed in itertools.count():
-        values = Numbers(seed).distinct(45, f)
-        if codec == DELTA:
-            width = best_width(values, 128)
-            n = fitting(values, width, 128)
-            if (n - 1) * (width + 1) + (values[n - 1] - values[0] >> width) == 944:
-                return values[:n], values[:n + 1]
-            continue
-        for n in range(30, 45):
-            lengths, more = (code_lengths(count_positions(values[:m], f)) for m in (n, n + 1))
-            if bits_needed(values[:n], f, lengths) == 1024 < bits_needed(values[:n + 1], f, more):
-                return values[:n], values[:n + 1]
-
-
-def one_bit_too_long(f):
-    """Values that need one bit more than an xor block of 128 bytes has."""
-    for seed in itertools.count():
-        values = Numbers(seed).distinct(45, f)
-        for n in range(30, 45):
-            if bits_needed(values[:n], f, code_lengths(count_positions(values[:n], f))) == 1025:
-                return values[:n]
-
-
-def skewed(f, numbers):
-    """Values whose positions are as frequent as the Fibonacci numbers, the rarest 14 of them: codes want 13 bits."""
-    fibonacci = [1, 1]
-    while len(fibonacci) < 14:
-        fibonacci.append(fibonacci[-1] + fibonacci[-2])
-    prefixes = [0]
-    for depth in range(f):  # a pair of neighbours differs first at a position where a prefix goes on both ways
-        both = set()
-        while depth < 14 and len(both) < fibonacci[depth]:
-            both.add(prefixes[numbers.below(len(prefixes))])
-        prefixes = [prefix << 1 | bit for prefix in prefixes
-                    for bit in ((0, 1) if prefix in both else (numbers.bits(1),))]
-    return prefixes
+def block_text(f, anchor, code, before, block, long):
+    return (f"bits {f}\nanchor-bits {anchor}\nblock-size {len(block)}\nlong-codes {long:d}\nnear-bits {code.near}\n"
+            f"lengths {' '.join(map(str, code.padded()))}\n"
+            f"before {'none' if before is None else as_text(before, f)}\nblock {runs_of(block)}\n").encode()
 
 
 def between(numbers, low, high, count):
@@ -545,26 +613,36 @@ def cell_start(cell, lines):
     return -(-(cell << 64) // (LINE_CELLS * lines))
 
 
-def ending_at(keys, numbers):
-    """Values of 64 bits of which the writer makes delta blocks of 64 bytes with these keys."""
-    values, before, first = [], 0, []
-    for key, following in zip(keys, keys[1:] + [ALL_BITS]):
-        for _ in range(1000):
-            group = first + between(numbers, (first or [before])[0] + 1, key, 4 + numbers.below(6)) + [key]
-            after = between(numbers, key + 1, following, 1)
-            if max(fitting(group + after, width, 64) for width in range(57)) == len(group):
-                break
-        else:
-            sys.exit("no block found")
-        values += group
-        before, first = key, after
-    return values
+def lists_of(values, mask=ALL_BITS):
+    """Which lines of a table of these values, of 64 bits, in blocks of 64 bytes, have lists."""
+    return [listed > 0 for listed in Table(64, values, mask=mask, block_size=64).listed()]
 
 
-def two_lines(numbers, mirrored=False):
-    """Values of 64 bits for more than 56 blocks of 64 bytes: the first line crowded, the second not, or mirrored."""
-    dense, apart = between(numbers, 1 << 40, 1 << 58, 230), between(numbers, 1 << 63, 1 << 64, 250)
-    return sorted(ALL_BITS - value for value in dense + apart) if mirrored else dense + apart
+def two_lines(numbers, mirrored=False, mask=ALL_BITS):
+    """Values of 64 bits for more than 56 blocks of 64 bytes: the first line has a list, the second not, or mirrored."""
+    while True:
+        values = between(numbers, 1 << 40, 1 << 58, 260) + between(numbers, 1 << 63, 1 << 64, 200)
+        values = sorted(ALL_BITS - value for value in values) if mirrored else values
+        if lists_of(values, mask) == [not mirrored, mirrored]:
+            return values
+
+
+def exactly_full(f):
+    """Values that fill a block of 128 bytes to the last bit, and one value more."""
+    for seed in itertools.count():
+        values = Numbers(seed).distinct(80, f)
+        code = best_code(differences_of(values), f)
+        for n in range(30, 60):
+            for m in (n, n + 1):
+                anchor = best_anchor(m, f, 128)
+                size = 1 + anchor + steps_bits(steps(values[:n], code), code)
+                if size != 1024 or fitting(values[:m], None, f, code, anchor, 128, False) != n:
+                    break
+            else:
+                return values[:n], values[:n + 1], code
+
+
+EXAMPLE = [0x12, 0x15, 0x16, 0x96, 0x97]
 
 
 def valid_tables():
@@ -573,100 +651,160 @@ def valid_tables():
     def more(mask, radius, number):
         return dict(mask=mask, radius=radius, number=number, uuid=numbers.uuid())
 
-    for codec in (XOR, DELTA):
-        c = CODECS[codec]
-        add_table(f"{c}-empty", 16, codec, [], **more(0xf00f, 0, 0))
-        full, fuller = exactly_full(codec, 32)
-        add_table(f"{c}-full-block", 32, codec, full, **more(0xffff0000, 0, 3))
-        table = add_table(f"{c}-full-block-and-one", 32, codec, fuller, **more(0x80f00f01, 0, 3))
-        assert codec == XOR or [len(group) for group in table.groups] == [len(full), 1]
-        add_table(f"{c}-f1-both", 1, codec, [0, 1], **more(1, 0, 0))
-        mask = 0x5555555555555555 if codec == XOR else 1
-        add_table(f"{c}-f63", 63, codec, numbers.distinct(150, 63), **more(mask, 1, 5))
-        add_table(f"{c}-f64-first-and-last", 64, codec, [0] + numbers.distinct(150, 64) + [ALL_BITS],
-                  **more(0xf0f0f0f0f0f0f0f0, 1, 255))
-        add_table(f"{c}-f10-all-values", 10, codec, list(range(1024)), block_size=128 if codec == XOR else 64,
-                  **more(0x155, 2, 9))
-        for f, block_size, count in ((33, 256, 120), (41, 512, 200), (48, 2048, 500), (64, 4096, 600)):
-            if (codec, block_size) not in ((DELTA, 512), (XOR, 256)):
-                table = add_table(f"{c}-block-size-{block_size}", f, codec, numbers.distinct(count, f),
-                                  block_size=block_size, **more((1 << f) - (1 << f - f // 4), 1, 14))
-                assert len(table.blocks) > 1
+    # the example of chapter 7
+    table = add_table("foreign-example", 8, EXAMPLE, block_size=64, code=Code(2, [2] * 4, 8), **more(0xff, 0, 0))
+    assert table.anchor == 8
+    assert table.blocks == [bytes.fromhex("2e19") + bytes(60) + bytes.fromhex("1c60")]
 
-    values = skewed(20, numbers)
-    counts = count_positions(values, 20)
-    assert longest_unlimited(counts) > 11 and max(code_lengths(counts)) == 11
-    add_table("xor-code-length-11", 20, XOR, values, block_size=1024, **more(0x0ff0f, 1, 8))
-    add_table("xor-one", 16, XOR, [0xbeef], **more(0x0ff0, 1, 1))
-    add_table("delta-one-f1", 1, DELTA, [1], **more(1, 3, 0))
-    # one position only
-    add_table("xor-one-symbol", 16, XOR, [0x1234, 0x1274], **more(0xf0f0, 0, 0))
-    # a delta block of as many fingerprints as it may have at most, and another one
-    table = add_table("delta-1023-and-one", 10, DELTA, list(range(1024)), block_size=512, **more(0x2aa, 0, 0))
-    assert [len(group) for group in table.groups] == [1023, 1] and table.widths == [0, 0]
-    table = add_table("delta-1023-in-each-block", 14, DELTA, [8 * i + numbers.bits(3) for i in range(2047)],
-                      block_size=1024, **more(0x3ff0, 2, 0))
-    assert [len(group) for group in table.groups] == [1023, 1023, 1] and table.widths[0] > 0
-    # a difference of 64 bits needs the widest low parts that there are
-    table = add_table("delta-widest", 64, DELTA, [0, ALL_BITS], block_size=64, **more(0xff, 0, 0))
-    assert table.widths == [56]
+    add_table("empty", 16, [], **more(0xf00f, 0, 0))
+    add_table("empty-f1", 1, [], **more(1, 0, 0))
+    full, fuller, code = exactly_full(32)
+    table = add_table("foreign-full-block", 32, full, code=code, **more(0xffffffff, 0, 3))
+    assert len(table.blocks) == 1
+    table = add_table("foreign-full-block-and-one", 32, fuller, code=code, **more(0xffffffff, 0, 3))
+    assert [len(group) for group in table.groups] == [len(full), 1]
+    for f, masks in ((1, [1]), (8, [0x3c, 0xff]), (63, [1, 2**62]), (64, [0xf0f0f0f0f0f0f0f0])):
+        for mask in masks:
+            values = [0, 2**f - 1] if f == 1 else sorted({0, 2**f - 1, *numbers.distinct(min(2**f // 2, 300), f)})
+            table = add_table(f"f{f}-mask-{mask:x}", f, values, **more(mask, 1, 255))
+            assert f < 63 or sum(table.whole()) < len(table.blocks) > 8
+    add_table("f1-one", 1, [1], **more(1, 3, 0))
+    add_table("one", 16, [0xbeef], **more(0x0ff0, 1, 1))
+    add_table("one-f64", 64, [0xfeedbeefbeefbeef], **more(0x0ff0, 1, 1))
+    add_table("f10-all-values", 10, list(range(1024)), **more(0x155, 2, 9))
+    add_table("f10-all-values-in-64-bytes", 10, list(range(1024)), block_size=64, **more(0x155, 2, 9))
+    for f, block_size, count in ((64, 64, 400), (33, 128, 120), (41, 256, 300), (41, 512, 300), (48, 1024, 900),
+                                 (48, 2048, 1500), (64, 4096, 2000), (22, 4096, 4000)):
+        table = add_table(f"f{f}-block-size-{block_size}", f, numbers.distinct(count, f), block_size=block_size,
+                          **more((1 << f) - (1 << f - f // 4), 1, 14))
+        assert len(table.blocks) > 1
+        assert block_size < 1024 or sum(len(group) >= 64 for group in table.groups) > 1
+
+    # dense ones in blocks of 64 bytes, whose codes may be long
+    for name, f, values, near in (("f10", 10, list(range(1024)), 0), ("f64", 64, list(range(10**18, 10**18 + 3000)), 0),
+                                  ("skewed", 64, between(numbers, 2**60, 2**60 + 8000, 2000), None),
+                                  ("scattered", 40, sorted(numbers.distinct(900, 40)), None)):
+        code = Code(near, [2, 1, 2], f) if near is not None else None
+        for long in (True, False):
+            table = add_table(f"{name}-{'long' if long else 'short'}-codes", f, values, block_size=64, code=code,
+                              long=long, **more(2**f - 1, 0, 3))
+            bits = [sum(table.code.lengths[symbol] for _, symbol in steps(group, table.code)) for group in table.groups]
+            assert max(bits) <= 64 or long
+            assert not long or name == "scattered" or max(bits) > 64
+    # fingerprints of a block: just few enough for one chain, and 64; 1023, the most, and 1024
+    for n in (63, 64, 65, 66, 67):
+        for block_size in (1024, 2048, 4096):
+            add_table(f"{n}-in-{block_size}-bytes", 32, numbers.distinct(n, 32), block_size=block_size,
+                      **more(0xffff, 0, 1))
+    for block_size in (512, 1024, 4096):
+        table = add_table(f"1023-in-{block_size}-bytes", 64, list(range(10**18, 10**18 + 1023)), block_size=block_size,
+                          **more(ALL_BITS, 0, 1))
+        assert len(table.blocks) == 1
+        table = add_table(f"1024-in-{block_size}-bytes", 64, list(range(10**18, 10**18 + 1024)), block_size=block_size,
+                          **more(ALL_BITS, 0, 1))
+        # the keys differ in their last bit alone
+        assert len(table.blocks) == 2 and table.keys[0] ^ table.keys[1] == 1
+        assert table.directory[0].bits == 64 and len(table.lists) == 16
+    # differences that no class holds, and the greatest that one does
+    values = [5, 5 + 2**57 - 1, 5 + 2**58 - 1, 5 + 2**58 + 7, 5 + 2**59 + 6, 2**63 + 2**60, 2**64 - 2**57, ALL_BITS]
+    for block_size in (64, 4096):
+        table = add_table(f"differences-of-57-bits-in-{block_size}-bytes", 64, values, block_size=block_size,
+                          **more(ALL_BITS, 0, 1))
+        assert [len(group) for group in table.groups] == [2, 2, 1, 1, 2], table.groups
+    add_table("first-0-last-2-64-less-one", 64, [0, ALL_BITS], block_size=64, **more(0xff, 0, 0))
+    # wide ones, so that offsets of chains have up to 63 bits
+    values = [0] + [1 + i * (2**57 - 1 - 2**50) for i in range(80)]
+    add_table("chains-with-wide-offsets", 64, values, block_size=4096, **more(ALL_BITS, 0, 0))
+    # an offset of 64 bits has no width: such fingerprints do not fit, though there is room
+    values = [0] + [1 + i * (2**57 - 1 - 2**50) for i in range(126)]
+    table = add_table("chains-with-too-wide-offsets", 64, values, block_size=4096, **more(ALL_BITS, 0, 0))
+    assert 80 < len(table.groups[0]) < 127
+    # whole anchors: far from the fingerprints before, in one block of many and in most
+    values = sorted(numbers.distinct(100, 64) + between(numbers, 2**63, 2**63 + 2**40, 2000))
+    table = add_table("whole-anchors", 64, values, block_size=256, **more(0xff00, 0, 0))
+    assert 5 < sum(table.whole()) < len(table.blocks) - 5
+    table = add_table("whole-anchors-4096", 64, sorted([3, *range(2**63 - 7000, 2**63), ALL_BITS]), block_size=4096,
+                      **more(0xff00, 0, 0))
+    assert 1 < sum(table.whole()) < len(table.blocks)
     # prefixes that many share, and few
     values = sorted({numbers.bits(3) << 13 | numbers.bits(13) for _ in range(100)} | set(range(0x6000, 0x6010)))
-    table = add_table("delta-groups", 16, DELTA, values, **more(0x8421, 1, 2))
+    table = add_table("groups", 16, values, **more(0x8421, 1, 2))
     assert table.largest_group > 16 and table.pairs > 300
     # union and intersection are not what they are of permuted fingerprints
     values = [permute(value, 0x00f0, 16) for value in (0x0121, 0x0923, 0x4123)]
-    table = add_table("xor-union-and-intersection", 16, XOR, sorted(values), **more(0x00f0, 1, 2))
+    table = add_table("union-and-intersection", 16, sorted(values), **more(0x00f0, 1, 2))
     assert (table.union, table.intersection) == (0x4923, 0x0121)
 
     # directories: up to 56 blocks have one line
-    for codec, f, blocks, lines in ((DELTA, 64, 56, 1), (XOR, 60, 57, 2)):
-        drawn = (numbers.distinct(count, f) for count in itertools.cycle(range(420, 500)))
-        values = next(values for values in drawn if len(Table(f, codec, values, block_size=64).blocks) == blocks)
-        table = add_table(f"{CODECS[codec]}-{blocks}-blocks", f, codec, values, block_size=64, **more(0xf0f, 1, 1))
+    for f, blocks, lines in ((64, 56, 1), (60, 57, 2)):
+        counts = itertools.count(400 + numbers.below(10), 3)
+        drawn = (Table(f, numbers.distinct(count, f), block_size=64) for count in counts)
+        values = next(table.values for table in drawn if len(table.blocks) == blocks)
+        table = add_table(f"{blocks}-blocks", f, values, block_size=64, **more(2**f - 1, 1, 1))
         assert len(table.directory) == lines
-    # keys that are the last in their cell, and the first
-    cells = sorted({*range(13, 896, 15), 447, 895} - {448})
-    keys = [cell_start(cell + i % 2, 2) - i % 2 for i, cell in enumerate(cells)]
-    keys[cells.index(447)] = 2**63 - 1
-    table = add_table("delta-keys-at-borders", 64, DELTA, ending_at(keys, numbers), block_size=64, **more(255, 0, 6))
-    assert table.keys == keys and table.crowded() == [0, 0]
-    # crowded lines
-    table = add_table("delta-crowded-first", 64, DELTA, two_lines(numbers), block_size=64, **more(1 << 63, 0, 7))
-    assert table.crowded()[0] and table.crowded()[1:] == [0]
-    table = add_table("xor-crowded-last", 64, XOR, two_lines(numbers, True), block_size=64, **more(1, 0, 7))
-    assert table.crowded()[1] and table.crowded()[:1] == [0]
-    line = 2**64 // 3
-    values = between(numbers, 0, line, 240) + between(numbers, line + 2**60, line + 2**60 + 2**57, 520)
-    values += between(numbers, 2 * line + 1, 2**64, 240)
-    table = add_table("delta-crowded-middle", 64, DELTA, values, block_size=64, **more(0x8000000000000001, 0, 7))
-    assert [crowded > 0 for crowded in table.crowded()] == [False, True, False]
-    # all keys in the last line: the other holds none
-    values = [2**64 - 2**58 + value for value in between(numbers, 0, 2**58, 530)]
-    table = add_table("delta-all-in-last-line", 64, DELTA, values, block_size=64, **more(2**32 - 1, 0, 7))
-    assert table.directory[0] == [0, 0, 0] and table.crowded() == [0, len(table.blocks)]
-    # one line that holds two keys in one cell, and few others
-    values = numbers.distinct(40, 64)
-    values = sorted(set(values) | set(between(numbers, values[20], values[20] + 2**50, 14)))
-    table = add_table("xor-crowded-by-two", 64, XOR, values, block_size=64, **more(0xffff, 0, 7))
-    assert table.crowded() == [len(table.blocks)] and bin(table.directory[0][2]).count("1") == len(table.blocks) - 1
+    # lists
+    add_table("list-first", 64, two_lines(numbers, False, 1 << 63), block_size=64, **more(1 << 63, 0, 7))
+    add_table("list-last", 64, two_lines(numbers, True, 1), block_size=64, **more(1, 0, 7))
+    line, mask = 2**64 // 3, 0x8000000000000001
+    for name, wanted, first in (("list-middle", [False, True, False], (0, line, 240)),
+                                ("lists-of-two-lines", [True, True, False], (0, 2**50, 700))):
+        values = []
+        while not values or lists_of(values, mask) != wanted:
+            values = between(numbers, *first) + between(numbers, line + 2**60, line + 2**60 + 2**57, 520)
+            values += between(numbers, 2 * line + 1, 2**64, 200)
+        add_table(name, 64, values, block_size=64, **more(mask, 0, 7))
+    # all keys in one line: the others hold none
+    for name, first in (("last", 2**64 - 2**58), ("first", 2**40)):
+        values = [first + value for value in between(numbers, 0, 2**58, 600)]
+        table = add_table(f"all-in-{name}-line", 64, values, block_size=64, **more(2**32 - 1, 0, 7))
+        assert sorted(table.listed()) == [0, len(table.blocks)]
+    # a list of all keys, which share most of their bits
+    table = add_table("all-in-one-cell", 64, [5 * 2**61 + value for value in between(numbers, 0, 2**20, 4000)],
+                      block_size=64, **more(ALL_BITS, 0, 7))
+    assert len(table.lists) > 300 and max(table.listed()) == len(table.blocks)
 
     # valid, but not as the writer of chapters 6 and 7 makes them
     values = numbers.distinct(150, 32)
-    add_table("xor-foreign-code", 32, XOR, values, lengths=[5] * 32 + [0] * 32, **more(0xff00ff, 0, 15))
-    add_table("delta-foreign-short-blocks", 32, DELTA, values[:50],
+    add_table("foreign-code", 32, values, code=Code(10, [4] * 16, 32), **more(0xff00ff, 0, 15))
+    add_table("foreign-code-near-and-far", 32, values, code=Code(32, [1, 1], 32), **more(0xff00ff, 0, 15))
+    add_table("foreign-anchor-1", 32, values, anchor=1, **more(0xff00ff, 0, 15))
+    add_table("foreign-anchor-f", 32, values, anchor=32, **more(0xff00ff, 0, 15))
+    add_table("foreign-anchor-63", 64, numbers.distinct(900, 64), anchor=63, **more(0xff00ff, 0, 15))
+    add_table("foreign-short-blocks", 32, values[:50],
               groups=[values[:1], values[1:3], values[3:10], values[10:20], values[20:50]], **more(0xff00ff, 0, 16))
-    add_table("xor-foreign-one-in-each-block", 32, XOR, values[:4], groups=[[v] for v in values[:4]],
-              lengths=[0] * 64, **more(0xff00ff, 0, 20))
-    add_table("delta-foreign-widths", 32, DELTA, values, groups=[values[i:i + 10] for i in range(0, 150, 10)],
-              widths=[*range(28, 35), 40, 48, 53, 54, 55, 56, 31, 30], block_size=128, **more(0xff00ff, 0, 21))
+    add_table("foreign-one-in-each-block", 32, values[:4], groups=[[v] for v in values[:4]], **more(0xff00ff, 0, 20))
+    code, befores, parts = Code(24, [2] * 4, 32), [None, *values[19::20]], [values[i:i + 20] for i in range(0, 140, 20)]
+    add_table("foreign-whole-anchors", 32, values[:140], code=code, groups=parts, anchor=30, block_size=256,
+              blocks=[written(part, before, 32, code, 30, 256, True) for part, before in zip(parts, befores)],
+              **more(0xff00ff, 0, 20))
+    add_table("foreign-all-far", 32, values[:140], code=code, groups=parts, block_size=128,
+              blocks=[block_of(128, 32, code, 32, part[-1], [steps(part, code, 3)]) for part in parts], anchor=32,
+              **more(0xff00ff, 0, 20))
+    values = numbers.distinct(200, 32)
+    for count in (1, 2, 3, 4):
+        add_table(f"foreign-{count}-chains", 32, values, code=code, groups=[values], block_size=4096,
+                  blocks=[written(values, None, 32, code, 32, 4096, count=count)], anchor=32, **more(0xff00ff, 0, 20))
     # one fingerprint a block, on both sides of cells' borders, the lines' borders too
     cells = sorted({*range(2, 448, 23), 448, *range(470, 880, 23), 896, *range(903, 1344, 23)})
     values = [0] + [cell_start(cell, 3) - i for cell in cells for i in (1, 0)] + [ALL_BITS]
-    table = add_table("delta-foreign-keys-at-borders", 64, DELTA, values, block_size=64,
-                      groups=[[value] for value in values], widths=[i % 57 for i in range(len(values))],
+    table = add_table("foreign-keys-at-borders", 64, values, block_size=64, groups=[[value] for value in values],
                       **more(0xf0f0, 2, 22))
-    assert table.crowded() == [0, 0, 0]
+    assert table.listed() == [0, 0, 0]
+    # two keys of a line that need b = 1, 9 and 64
+    for b, keys in ((9, [2**62, 2**62 + 2**55]), (64, [2**63 - 2, 2**63 - 1]), (64, [ALL_BITS - 1, ALL_BITS])):
+        table = add_table(f"foreign-list-b-{b}-{keys[1]:x}", 64, keys, block_size=64, groups=[[key] for key in keys],
+                          **more(0xf0f0, 2, 22))
+        assert table.directory[0].bits == b
+    # a page of lists and more
+    values = [5 * 2**61 + 2 * i for i in range(700)]
+    table = add_table("foreign-page-of-lists", 64, values, block_size=64, groups=[[value] for value in values],
+                      **more(ALL_BITS, 2, 22))
+    assert len(table.lists) > PAGE
+    # in a list, keys on both sides of a line's border
+    values = [2**63 - 2, 2**63 - 1, 2**63, 2**63 + 1] + between(numbers, 2**63 + 2, ALL_BITS, 53)
+    table = add_table("foreign-lists-at-border", 64, values, block_size=64, groups=[[value] for value in values],
+                      **more(0xf0f0, 2, 22))
+    assert all(table.listed())
 
 
 def invalid_tables():
@@ -675,13 +813,14 @@ def invalid_tables():
 
     numbers = Numbers(2)
     uuid = numbers.uuid()
-    empty = Table(16, XOR, [], mask=0xf00f, uuid=uuid).data()
-    three = {codec: numbers.distinct(85, 32) for codec in (XOR, DELTA)}
+    empty = Table(16, [], mask=0xf00f, uuid=uuid).data()
+    three = numbers.distinct(95, 32)
     skew = two_lines(numbers)
+    skew_code = best_code(differences_of(skew), 64)
 
-    def fresh(codec=XOR):
+    def fresh():
         """A table of three blocks."""
-        table = Table(32, codec, three[codec], mask=0xff0000ff, uuid=uuid)
+        table = Table(32, three, mask=0xff0000ff, uuid=uuid)
         assert len(table.blocks) == 3
         return table
 
@@ -693,52 +832,84 @@ def invalid_tables():
     # the header
     add_broken("magic", "magic", sealed(patched(empty, 7, 1)))
     add_broken("empty-file", "magic", b"")
-    header("version-1", "version", 8, "I", 1)
-    add_broken("version-1-all-else-broken", "version", b"idxtable\1\0\0\0" + b"\xff" * 4084)
-    add_broken("version-1-12-bytes", "version", b"idxtable\1\0\0\0")
+    header("version-0", "version", 8, "I", 0)
+    header("version-2", "version", 8, "I", 2)
+    add_broken("version-2-all-else-broken", "version", b"idxtable\2\0\0\0" + b"\xff" * 4084)
+    add_broken("version-2-12-bytes", "version", b"idxtable\2\0\0\0")
     add_broken("size-8-bytes", "size", b"idxtable")
-    add_broken("size-12-bytes", "size", b"idxtable\0\0\0\0")
+    add_broken("size-12-bytes", "size", b"idxtable\1\0\0\0")
     add_broken("size-4095-bytes", "size", empty[:-1])
     add_broken("checksum-header", "checksum", patched(empty, 40, 1))
     add_broken("checksum-before-reserved", "checksum", patched(empty, 2000, 1))
-    header("reserved-first-byte", "reserved", 160, "B", 1)
+    header("reserved-first-byte", "reserved", 169, "B", 1)
     header("reserved-last-byte", "reserved", 4087, "B", 0x80)
-    header("reserved-43", "reserved", 43, "B", 0x80)
     header("f-0", "bits", 40, "B", 0)
     header("f-65", "bits", 40, "B", 65)
     header("mask-0", "mask", 32, "Q", 0)
     header("mask-too-wide", "mask", 32, "Q", 0x1000f)
-    header("mask-too-wide-f63", "mask", 32, "Q", 2**63, data=Table(63, XOR, []).data())
+    header("mask-too-wide-f63", "mask", 32, "Q", 2**63, data=Table(63, []).data())
     header("radius-4", "radius", 41, "B", 4)
-    header("codec-2", "codec", 42, "B", 2)
+    header("anchor-0", "anchor", 42, "B", 0)
+    header("anchor-17-f16", "anchor", 42, "B", 17)
+    header("anchor-2-f1", "anchor", 42, "B", 2, data=Table(1, [], mask=1).data())
+    header("anchor-64", "anchor", 42, "B", 64, data=Table(64, []).data())
+    header("anchor-255", "anchor", 42, "B", 255, data=Table(64, []).data())
     for size in (0, 32, 192, 8192):
         header(f"block-size-{size}", "block-size", 44, "I", size)
     header("count-no-blocks", "count", 48, "QQ", 1, 0)
     header("count-fewer-fingerprints-than-blocks", "count", 48, "QQ", 2, 3)
     header("count-no-fingerprints", "count", 48, "QQ", 0, 1)
-    header("count-most-in-blocks-and-one", "count", 48, "QQ", 2 * 945 + 1, 2)
-    header("count-f1-three", "count", 48, "QQ", 3, 1, data=Table(1, XOR, [], mask=1).data())
-    header("count-2-32-blocks", "count", 48, "QQ", 2**32, 2**32, data=Table(64, XOR, []).data())
-    header("count-2-57-blocks", "count", 48, "QQ", 2**57, 2**57, data=Table(64, XOR, []).data())
+    header("count-most-in-blocks-and-one", "count", 48, "QQ", 2 * 1023 + 1, 2)
+    header("count-f1-three", "count", 48, "QQ", 3, 1, data=Table(1, [], mask=1).data())
+    header("count-2-32-blocks", "count", 48, "QQ", 2**32, 2**32, data=Table(64, []).data())
+    header("count-2-57-blocks", "count", 48, "QQ", 2**57, 2**57, data=Table(64, []).data())
+    header("count-list-of-no-blocks", "count", 160, "Q", 1)
+    header("count-lists-of-25-bytes", "count", 160, "Q", 25, data=whole)
+    header("count-lists-2-64-less-one", "count", 160, "Q", ALL_BITS, data=whole)
+    # one before the other
+    header("bits-before-mask", "bits", 32, "QBB", 0, 0, 4)
+    header("mask-before-radius", "mask", 32, "QBB", 0, 16, 4)
+    header("radius-before-anchor", "radius", 41, "BB", 4, 0)
+    header("anchor-before-block-size", "anchor", 42, "BBI", 0, 0, 0)
+    header("block-size-before-count", "block-size", 44, "IQQ", 0, 1, 0)
+    header("count-before-code", "count", 43, "BIQQ", 255, 128, 1, 0)
+    header("count-of-lists-before-code", "count", 64, "B95xQ", 255, 1)
+    header("count-before-long-codes", "count", 160, "QB", 1, 2)
 
-    # code lengths, f = 16
-    def lengths(name, values, data=empty):
-        header(name, "code", 64, "64s", bytes(values), data=data)
+    # long codes, for blocks of 64 bytes alone
+    tiny = Table(16, [], block_size=64).data()
+    for value in (1, 2, 255):
+        header(f"long-codes-{value}-in-128-bytes", "code", 168, "B", value)
+        if value > 1:
+            header(f"long-codes-{value}-in-64-bytes", "code", 168, "B", value, data=tiny)
+    header("long-codes-1-in-4096-bytes", "code", 168, "B", 1, data=Table(16, [], block_size=4096).data())
+    header("reserved-before-long-codes", "reserved", 168, "BB", 2, 1)
+    add_broken("long-codes-before-size", "code", sealed(patched(empty + b"\0", 168, b"\1")))
 
-    lengths("code-length-12", ladder(12))
-    lengths("code-incomplete", lengths_of(p0=2, p1=2, p2=2))
-    lengths("code-over-full", lengths_of(p0=1, p1=2, p2=2, p3=11))
-    lengths("code-single-of-length-2", lengths_of(p5=2))
-    lengths("code-position-f", lengths_of(p15=1, p16=1))
-    lengths("delta-code", lengths_of(p0=1, p15=1), data=Table(16, DELTA, []).data())
-    lengths("delta-code-last-length", lengths_of(p63=1), data=Table(64, DELTA, []).data())
+    # w and code lengths, f = 16
+    def code(name, near, values, data=empty):
+        broken = patched(patched(data, 43, bytes([near])), 64, bytes(values) + bytes(64 - len(values)))
+        add_broken(f"code-{name}", "code", sealed(broken))
+
+    code("none", 0, [])
+    code("one-class", 0, [1])
+    code("length-7", 0, [1, 2, 3, 4, 5, 6, 7, 7])
+    code("incomplete", 0, [2, 2, 2])
+    code("over-complete", 0, [1, 2, 2, 6])
+    code("gap", 0, [1, 0, 1])
+    code("near-17-f16", 17, [1, 1])
+    code("near-15-4-classes-f16", 15, [2] * 4)
+    code("near-58-f64", 58, [1, 1], Table(64, []).data())
+    code("all-of-6-bits-f64", 0, [6] * 64, Table(64, []).data())
 
     # the size of the file
     add_broken("size-one-byte-less", "size", whole[:-1])
     add_broken("size-one-page-less", "size", whole[:-PAGE])
     header("size-one-block-in-header-only", "size", 48, "QQ", 1, 1)
     add_broken("size-empty-and-one-byte", "size", empty + b"\0")
-    header("size-most-blocks", "size", 44, "IQQ", 4096, 2**32 - 1, 2**32 - 1, data=Table(64, XOR, []).data())
+    header("size-most-blocks", "size", 44, "IQQ", 4096, 2**32 - 1, 2**32 - 1, data=Table(64, []).data())
+    header("size-most-blocks-and-lists", "size", 160, "Q", 8 * (2**32 - 1), data=patched(
+        Table(64, []).data(), 44, struct.pack("<IQQ", 4096, 2**32 - 1, 2**32 - 1)))
     header("code-before-size", "code", 64, "B", 12, data=empty + b"\0")
 
     # checksums of pages
@@ -750,119 +921,169 @@ def invalid_tables():
     def padding(name, data, offset, bit):
         add_broken(f"padding-{name}", "padding", sealed(patched(data, offset, bit)))
 
+    listed = Table(64, skew, code=skew_code, uuid=uuid, block_size=64)
+    pages = len(up_to_page(b"".join(listed.blocks))) // PAGE
     padding("after-blocks-first", whole, PAGE + 3 * 128, 1)
+    padding("after-directory-first", whole, 2 * PAGE + 64, 1)
     padding("after-directory-last", whole, 3 * PAGE - 1, 0x80)
+    padding("after-lists-first", listed.data(), (1 + pages) * PAGE + 128 + len(listed.lists), 1)
 
     # blocks
-    def broken(name, fault, codec, *changes):
-        table = fresh(codec)
+    def broken(name, fault, *changes):
+        table = fresh()
         for change in changes:
             change(table)
-        add_broken(f"{CODECS[codec]}-{name}", fault, table.data())
+        add_broken(name, fault, table.data())
 
-    def set_u16(block, value):
-        block[0:2] = struct.pack("<H", value)
-
-    def set_first(block, value):
-        block[2:10] = struct.pack("<Q", value)
-
-    def swap(items):
-        items[0], items[1] = items[1], items[0]
-
-    def flip(items, i, mask):
-        items[i] ^= mask
+    def again(i, values=None, **options):
+        """Writes a block again, of other values."""
+        def change(table):
+            table.blocks[i] = written(values or table.groups[i], table.befores[i], 32, table.code, table.anchor, 128,
+                                      **options)
+        return change
 
     def add_to(name, value):
         return lambda table: setattr(table, name, getattr(table, name) + value)
 
     def pad(table):
-        """A bit more behind the last high part of a delta table's last block."""
-        group, width = table.groups[2], table.widths[2]
-        at = 80 + (group[-1] - group[0] >> width) + len(group) - 1
-        assert at < 1024 - (len(group) - 1) * width
-        table.blocks[2][at // 8] |= 1 << at % 8
+        """A bit in the padding of the last block."""
+        assert not any(table.blocks[2][60:64])
+        table.blocks[2][62] |= 1
 
-    def one_more(table):
-        """The last block of a delta table has one fingerprint more than it has high parts."""
-        set_u16(table.blocks[2], len(table.groups[2]) + 1 | table.widths[2] << 10)
+    def swap(table):
+        table.blocks[0], table.blocks[1] = (written(table.groups[i], None, 32, table.code, table.anchor, 128, True)
+                                            for i in (1, 0))
 
-    broken("block-count-0", "count", XOR, lambda t: set_u16(t.blocks[2], 0))
-    broken("sum-of-counts-one-less", "count", XOR, add_to("fingerprints", 1))
-    broken("sum-of-counts-one-more", "count", DELTA, add_to("fingerprints", -1))
-    broken("order-between-blocks", "order", XOR, lambda t: swap(t.blocks))
-    broken("order-equal-between-blocks", "order", DELTA, lambda t: set_first(t.blocks[1], t.keys[0]))
-    # a block is decoded whole before its order is looked at, and its padding comes last
-    broken("overrun-before-order", "overrun", DELTA, one_more, lambda t: set_first(t.blocks[2], t.keys[0]))
-    broken("order-before-padding", "order", DELTA, pad, lambda t: set_first(t.blocks[2], t.keys[0]))
-    broken("padding-in-last-block", "padding", DELTA, pad)
-    table = Table(16, XOR, [1, 2, 4, 6], lengths=lengths_of(p15=1), groups=[[1], [2], [4], [6]])
-    set_u16(table.blocks[2], 3)
-    set_first(table.blocks[2], 0)
-    table.blocks[2][10] = 2  # a difference that is fine, then a code that is not assigned
-    add_broken("xor-code-before-order", "code", table.data())
+    first, second = fresh().groups[:2]
+    broken("sum-of-counts-one-less", "count", add_to("fingerprints", 1))
+    broken("sum-of-counts-one-more", "count", add_to("fingerprints", -1))
+    broken("order-between-blocks", "order", swap)
+    broken("order-equal-between-blocks", "order", again(1, first[-1:], whole=True))
+    broken("order-difference-to-key-before", "order", again(1, first[-1:] + second[1:]))
+    broken("order-difference-below-key-before", "order", again(1, [first[-1] - 1] + second[1:]))
+    for key in (0, 5, ALL_BITS):
+        table = Table(64, [5, 8, ALL_BITS], groups=[[5, 8], [ALL_BITS]], block_size=64, anchor=63)
+        table.blocks.append(block_of(64, 64, table.code, 63, key, [[]], True))
+        table.fingerprints = 4
+        add_broken(f"order-{key:x}-behind-greatest", "order", table.data())
+    broken("padding-in-last-block", "padding", pad)
+    broken("padding-before-counts", "padding", pad, add_to("fingerprints", 1))
+    broken("order-before-padding", "order", pad, swap)
+    # codes that are long, but not said to be
+    dense = Table(64, list(range(3000)), uuid=uuid, block_size=64, code=Code(0, [2, 1, 2], 64), long=True)
+    dense.long = False
+    add_broken("padding-of-long-codes", "padding", dense.data())
+    # 1024 fingerprints in a block, more than there may be
+    values, code_of_ones = list(range(1024)), Code(1, [1, 1], 64)
+    for block_size in (512, 4096):
+        table = Table(64, values, code=code_of_ones, groups=[values], block_size=block_size)
+        table.fingerprints = 1023
+        add_broken(f"count-1024-in-{block_size}-bytes", "count", table.data())
 
-    # the directory: its first line is crowded, its second is not
-    def broken_line(name, line, field, change):
-        table = Table(64, DELTA, skew, mask=0xff0000ff, uuid=uuid, block_size=64)
-        crowded, sparse = table.directory
-        assert crowded[0] == sparse[1] == 0 < crowded[1] == sparse[0]
-        table.directory[line][field] = change(table.directory[line][field])
+    # the directory: its first line has a list, its second none
+    def broken_line(name, line, *changes):
+        table = Table(64, skew, mask=0xff0000ff, uuid=uuid, block_size=64, code=skew_code)
+        assert table.listed()[0] and table.listed()[1:] == [0]
+        for field, change in changes:
+            value = getattr(table.directory[line], field)
+            setattr(table.directory[line], field, change(value) if callable(change) else change)
+        if table.lists == listed.lists:
+            table.lists = b"".join(line.list_data() for line in table.directory)
         add_broken(f"directory-{name}", "directory", table.data())
 
-    broken_line("first-one-more-in-first-line", 0, 0, lambda first: 1)
-    broken_line("first-one-less", 1, 0, lambda first: first - 1)
-    broken_line("crowded-0", 0, 1, lambda crowded: 0)
-    broken_line("crowded-one-more", 0, 1, lambda crowded: crowded + 1)
-    sparse = Table(64, DELTA, skew, block_size=64).directory[1]
-    broken_line("not-crowded-all-keys", 1, 1, lambda crowded: bin(sparse[2]).count("1"))
-    broken_line("cell-missing", 1, 2, lambda cells: cells & cells - 1)
-    broken_line("cell-missing-in-crowded-line", 0, 2, lambda cells: cells & cells - 1)
-    broken_line("cell-447-more", 0, 2, lambda cells: cells | 1 << 447)
-    broken("directory-cell-beside", "directory", XOR, lambda t: flip(t.directory[0], 2, 3 * (
-        t.directory[0][2] & -t.directory[0][2])))
+    sparse = listed.directory[1]
+    broken_line("first-1-in-first-line", 0, ("first", 1))
+    broken_line("first-one-less", 1, ("first", lambda first: first - 1))
+    broken_line("first-one-more", 1, ("first", lambda first: first + 1))
+    broken_line("first-beyond-blocks", 1, ("first", 2**32 - 1))
+    broken_line("listed-0", 0, ("listed", 0))
+    broken_line("listed-one-more", 0, ("listed", lambda listed: listed + 1))
+    broken_line("listed-one-less", 0, ("listed", lambda listed: listed - 1))
+    broken_line("listed-2-32-less-one", 0, ("listed", 2**32 - 1))
+    broken_line("listed-all-keys-of-cells", 1, ("listed", bin(sparse.cells).count("1")))
+    broken_line("place-1", 0, ("place", 1))
+    broken_line("place-2-64-less-one", 0, ("place", ALL_BITS))
+    broken_line("place-of-end", 0, ("place", len(listed.lists)))
+    for b in (0, 65, 255):
+        table = Table(64, skew, mask=0xff0000ff, uuid=uuid, block_size=64, code=skew_code)
+        table.directory[0].bits = b
+        add_broken(f"directory-b-{b}", "directory", table.data())
+    table = Table(64, skew, mask=0xff0000ff, uuid=uuid, block_size=64, code=skew_code)
+    table.directory[0].bits -= 1
+    add_broken("directory-b-one-less-in-line-only", "directory", table.data())
+    parts = [key * 2 for key in listed.keys if key < 2**63]
+    bits = listed.directory[0].bits
+    broken_line("b-one-less", 0, ("bits", bits - 1), ("items", [part >> 65 - bits for part in parts]))
+    broken_line("b-one-more", 0, ("bits", bits + 1), ("items", [part >> 63 - bits for part in parts]))
+    broken_line("b-64", 0, ("bits", 64), ("items", parts))
+    items = listed.directory[0].items
+    broken_line("item-one-more", 0, ("items", items[:5] + [items[5] + 1] + items[6:]))
+    broken_line("first-item-one-less", 0, ("items", [items[0] - 1] + items[1:]))
+    broken_line("last-item-one-more", 0, ("items", items[:-1] + [items[-1] + 1]))
+    broken_line("items-exchanged", 0, ("items", [items[1], items[0]] + items[2:]))
+    broken_line("items-equal", 0, ("items", [items[0]] + items[:1] + items[2:]))
+    broken_line("reserved-first", 0, ("reserved", b"\1" + bytes(46)))
+    broken_line("reserved-last", 0, ("reserved", bytes(46) + b"\x80"))
+    broken_line("cell-missing", 1, ("cells", lambda cells: cells & cells - 1))
+    broken_line("cell-more", 1, ("cells", lambda cells: cells | cells + 1))
+    broken_line("cell-beside", 1, ("cells", lambda cells: cells ^ 3 * (cells & -cells)))
+
+    def broken_lists(name, change):
+        table = Table(64, skew, mask=0xff0000ff, uuid=uuid, block_size=64, code=skew_code)
+        table.lists = change(table.lists)
+        add_broken(f"directory-{name}", "directory", table.data())
+
+    broken_lists("lists-one-byte-more", lambda lists: lists + b"\0")
+    broken_lists("lists-one-byte-less", lambda lists: lists[:-1])
+    broken_lists("no-lists", lambda lists: b"")
+    assert len(items) * bits % 8
+    broken_lists("bit-behind-list", lambda lists: lists[:-1] + bytes([lists[-1] | 0x80]))
+    # a list where cells would do, and the other way round
+    table = fresh()
+    parts = table.keys
+    table.directory[0].listed, table.directory[0].bits = 3, 64
+    table.directory[0].items = parts
+    while len({part >> 65 - table.directory[0].bits for part in parts}) == 3:
+        table.directory[0].bits -= 1
+    table.directory[0].items = [part >> 64 - table.directory[0].bits for part in parts]
+    table.lists = table.directory[0].list_data()
+    add_broken("directory-list-not-needed", "directory", table.data())
+    # two keys in one cell, and no list of them
+    table = Table(64, [2**62, 2**62 + 1], block_size=64, groups=[[2**62], [2**62 + 1]])
+    table.directory[0].listed, table.lists = 0, b""
+    add_broken("directory-no-list", "directory", table.data())
 
     # the statistics
-    for codec, field, value in ((XOR, "union", -1), (DELTA, "intersection", 1), (XOR, "largest_group", 1),
-                                (DELTA, "pairs", -1)):
+    for field, value in (("union", -1), ("intersection", 1), ("largest_group", 1), ("pairs", -1)):
         values = sorted({0x10 | numbers.bits(16) for _ in range(60)})
-        table = Table(16, codec, values, mask=0x0321, uuid=uuid)
+        table = Table(16, values, mask=0x0321, uuid=uuid)
         assert table.union & 1 and not table.intersection & 1 and table.largest_group > 1
         add_to(field, value)(table)
-        add_broken(f"{CODECS[codec]}-statistics-{field.replace('_', '-')}", "statistics", table.data())
+        add_broken(f"statistics-{field.replace('_', '-')}", "statistics", table.data())
     values = [0x8001, 0x8011, 0x9001]
-    table = Table(16, XOR, values, mask=0x00ff, uuid=uuid)
+    table = Table(16, values, mask=0x00ff, uuid=uuid)
     table.union = values[0] | values[1] | values[2]
     add_broken("statistics-union-permuted", "statistics", table.data())
     table = fresh()
-    table.directory[0][0], table.pairs = 1, 2**64 - 1
+    table.directory[0].first, table.pairs = 1, 2**64 - 1
     add_broken("directory-before-statistics", "directory", table.data())
     for i, (name, value) in enumerate((("union", 1), ("intersection", ALL_BITS), ("largest-group", 1), ("pairs", 1))):
         header(f"statistics-empty-{name}", "statistics", 128 + 8 * i, "Q", value)
 
 
 def blocks():
-    def add_valid(name, codec, f, values, lengths, block):
-        add("block", f"block-{name}", block_text(codec, f, lengths, block),
+    def add_block(name, f, anchor, code, values, block, before=None, long=False):
+        """A valid one."""
+        add("block", f"block-{name}", block_text(f, anchor, code, before, block, long),
             fingerprints=[as_text(value, f) for value in values])
-        return lengths, block
+        return block
 
-    def add_xor(name, f, values, block_size=128, lengths=None):
-        lengths = lengths or code_lengths(count_positions(values, f))
-        return add_valid(name, XOR, f, values, lengths, xor_block(values, f, lengths, block_size))
+    def add_written(name, f, anchor, code, values, before=None, size=64, **options):
+        return add_block(name, f, anchor, code, values, written(values, before, f, code, anchor, size, **options),
+                         before)
 
-    def add_delta(name, f, values, width=None, block_size=64):
-        width = best_width(values, block_size) if width is None else width
-        assert fitting(values, width, block_size) == len(values)
-        return add_valid(name, DELTA, f, values, [0] * 64, delta_block(values, f, width, block_size))[1]
-
-    def add_broken(name, fault, codec, f, lengths, block, *changes):
-        block = bytearray(block)
-        for at, new in changes:
-            block[at:at + len(new)] = new
-        add("block", f"block-{name}", block_text(codec, f, lengths, block), fault)
-
-    def broken_delta(name, fault, f, block, *changes, lengths=(0,) * 64):
-        add_broken(f"delta-{name}", fault, DELTA, f, lengths, block, *changes)
+    def broken(name, fault, f, anchor, code, block, before=None, long=False):
+        add("block", f"block-{name}", block_text(f, anchor, code, before, block, long), fault)
 
     def bits_set(block, *bits):
         block = bytearray(block)
@@ -871,145 +1092,338 @@ def blocks():
             block[bit // 8] |= 1 << bit % 8
         return block
 
-    def counts(n, width):
-        return 0, struct.pack("<H", n | width << 10)
-
-    # the examples of chapter 7
-    example = [0x12, 0x15, 0x16, 0x96, 0x97]
-    block = add_delta("example-delta", 8, example, 6)
-    assert block == bytes.fromhex("0518 0000000000000012 33") + bytes(50) + bytes.fromhex("05410c")
-    assert best_width(example, 64) == 0 and all(fitting(example, width, 64) == 5 for width in range(8))
-    add_delta("example-delta-of-writer", 8, example)
-    broken_delta("count-0", "count", 8, block, counts(0, 6))
-    broken_delta("count-0-width-63", "count", 8, block, counts(0, 63))
-    broken_delta("first-low-bit", "bits", 8, block, (8, b"\x80"))
-    broken_delta("bits-before-count", "bits", 8, block, (2, b"\1"), counts(0, 63))
-    broken_delta("code", "code", 8, block, lengths=lengths_of(p0=1))
-    broken_delta("code-complete", "code", 8, block, (0, b"\0\0"), lengths=lengths_of(p0=2, p5=2, p6=2, p7=2))
-    broken_delta("order", "order", 8, block, (61, b"\x04"))
-    broken_delta("order-equal", "order", 8, block, (61, b"\x04\x41"))
-    broken_delta("order-equal-to-first", "order", 8, block, (63, b"\0"))
-    broken_delta("one-bit-too-few", "overrun", 8, block, (10, b"\x13"))
-    broken_delta("no-bits", "overrun", 8, block, (10, b"\0"))
-    broken_delta("padding-after-high-parts", "padding", 8, bits_set(block, 86))
-    broken_delta("padding-before-low-parts", "padding", 8, bits_set(block, 487))
-    lengths, block = add_xor("example-xor", 8, example, 64)
-    assert lengths == lengths_of(p0=2, p5=2, p6=2, p7=2)
-    assert block == bytes.fromhex("0500 0000000000000012 5e0003") + bytes(51)
-    lengths, block = add_xor("example-xor-128", 8, example)
-    add_broken("xor-count-0", "count", XOR, 8, lengths, block, (0, b"\0\0"))
-    add_broken("xor-count-946", "count", XOR, 8, lengths, block, (0, struct.pack("<H", 946)))
-    add_broken("xor-first-low-bit", "bits", XOR, 8, lengths, block, (8, b"\x80"))
-    add_broken("xor-bits-before-count", "bits", XOR, 8, lengths, block, (8, b"\x80"), (0, b"\0\0"))
-    add_broken("xor-order", "order", XOR, 8, lengths, block, (9, b"\x16"))
-    add_broken("xor-padding-first", "padding", XOR, 8, lengths, block, (12, b"\x07"))
-    add_broken("xor-padding-last", "padding", XOR, 8, lengths, block, (127, b"\x80"))
+    def downwards(key, chain):
+        """The values of a chain of differences and classes."""
+        return [key - sum(d for d, _ in chain[:i]) for i in range(len(chain), -1, -1)]
 
     numbers = Numbers(3)
-    # xor
-    lengths, block = add_xor("xor-one", 16, [0x1234])
-    add_broken("xor-code-none-assigned", "code", XOR, 16, lengths, block, (0, b"\2"))
-    add_broken("xor-one-padding-first", "padding", XOR, 16, lengths, block, (10, b"\1"))
-    add_xor("xor-f1", 1, [0, 1])
-    add_xor("xor-f3-all", 3, list(range(8)), 64)
-    add_xor("xor-tail-of-63-bits", 64, [0, ALL_BITS], 64)
-    # positions 0, 1, ... 6, so tails of 63 to 57 bits, none of which begins with a byte
-    x = [0]
-    for below in range(63, 56, -1):
-        x.append(x[-1] + (1 << below) + (numbers.bits(48) | 1))
-    assert count_positions(x, 64)[:7] == [1] * 7
-    add_xor("xor-tails-of-63-to-57-bits", 64, x)
-    add_xor("xor-full", 32, exactly_full(XOR, 32)[0])
-    add_xor("xor-code-length-11", 12, [0] + [2**i for i in range(12)], lengths=ladder(11))
-    add_xor("xor-f64-512", 64, numbers.distinct(20, 64), block_size=512)
-    lengths, block = add_xor("xor-two", 16, [0x1234, 0x1235])
-    add_broken("xor-code-not-assigned", "code", XOR, 16, lengths, block, (10, b"\1"))
-    values = one_bit_too_long(32)
-    lengths = code_lengths(count_positions(values, 32))
-    add_broken("xor-overrun-by-one-bit", "overrun", XOR, 32, lengths, xor_block(values, 32, lengths, 128))
-    # code lengths; the block itself needs none of them
-    _, block = add_xor("xor-one-8000", 16, [0x8000])
-    for name, lengths in (("length-12", ladder(12)), ("length-12-only", lengths_of(p0=12)),
-                          ("length-255", lengths_of(p0=1, p1=1, p2=255)),
-                          ("incomplete", lengths_of(p3=1, p4=2)),
-                          ("incomplete-by-one-of-11-bits", ladder(11)[:1] + [0] + ladder(11)[2:]),
-                          ("over-full", lengths_of(p0=1, p1=1, p2=11)),
-                          ("over-full-twice", lengths_of(p0=1, p1=1, p2=1, p3=1)),
-                          ("single-of-length-2", lengths_of(p15=2)),
-                          ("position-f", lengths_of(p15=1, p16=1)),
-                          ("position-f-single", lengths_of(p16=1)),
-                          ("position-63", lengths_of(p0=1, p63=1))):
-        add_broken(f"xor-code-{name}", "code", XOR, 16, lengths, block)
-    lengths = code_lengths(count_positions(range(1024), 10))
-    values = next(list(range(first, last + 1)) for last in range(1024) for first in range(0, last, 2)
-                  if bits_needed(range(first, last + 1), 10, lengths) == 1024 and last % 2 == 0)
-    _, block = add_xor("xor-full-consecutive", 10, values, lengths=lengths)
-    add_broken("xor-overrun-by-code", "overrun", XOR, 10, lengths, block, (0, struct.pack("<H", len(values) + 1)))
+    plain = Code(2, [2] * 4, 8)
+    block = add_written("example", 8, 8, plain, EXAMPLE)
+    assert block == bytes.fromhex("2e19") + bytes(60) + bytes.fromhex("1c60")
+    # a far difference of 0, and what stands between the code and the tail of a near one
+    broken("padding-first-after-codes", "padding", 8, 8, plain, bits_set(block, 17, 18))
+    broken("padding-behind-code", "padding", 8, 8, plain, bits_set(block, 19))
+    broken("padding-before-tails", "padding", 8, 8, plain, bits_set(block, 497 - 8))
+    block = add_written("example-3-3-2-1", 8, 8, Code(2, [3, 3, 2, 1], 8), EXAMPLE)
+    add_written("example-whole", 8, 8, plain, EXAMPLE, whole=True)
+    add_written("example-after-11", 8, 8, plain, EXAMPLE, before=0x11)
 
-    # delta: one fingerprint, which leaves all bits to padding; widths, which it has no use for
-    block = add_delta("delta-one", 16, [0x1234])
-    broken_delta("one-padding-first", "padding", 16, bits_set(block, 80))
-    broken_delta("one-padding-last", "padding", 16, bits_set(block, 511))
-    add_delta("delta-one-width-56", 16, [0x1234], 56)
-    for width in range(57, 64):
-        broken_delta(f"width-{width}", "overrun", 16, block, counts(1, width))
-    broken_delta("width-57-would-fit", "overrun", 64, delta_block([0, 1, 2], 64, 57, 64))
-    # widths of low parts; the last high part is as high as there is room for it, or as f has bits
-    for width in (0, 1, 8, 15, 31, 32, 33, 47, 55, 56):
-        most = min((432 - 5 * (width + 1) << width) + (1 << width) - 1, 2**63)
-        values = [first := numbers.bits(63)]
-        values += sorted({first + 1 + numbers.below(most) for _ in range(4)} | {first + most})
-        assert len(values) == 6
-        add_delta(f"delta-width-{width}", 64, values, width)
-    # a low part has more bits than a fingerprint
-    add_delta("delta-width-more-than-f", 8, [0, 3, 255], 20)
-    for f in (1, 2, 5, 8):
-        add_delta(f"delta-f{f}-all", f, list(range(2**f)), None, 64 if f < 8 else 128)
-    for f in (11, 31, 33, 47, 57, 63):
-        add_delta(f"delta-f{f}", f, [0, *numbers.distinct(4, f), 2**f - 1])
-    add_delta("delta-f64", 64, [0, *numbers.distinct(2, 64), ALL_BITS])
-    full, _ = exactly_full(DELTA, 32)
-    add_delta("delta-full", 32, full, None, 128)
-    # 1023 fingerprints, the most; the last bit of the high parts is the last before the low ones, or of the block
-    block = add_delta("delta-1023", 10, list(range(1023)), None, 512)
-    broken_delta("1023-one-bit-too-few", "overrun", 10, block, (10, b"\x54"))
-    add_delta("delta-1023-width-2", 12, numbers.distinct(1023, 12), 2, 1024)
-    broken_delta("1023-in-64-bytes", "overrun", 10, block[:64])
-    block = add_delta("delta-last-bit-of-block", 10, [100, 531], 0)
-    assert block[63] == 0x80
-    broken_delta("high-part-cut-off", "overrun", 10, block[:63] + b"\0")
-    values = [5, 6, 5 + (432 - 2 * 12 << 11) + 0x7ff]
-    block = add_delta("delta-last-bit-before-low-parts", 32, values, 11)
-    broken_delta("last-bit-among-low-parts", "overrun", 32,
-                 delta_block(values[:2] + [values[2] + (1 << 11)], 32, 11, 64))
-    # (n - 1)(w + 1) is all the room there is, and one bit more
-    block = add_delta("delta-no-zeros", 64, [2**40 + i for i in range(37)], 11)
-    broken_delta("one-difference-too-many", "overrun", 64, block, counts(38, 11))
-    broken_delta("full-of-ones", "order", 64, block[:10] + b"\xff" * 54)
-    values = [2**40 + i for i in range(36)]
-    broken_delta("one-bit-too-many", "overrun", 64, delta_block(values, 64, 26, 128))
-    block = add_delta("delta-no-zeros-width-0", 64, [7], 0)
-    broken_delta("width-0-434", "overrun", 64, block[:10] + b"\xff" * 54, counts(434, 0))
-    broken_delta("width-0-433", "order", 64, block[:10] + b"\xff" * 54, counts(433, 0))
-    broken_delta("width-56-9-in-64-bytes", "overrun", 64, block[:10] + b"\xff" * 54, counts(9, 56))
-    # too few bits, and low parts full of ones, which are none of them
-    block = add_delta("delta-low-parts-of-ones", 64, [9] + [9 + (i << 20) + 0xfffff for i in range(5)], 20)
-    broken_delta("low-parts-of-ones-one-bit-too-few", "overrun", 64, block, (10, b"\x55\0"))
-    # fingerprints that fall, by their low parts; sums that wrap
-    block = delta_block([100, 100 + 256 + 9, 100 + 256 + 9], 64, 8, 64)
-    broken_delta("equal-low-parts", "order", 64, block)
-    broken_delta("order-by-low-parts", "order", 64, delta_block([100, 100 + 256 + 9, 100 + 256 + 8], 64, 8, 64))
-    add_delta("delta-no-wrap", 64, [ALL_BITS - 300, ALL_BITS - 1, ALL_BITS], 4)
-    for name, f, last, width in (("to-0", 64, 2**64, 4), ("to-0-f8", 8, 2**8, 4), ("to-less", 64, 2**64 + 1, 4),
-                                 ("to-less-f63", 63, 2**63 + 1, 50)):
-        broken_delta(f"wrap-{name}", "order", f, delta_block([2**f - 300 if f > 8 else 200, last], f, width, 64))
-    # a difference of 2^f and more: modulo 2^64, the fingerprint is once more behind the one before it
-    for name, f, values, width in (("high-part", 8, [0, 2**8 + 1], 0), ("high-part-f64", 64, [3, 2**64 + 4], 56),
-                                   ("high-part-f1", 1, [0, 3], 0), ("twice", 12, [5, 6, 2 * 2**12 + 7], 6),
-                                   ("low-part", 8, [0, 2**8 + 1], 12), ("low-part-f16", 16, [1, 2, 5 * 2**16 + 3], 56),
-                                   ("high-part-2-70", 64, [3, 2**70 + 4], 56)):
-        block = delta_block(values, f, width, 64 if max(values) < 2**70 else 4096)
-        broken_delta(f"wrap-around-{name}", "order", f, block)
+    # anchors, up to the limit of a short one
+    single, wide = Code(1, [1, 1], 64), Code(20, [1, 2, 3, 3], 64)
+    for f in (1, 8, 63, 64):
+        code = Code(1, [1, 1], f)
+        add_written(f"f{f}-greatest", f, 1, code, [2**f - 1], whole=True)
+        add_written(f"f{f}-greatest-from-0", f, min(f, 63), code, [0, 2**f - 1] if f < 57 else [2**f - 2, 2**f - 1])
+        add_written(f"f{f}-0", f, 1, code, [0])
+        add_written(f"f{f}-0-whole", f, 1, code, [0], whole=True)
+        if f > 1:
+            add_written(f"f{f}-short-at-the-end", f, 3, code, [2**f - 1], before=2**f - 3)
+    for anchor in (1, 2, 7, 8, 62, 63):
+        most = 2**anchor - 1
+        for before in (None, 10**18 + 3):
+            name = f"anchor-{anchor}-{'first' if before is None else 'after-another'}"
+            base = before or 0
+            add_written(f"{name}-most", 64, anchor, single, [base + most], before=before, whole=False)
+            add_written(f"{name}-most-and-one-whole", 64, anchor, single, [base + most + 1], before=before)
+            add_written(f"{name}-least", 64, anchor, single, [base + (before is not None)], before=before, whole=False)
+            add_written(f"{name}-least-whole", 64, anchor, single, [base + (before is not None)], before=before,
+                        whole=True)
+    add_written("anchor-as-wide-as-f", 33, 33, Code(1, [1, 1], 33), [2**32 + 77], before=2**32 - 1)
+    broken("anchor-as-wide-as-f-below-before", "order", 33, 33, Code(1, [1, 1], 33),
+           block_of(64, 33, Code(1, [1, 1], 33), 33, 76, [[]]), 77)
+    for f, anchor, before in ((8, 4, 0xf8), (63, 4, 2**63 - 3), (64, 4, 2**64 - 3), (64, 63, 2**64 - 3), (1, 1, 0)):
+        code = Code(1, [1, 1], f)
+        broken(f"order-short-anchor-of-2-{f}-{anchor}", "order", f, anchor, code,
+               block_of(64, f, code, anchor, 0, [[]]), before)
+        broken(f"order-short-anchor-behind-greatest-{f}-{anchor}", "order", f, anchor, code,
+               block_of(64, f, code, anchor, 0, [[]]), 2**f - 1)
+        broken(f"order-whole-anchor-behind-greatest-{f}-{anchor}", "order", f, anchor, code,
+               block_of(64, f, code, anchor, 2**f - 1, [[]], True), 2**f - 1)
+    for name, key in (("equal", 1000), ("below", 999), ("0", 0)):
+        broken(f"order-key-{name}", "order", 64, 5, single, block_of(64, 64, single, 5, key, [[]], True), 1000)
+
+    # codes; the block itself needs none of them
+    none = block_of(64, 16, Code(1, [1, 1], 16), 16, 0x1234, [[]])
+    for name, near, lengths in (
+            ("none", 0, []), ("one-class", 0, [1]), ("one-class-of-6-bits", 0, [6]), ("length-0-first", 0, [0, 1, 1]),
+            ("gap", 0, [1, 0, 1]), ("gap-before-last", 0, [1, 2, 3, 3] + [0] * 59 + [6]),
+            ("length-7", 0, [1, 2, 3, 4, 5, 6, 7, 7]), ("length-255", 0, [1, 1, 255]),
+            ("incomplete", 0, [2, 2, 2]), ("incomplete-by-one-of-6-bits", 0, [1, 2, 3, 4, 5, 6]),
+            ("over-complete", 0, [1, 2, 2, 2]), ("over-complete-by-one-of-6-bits", 0, [1, 1, 6]),
+            ("over-complete-twice", 0, [1] * 4), ("near-17", 17, [1, 1]), ("near-255", 255, [1, 1]),
+            ("near-16-3-classes", 16, [1, 2, 2]), ("near-0-19-classes", 0, [4] * 13 + [5] * 6),
+            ("64-classes", 0, [6] * 64)):
+        code = Code(0, [1, 1], 16)
+        code.near, code.lengths = near, lengths
+        broken(f"code-{name}", "code", 16, 16, code, none)
+    broken("code-before-order", "code", 16, 16, Code(17, [1, 1], 16), none, 0xffff)
+    for f, near, lengths, fine in ((16, 16, [1, 1], True), (16, 15, [1, 2, 2], True),
+                                   (16, 0, [4] * 14 + [5] * 4, True), (64, 57, [1, 1], True), (64, 58, [1, 1], False),
+                                   (57, 57, [1, 1], True), (58, 58, [1, 1], False), (1, 1, [1, 1], True),
+                                   (1, 0, [1, 2, 2], True), (1, 1, [1, 2, 2], False), (1, 0, [2] * 4, False),
+                                   (64, 0, [5] * 5 + [6] * 54, True), (64, 1, [5] * 5 + [6] * 54, False),
+                                   (64, 0, [5] * 4 + [6] * 56, False), (64, 0, [6] * 64, False),
+                                   (57, 0, [5] * 5 + [6] * 54, True), (56, 0, [5] * 5 + [6] * 54, False)):
+        code = Code(near, lengths, f)
+        name = f"code-f{f}-near-{near}-{len(lengths)}-classes"
+        if fine:
+            add_written(name, f, min(f, 63), code, [0, 1])
+        else:
+            broken(name, "code", f, min(f, 63), code, block_of(64, f, single, 1, 0, [[]]))
+
+    # each class of many, the greatest and the least difference of it
+    for near, lengths in ((0, [5] * 5 + [6] * 54), (7, [4] * 14 + [6] * 8), (30, [6] * 4 + [5] * 2 + [3, 2, 2, 2]),
+                          (57, [1, 1]), (0, [1, 1]), (3, [1, 2, 3, 4, 5, 6, 6]), (3, [6, 6, 5, 4, 3, 2, 1])):
+        code, chain = Code(near, lengths, 64), []
+        for symbol in range(len(lengths)):
+            low = 1 if symbol == 0 else 1 << near + symbol - 1
+            high = 2**57 - 1 if symbol == code.far else (1 << near + symbol) - 1
+            chain += [(d, symbol) for d in {low, high, (low + high) // 2} if code.lowest(d) is not None and high >= low]
+        key = 2**64 - 77
+        values = downwards(key, chain)
+        assert values[0] >= 0
+        add_block(f"each-class-near-{near}-lengths-{lengths[0]}-to-{lengths[-1]}", 64, 60, code, values,
+                  block_of(4096, 64, code, 60, key, [chain], True, places=[]))
+    # a far difference in place of each other
+    code = Code(3, [1, 2, 3, 4, 5, 6, 6], 40)
+    for d in (1, 7, 8, 15, 16, 100, 255, 256, 2**39):
+        chain = [(d, 6), (5, 0)] + [(d, 6)] * (d < 2**39)
+        add_block(f"far-{d}", 40, 40, code, downwards(2**40 - 1, chain),
+                  block_of(64, 40, code, 40, 2**40 - 1, [chain]))
+    # a difference of 0 ends a chain; a near one reads as padding, a far one has a code that is none
+    broken("difference-0-far", "padding", 40, 40, code, block_of(64, 40, code, 40, 77, [[(3, 0), (0, 6)]]))
+    broken("difference-0-near-then-another", "padding", 40, 40, code,
+           block_of(64, 40, code, 40, 77, [[(3, 0), (0, 0), (3, 0)]]))
+    code = Code(0, [2, 1, 2], 40)
+    broken("difference-0-of-no-bits", "padding", 40, 40, code,
+           block_of(64, 40, code, 40, 77, [[(1, 1), (0, 0), (1, 1)]]))
+
+    # exactly full blocks, without padding; and all that is left is too little
+    for size, f, lengths in ((64, 64, [1, 2, 3, 3]), (128, 64, [1, 2, 3, 3]), (512, 60, [3, 3, 2, 1]),
+                             (256, 64, [2] * 4)):
+        code, anchor = Code(20, lengths, f), 40
+        for left in range(0, 21):
+            room = 8 * size - 1 - anchor - left
+            costs = [code.bits(symbol) for symbol in range(4)]
+            choices = ((a, b, c, d) for d in range(3) for c in range(25) for b in range(25)
+                       for a in [(room - costs[1] * b - costs[2] * c - costs[3] * d) // costs[0]]
+                       if a >= 0 and costs[0] * a + costs[1] * b + costs[2] * c + costs[3] * d == room)
+            counts = next(choices, None)
+            if counts is None or left and left % 5 != 1:
+                continue
+            chain = []
+            for symbol, count in enumerate(counts):
+                chain += [((1 << code.tail_of(symbol)) - 1 - i | (symbol in (1, 2)) << code.tail_of(symbol), symbol)
+                          for i in range(count)]
+            key = 2**anchor - 1
+            if sum(d for d, _ in chain) > key:
+                chain = [(d if symbol < 3 else 2**20 + i, symbol) for i, (d, symbol) in enumerate(chain)]
+            block = add_block(f"full-but-{left}-bits-{size}-{lengths[0]}", f, anchor, code, downwards(key, chain),
+                              block_of(size, f, code, anchor, key, [chain]))
+            at = 1 + anchor + sum(code.lengths[symbol] for _, symbol in chain)
+            if left:
+                broken(f"full-but-{left}-bits-{size}-{lengths[0]}-padding-first", "padding", f, anchor, code,
+                       bits_set(block, at))
+                broken(f"full-but-{left}-bits-{size}-{lengths[0]}-padding-last", "padding", f, anchor, code,
+                       bits_set(block, at + left - 1))
+
+    # in 64 bytes a chain ends before its codes have more than 64 bits
+    add_block("codes-of-64-bits", 64, 8, single, range(101, 166), block_of(64, 64, single, 8, 165, [[(1, 0)] * 64]))
+    broken("codes-of-65-bits", "padding", 64, 8, single, block_of(64, 64, single, 8, 165, [[(1, 0)] * 64 + [(1, 1)]]))
+    broken("codes-of-64-bits-and-tail", "padding", 64, 8, single, block_of(64, 64, single, 8, 165, [[(1, 0)] * 65]))
+    code = Code(1, [2, 2, 2, 3, 3], 64)
+    chain = [(1, 0)] * 20 + [(2, 1)] * 10 + [(8, 3)]
+    for more, bits in (([], 63), ([(1, 0)], 65), ([(4, 2)], 65), ([(8, 3)], 66)):
+        values = downwards(200, chain + (more if bits < 64 else []))
+        block = block_of(64, 64, code, 8, 200, [chain + more])
+        name = f"codes-of-63-bits-and-{bits - 63}"
+        if bits == 63:
+            add_block(name, 64, 8, code, values, block)
+        else:
+            broken(f"{name}-{more[0][0]}", "padding", 64, 8, code, block)
+    add_block("codes-of-66-bits-in-128-bytes", 64, 8, code, downwards(200, chain + [(8, 3)]),
+              block_of(128, 64, code, 8, 200, [chain + [(8, 3)]]))
+    code = Code(1, [2, 2, 2, 2], 64)
+    add_block("codes-of-64-bits-by-twos", 64, 8, code, downwards(200, [(2, 1), (4, 2)] * 16),
+              block_of(64, 64, code, 8, 200, [[(2, 1), (4, 2)] * 16]))
+    code = Code(0, [2, 1, 2], 64)
+    add_block("codes-of-64-bits-without-tails", 64, 8, code, range(101, 166),
+              block_of(64, 64, code, 8, 165, [[(1, 1)] * 64]))
+    broken("codes-of-65-bits-without-tails", "padding", 64, 8, code, block_of(64, 64, code, 8, 165, [[(1, 1)] * 65]))
+    # but where codes may be long
+    for name, own, chain in (("65", single, [(1, 0)] * 64 + [(1, 1)]), ("65-near", single, [(1, 0)] * 65),
+                             ("65-without-tails", code, [(1, 1)] * 65), ("66", code, [(1, 1)] * 64 + [(5, 2)]),
+                             ("487", code, [(1, 1)] * 487), ("430-and-far", code, [(1, 1)] * 427 + [(77, 2)]),
+                             ("128-and-8", Code(1, [1, 2, 2], 64), [(1, 0)] * 128 + [(2, 1)] * 4),
+                             ("64", single, [(1, 0)] * 64), ("1", single, [(1, 0)])):
+        block = block_of(64, 64, own, 24, 10000, [chain])
+        add_block(f"long-codes-of-{name}", 64, 24, own, downwards(10000, chain), block, long=True)
+        if sum(own.lengths[symbol] for _, symbol in chain) > 64:
+            broken(f"long-codes-of-{name}-not-allowed", "padding", 64, 24, own, block)
+    block = block_of(64, 64, single, 24, 10000, [[(1, 0)] * 100])
+    broken("long-codes-padding-first", "padding", 64, 24, single, bits_set(block, 126), long=True)
+    broken("long-codes-padding-last", "padding", 64, 24, single, bits_set(block, 410), long=True)
+    broken("long-codes-up-to-the-end-but-two-bits", "padding", 64, 24, code,
+           block_of(64, 64, code, 24, 10000, [[(1, 1)] * 485 + [(5, 2)]]), long=True)
+    broken("long-codes-order", "order", 64, 24, code, block_of(64, 64, code, 24, 400, [[(1, 1)] * 401]), long=True)
+    broken("long-codes-order-before", "order", 64, 24, code, block_of(64, 64, code, 24, 400, [[(1, 1)] * 300]), 100,
+           long=True)
+    for size in (128, 1024):
+        block = block_of(size, 64, single, 24, 5, [[]])
+        broken(f"long-codes-in-{size}-bytes", "code", 64, 24, single, block, long=True)
+    # codes up to the tails, one bit too many, and up to the last bit of a block without tails
+    code = Code(0, [2, 1, 2], 64)
+    add_block("codes-up-to-the-end", 64, 10, code, downwards(2000, [(1, 1)] * 1013),
+              block_of(128, 64, code, 10, 2000, [[(1, 1)] * 1013]), 980)
+    broken("codes-up-to-the-end-but-two-bits", "padding", 64, 10, code,
+           block_of(128, 64, code, 10, 2000, [[(1, 1)] * 1011 + [(5, 2)]]), 980)
+
+    # order
+    code = Code(4, [1, 2, 2], 12)
+    for before in (None, 99):
+        lowest = 0 if before is None else before + 1
+        name = "first-block" if before is None else "after-another"
+        for size in (64, 128):
+            add_block(f"down-to-lowest-{name}-{size}", 12, 12, code, [lowest, lowest + 3, 500],
+                      block_of(size, 12, code, 12, 500, [[(500 - lowest - 3, 2), (3, 0)]]), before)
+            for below in (1, 2, 3, 2**11):
+                for first in (0, 4):
+                    chain = [(500 - lowest - first, 2)] + [(first + below, 2)]
+                    broken(f"order-{below}-below-lowest-{name}-{first}-{size}", "order", 12, 12, code,
+                           block_of(size, 12, code, 12, 500, [chain]), before)
+            broken(f"order-before-padding-{name}-{size}", "order", 12, 12, code,
+                   bits_set(block_of(size, 12, code, 12, 500, [[(501 - lowest, 2)]]), 60), before)
+    far = Code(10, [1, 1], 64)
+    broken("order-far-wraps", "order", 64, 10, far, block_of(64, 64, far, 10, 1000, [[(2**57 - 1, 1)] * 2]))
+    # as far as differences go, it wraps again and again
+    chain = [(2**57 - 1, 1)] * 140
+    broken("order-wraps-twice", "order", 64, 10, far, block_of(2048, 64, far, 10, 1000, [chain], places=[]))
+
+    # 1023 fingerprints, and more
+    ones = Code(0, [2, 1, 2], 64)
+    for n in (1022, 1023):
+        for size in (256, 512, 1024, 2048, 4096):
+            values = list(range(5000, 5000 + n))
+            add_written(f"{n}-in-{size}", 64, 10, single if size > 256 else ones, values, 4990, size)
+    for n in (1024, 1025, 2000):
+        for size in (256, 512, 1024, 2048, 4096):
+            if n == 2000 and size == 256:
+                continue
+            values = list(range(5000, 5000 + n))
+            code = single if size > 512 else ones
+            broken(f"count-{n}-in-{size}", "count", 64, 12, code, written(values, 4990, 64, code, 12, size), 4990)
+            if size >= 1024:
+                broken(f"count-{n}-in-{size}-one-chain", "count", 64, 12, code,
+                       written(values, 4990, 64, code, 12, size, count=1), 4990)
+    values = list(range(5000, 6024))
+    broken("order-before-count", "order", 64, 12, single, written(values, 4990, 64, single, 12, 512), 5000)
+    broken("order-before-count-in-4096", "order", 64, 12, single, written(values, 4990, 64, single, 12, 4096), 5000)
+    broken("count-before-padding", "count", 64, 12, single,
+           bits_set(written(values, 4990, 64, single, 12, 512), 2100), 4990)
+
+    # chains
+    mixed = Code(22, [2, 2, 2, 2], 40)
+    values = numbers.distinct(120, 33)
+    for size, most in ((1024, 2), (2048, 2), (4096, 4)):
+        for count in range(1, most + 1):
+            for before in (None, values[0] - 1):
+                name = f"chains-{count}-{size}-{'first' if before is None else 'after-another'}"
+                block = add_written(name, 40, 40, mixed, values, before, size, count=count)
+        for count in range(1, most + 1):
+            few = values[:count]
+            add_written(f"chains-{count}-of-one-each-{size}", 40, 40, mixed, few, None, size, count=count)
+        add_written(f"one-{size}", 40, 40, mixed, values[:1], None, size)
+        chains = cut_into_chains(values, most)[::-1]
+        offsets = [values[-1] - chain[-1] for chain in chains[1:]]
+        parts = [steps(chain, mixed) for chain in chains]
+        for width in (max(offsets).bit_length() + 1, 63):
+            add_block(f"chains-width-{width}-{size}", 40, 40, mixed, values,
+                      block_of(size, 40, mixed, 40, values[-1], parts, offsets=offsets, width=width))
+        begin = 41 + list_bits(size, max(offsets).bit_length())
+        ends = [begin + sum(steps_bits(part, mixed) for part in parts[:i + 1]) for i in range(most - 1)]
+        room = 8 * size - begin - sum(steps_bits(part, mixed) for part in parts)
+        gap = room // most
+        spread = [end + gap * (i + 1) for i, end in enumerate(ends)]
+        block = add_block(f"chains-with-gaps-{size}", 40, 40, mixed, values,
+                          block_of(size, 40, mixed, 40, values[-1], parts, offsets=offsets, places=spread))
+        for i, place in enumerate([*spread, 8 * size]):
+            codes = sum(mixed.lengths[symbol] for _, symbol in parts[i])
+            at = (begin if i == 0 else spread[i - 1]) + codes
+            # a far difference of 0, and what stands between the code and the tail of a near one
+            top = place - sum(mixed.tail_of(symbol) for _, symbol in parts[i])
+            broken(f"chains-padding-{i}-far-{size}", "padding", 40, 40, mixed, bits_set(block, at, at + 1))
+            broken(f"chains-padding-{i}-behind-code-{size}", "padding", 40, 40, mixed, bits_set(block, at + 2))
+            broken(f"chains-padding-{i}-before-tail-{size}", "padding", 40, 40, mixed, bits_set(block, top - 23))
+
+        def shaped(name, fault, chains, offsets, places, key=1000, before=None, width=12, change=None, whole=False):
+            """A block of this key, its chains of single fingerprints where they are none."""
+            block = block_of(size, 40, mixed, 40, key, chains, whole, offsets, places, width)
+            block = change(block) if change else block
+            broken(f"chains-{name}-{size}", fault, 40, 40, mixed, block, before)
+
+        begin = 41 + list_bits(size, 12)
+        low = [(7, 0)]
+        # a place where the highest chain begins: that is of its key alone
+        add_block(f"chains-place-of-entries-end-{size}", 40, 40, mixed, [893, 900, 1000],
+                  block_of(size, 40, mixed, 40, 1000, [[], low], offsets=[100], places=[begin], width=12))
+        add_block(f"chains-place-of-last-bit-{size}", 40, 40, mixed, [900, 993, 1000],
+                  block_of(size, 40, mixed, 40, 1000, [low, []], offsets=[100], places=[8 * size - 1], width=12))
+        shaped("place-in-entries", "overrun", [low], [100], [begin - 1])
+        shaped("place-0", "overrun", [low], [100], [0])
+        # offsets down to the lowest number allowed
+        for before in (None, 499):
+            lowest, name = (0, "first") if before is None else (500, "after-another")
+            add_block(f"chains-lowest-offset-{name}-{size}", 40, 40, mixed, [lowest, 993, 1000],
+                      block_of(size, 40, mixed, 40, 1000, [low, []], offsets=[1000 - lowest], places=[begin + 100],
+                               width=12), before)
+            shaped(f"offset-one-too-many-{name}", "order", [low, []], [1001 - lowest], [begin + 100], before=before)
+            shaped(f"difference-below-lowest-{name}", "order", [low, [(901 - lowest, 3)]], [100], [begin + 100],
+                   before=before)
+            add_block(f"chains-difference-to-lowest-{name}-{size}", 40, 40, mixed, [lowest, 900, 993, 1000], block_of(
+                size, 40, mixed, 40, 1000, [low, [(900 - lowest, 3)]], offsets=[100], places=[begin + 100], width=12),
+                before)
+        shaped("offset-above-key-63-bits", "order", [low], [2**63 - 1], [begin + 300], width=63)
+        # chains that lead to the key of the one below, and beyond; next to it is as far as they go
+        add_block(f"chains-next-to-each-other-{size}", 40, 40, mixed, [893, 900, 901, 1000], block_of(
+            size, 40, mixed, 40, 1000, [[(99, 0)], low], offsets=[100], places=[begin + 100], width=12))
+        for d in (100, 101, 107, 110, 1000):
+            shaped(f"overlap-{d}", "order", [[(d, 0)], low], [100], [begin + 100])
+        # chains that are not there
+        absent = block_of(size, 40, mixed, 40, 1000, [low], width=12)
+        add_block(f"chains-absent-with-width-{size}", 40, 40, mixed, [993, 1000], absent)
+        for place in (1, begin - 1, begin + 1000):
+            shaped(f"absent-with-place-{place}", "padding", [low], [0], [place])
+        shaped("absent-with-place-of-less-than-its-own", "padding", [low], [0], [41])
+        # the key first, then the list, then what is in the chains
+        shaped("key-before-place", "order", [low], [100], [0], before=1000, whole=True)
+        shaped("place-before-offset", "overrun", [low], [1001], [0])
+        shaped("place-before-differences", "overrun", [[(1001, 3)]], [100], [begin - 1])
+        shaped("offset-before-padding", "order", [low], [1001], [begin + 100],
+               change=lambda block: bits_set(block, 8 * size - 100))
+        if most == 4:
+            add_block("chains-of-keys-at-one-place", 40, 40, mixed, [900, 901, 902, 1000], block_of(
+                size, 40, mixed, 40, 1000, [[]] * 4, offsets=[98, 99, 100], places=[begin] * 3, width=12))
+            for name, offsets in (("equal", [100, 100]), ("descend", [100, 99]), ("equal-last", [50, 100, 100]),
+                                  ("descend-last", [50, 100, 1])):
+                places = [begin + 100 * (i + 1) for i in range(len(offsets))]
+                shaped(f"offsets-{name}", "order", [low], offsets, places)
+                shaped(f"offsets-{name}-before-place-behind", "order" if len(offsets) == 2 else "overrun", [low],
+                       offsets, places[:2] + [0])
+            shaped("places-descend", "overrun", [low], [100, 200], [begin + 100, begin + 99])
+            shaped("places-descend-last", "overrun", [low], [100, 200, 300], [begin + 100, begin + 200, begin + 199])
+            shaped("places-to-0", "overrun", [low], [100, 200], [begin + 100, 0])
+            shaped("overrun-in-second-behind-order-in-first", "order", [low], [1001, 1002], [begin + 100, 0])
+            shaped("offset-behind-absent", "padding", [low], [0, 100], [])
+            shaped("offset-and-place-behind-absent", "padding", [low], [0, 100], [0, begin + 100])
+            shaped("last-offset-behind-absent", "padding", [low, low], [100, 0, 1], [begin + 100])
+            shaped("last-place-behind-absent", "padding", [low, low], [100, 0, 0], [begin + 100, 0, 1])
+            for i in range(3):
+                parts = [low, low, low, low]
+                parts[i] = [(100, 0)]
+                shaped(f"overlap-of-{i}", "order", parts, [100, 200, 300], [begin + 100, begin + 200, begin + 300])
+            # the highest chain is looked at as well as the lowest
+            shaped("below-0-in-lowest", "order", [low, low, low, [(701, 3)]], [100, 200, 300],
+                   [begin + 100, begin + 200, begin + 300])
 
 
 def groups():
@@ -1020,15 +1434,22 @@ def groups():
         data = group_bytes(entries, **options) if data is None else data
         listed = [f"{x:016x} {value}" for x, value in entries] if fault == "ok" else None
         add("group", f"group-{name}", f"group {runs_of(data)}\n".encode(), fault, listed)
+        return data
 
     def broken(name, fault, data):
         add_group(name, None, fault, data)
+
+    def alike(*fingerprints):
+        return [(x, 0) for x in fingerprints]
+
+    def start(n, width):
+        return struct.pack("<H", n | width << 10)
 
     fingerprints = numbers.distinct(99, 64)
     entries = sorted((x, numbers.below(5 * 10**6)) for x in fingerprints)
     add_group("random", entries)
     add_group("of-a-dense-stretch", sorted((x >> 26, numbers.below(5 * 10**6)) for x in fingerprints))
-    add_group("one", [(77, 5)])
+    assert len(add_group("one", [(77, 5)])) == 19
     add_group("one-of-the-greatest", [(ALL_BITS, ALL_BITS)])
     add_group("two-extremes", [(0, 0), (ALL_BITS, ALL_BITS)])
     add_group("extremes-among-others", [(0, ALL_BITS)] + entries[:80] + [(ALL_BITS, 0)])
@@ -1041,32 +1462,72 @@ def groups():
     add_group("values-of-64-bits", [(x, (0, ALL_BITS, numbers.bits(64))[min(i, 2)])
                                     for i, (x, _) in enumerate(entries[:30])])
     add_group("fingerprints-of-several", sorted((x, numbers.below(9999)) for x in fingerprints[:40] for _ in range(3)))
-    add_group("foreign-other-width", entries, width=56, block_size=800)
+    add_group("foreign-other-width", entries, width=56, size=800)
     add_group("foreign-wider-values", entries, b=29)
     add_group("foreign-lower-base", entries, b=30, base=0)
+    add_group("foreign-room-to-spare", entries[:5], size=60)
+    add_group("foreign-one-width-56", [(77, 5)], width=56)
     few = entries[:7]
-    add_group("foreign-4096-bytes", few, block_size=4096 - 9 - -(-7 * 24 // 8), b=24, base=0)
+    assert len(add_group("foreign-4096-bytes", few, size=4096 - 19 - 21, b=24, base=0)) == 4096
+    # widths of low parts; the last high part is as high as there is room for it, or as 64 bits allow
+    for width in (0, 1, 8, 15, 31, 32, 33, 47, 55, 56):
+        most = min((432 - 5 * (width + 1) << width) + (1 << width) - 1, 2**63)
+        first = numbers.bits(63)
+        drawn = sorted({first + 1 + numbers.below(most) for _ in range(4)} | {first + most})
+        assert len(drawn) == 5
+        add_group(f"foreign-width-{width}", alike(first, *drawn), width=width, size=54)
+    # the last bit of the high parts is the last in front of the low ones, or of the differences
+    full = add_group("foreign-last-bit-of-differences", [(100, 3), (531, 4)], width=0, size=54)
+    assert full[19 + 53] == 0x80
+    broken("high-part-cut-off", "overrun", full[:19 + 53] + b"\0" + full[19 + 54:])
+    add_group("foreign-last-bit-before-low-parts", alike(5, 6, 5 + (432 - 2 * 12 << 11) + 0x7ff), width=11, size=54)
+    broken("last-bit-among-low-parts", "overrun",
+           group_bytes(alike(5, 6, 5 + (432 - 2 * 12 + 1 << 11) + 0x7ff), width=11, size=54))
+    # (n - 1)(w + 1) is all the room there is, and one bit more
+    full = add_group("foreign-no-zeros", alike(*(2**40 + i for i in range(37))), width=11, size=54)
+    broken("one-difference-too-many", "overrun", patched(full, 0, start(38, 11)))
+    broken("one-bit-too-many", "overrun", group_bytes(alike(*(2**40 + i for i in range(36))), width=26, size=118))
+    broken("full-of-ones", "order", full[:19] + b"\xff" * 54)
+    broken("width-0-434", "overrun", start(434, 0) + full[2:19] + b"\xff" * 54)
+    broken("width-56-9-in-54-bytes", "overrun", start(9, 56) + full[2:19] + b"\xff" * 54)
+    # too few bits, and low parts full of ones, which are none of them
+    full = add_group("foreign-low-parts-of-ones", alike(9, *(9 + (i << 20) + 0xfffff for i in range(5))), width=20,
+                     size=54)
+    broken("low-parts-of-ones-one-bit-too-few", "overrun", patched(full, 19, b"\x55\0"))
+    broken("no-bits", "overrun", patched(full, 19, bytes(2)))
     good = group_bytes(entries)
-    block_end = len(good) - -(-99 * good[0] // 8)
+    end = len(good) - -(-99 * good[2] // 8)
     broken("size-0", "size", b"")
-    broken("size-72", "size", good[:72])
-    broken("size-4097", "size", group_bytes(few, block_size=4097 - 9 - 21, b=24, base=0))
-    assert len(group_bytes(few, block_size=4097 - 9 - 21, b=24, base=0)) == 4097
-    broken("values-of-65-bits", "overrun", patched(good, 0, b"\x41"))
-    broken("values-of-255-bits", "overrun", patched(good, 0, b"\xff"))
-    broken("block-of-63-bytes", "overrun", group_bytes([(1, 2), (2, 130)])[:-1])
-    broken("values-cut-off", "overrun", good[:block_end])
-    broken("count-0", "count", patched(good, 9, struct.pack("<H", good[10] >> 2 << 10)))
-    broken("count-0-values-of-65-bits", "overrun", patched(patched(good, 9, bytes(2)), 0, b"\x41"))
-    broken("width-57", "overrun", patched(group_bytes(few), 9, struct.pack("<H", 7 | 57 << 10)))
-    broken("differences-cut-off", "overrun", group_bytes(entries, block_size=block_end - 9 - 40))
-    broken("order-of-fingerprints", "order", group_bytes([(1 << 40, 1), (2 << 40, 2), (3 << 40, 9), (2 << 40, 3)], width=43))
+    broken("size-18", "size", good[:18])
+    broken("size-4097", "size", group_bytes(few, size=4097 - 19 - 21, b=24, base=0))
+    broken("size-before-count", "size", bytes(18))
+    broken("values-of-65-bits", "overrun", patched(good, 2, b"\x41"))
+    broken("values-of-255-bits", "overrun", patched(good, 2, b"\xff"))
+    broken("values-from-byte-18-on", "overrun", group_bytes([(1, 0), (1, ALL_BITS)])[:-2])
+    broken("values-cut-off", "overrun", good[:end])
+    broken("count-0", "count", patched(good, 0, start(0, good[1] >> 2)))
+    broken("count-0-width-63", "count", patched(good, 0, start(0, 63)))
+    broken("count-0-values-of-65-bits", "count", patched(patched(good, 0, bytes(2)), 2, b"\x41"))
+    for width in (57, 63):
+        broken(f"width-{width}", "overrun", patched(group_bytes([(1, 3)]), 0, start(1, width)))
+    broken("width-57-would-fit", "overrun", group_bytes(alike(0, 1, 2), width=57, size=54))
+    broken("differences-cut-off", "overrun", group_bytes(entries, size=end - 19 - 40))
+    broken("order-of-fingerprints", "order",
+           group_bytes([(1 << 40, 1), (2 << 40, 2), (3 << 40, 9), (2 << 40, 3)], width=43, size=40))
+    broken("order-of-fingerprints-by-low-parts", "order", group_bytes(alike(100, 365, 364), width=8, size=20))
     broken("order-of-values", "order", group_bytes([(1, 3), (2, 3), (2, 2)]))
     broken("order-equal", "order", group_bytes([(1, 3), (2, 3), (2, 3)]))
-    broken("value-of-2-64", "order", patched(group_bytes([(1, 3), (2, 4)]), 1, b"\xff" * 8))
+    broken("order-equal-to-first", "order", group_bytes([(1, 3), (1, 3), (2, 3)]))
+    broken("value-of-2-64", "order", patched(group_bytes([(1, 3), (2, 4)]), 3, b"\xff" * 8))
     broken("fingerprint-of-2-64", "order", patched(group_bytes([(1, 3), (20, 4)]), 11, b"\xff" * 8))
-    broken("padding-in-block", "padding", patched(group_bytes([(1, 3), (20, 4)]), 40, 1))
-    assert 99 * good[0] % 8
+    for name, last, width in (("to-0", 2**64, 4), ("to-less", 2**64 + 1, 4), ("to-the-same", 2**65 - 300, 56),
+                              ("to-more", 2**65 - 290, 56), ("by-high-part-2-70", 2**70 + 2**64 - 290, 56)):
+        first = ALL_BITS + 1 - 300
+        broken(f"wrap-{name}", "order", group_bytes(alike(first, last), width=width, size=2400))
+    broken("order-before-padding", "order", patched(group_bytes([(1, 3), (1, 3), (9, 3)], size=9), 19 + 5, 1))
+    broken("padding-behind-high-parts", "padding", patched(group_bytes([(1, 3), (20, 4)], size=40), 19 + 20, 1))
+    broken("padding-of-one", "padding", patched(group_bytes([(1, 3)], size=1), 19, 0x80))
+    assert 99 * good[2] % 8
     broken("padding-behind-values", "padding", patched(good, len(good) - 1, 0x80))
 
 
@@ -1190,12 +1651,13 @@ def manifests():
     changed("version-not-a-number", "magic", "idx-index", "idx-index one")
     changed("version-2-32", "magic", "idx-index", "idx-index 4294967296")
     changed("version-2-64", "magic", "idx-index", "idx-index 18446744073709551616")
-    changed("version-1", "version", "idx-index", "idx-index 1")
+    changed("version-0", "version", "idx-index", "idx-index 0")
+    changed("version-2", "version", "idx-index", "idx-index 2")
     changed("version-2-32-less-one", "version", "idx-index", "idx-index 4294967295")
-    add_data("version-1-all-else-broken", "version", b"idx-index 1\xff\0")
-    changed("version-and-space", "syntax", "idx-index", "idx-index 0 ")
-    changed("version-and-field", "syntax", "idx-index", "idx-index 0 0")
-    add_data("first-line-only", "checksum", b"idx-index 0\n")
+    add_data("version-2-all-else-broken", "version", b"idx-index 2\xff\0")
+    changed("version-and-space", "syntax", "idx-index", "idx-index 1 ")
+    changed("version-and-field", "syntax", "idx-index", "idx-index 1 0")
+    add_data("first-line-only", "checksum", b"idx-index 1\n")
     add_data("checksum-wrong", "checksum", patched(data, -2, b"0" if data[-2:-1] != b"0" else b"1"))
     add_data("checksum-of-other-bytes", "checksum", patched(data, 100, 1))
     add_data("checksum-upper-case", "checksum", data[:-17] + data[-17:].upper())
@@ -1354,8 +1816,9 @@ def sums():
 
     add_broken("empty-file", "magic", b"")
     add_broken("magic", "magic", sums_header(patched(good, 0, 1)))
-    add_broken("version-1", "version", sums_header(patched(good, 8, 1)))
-    add_broken("version-1-all-else-broken", "version", b"idxdsums\1\0\0\0\xff")
+    add_broken("version-0", "version", sums_header(patched(good, 8, 1)))
+    add_broken("version-2", "version", sums_header(patched(good, 8, 3)))
+    add_broken("version-2-all-else-broken", "version", b"idxdsums\2\0\0\0\xff")
     add_broken("size-12-bytes", "size", good[:12])
     add_broken("size-63-bytes", "size", good[:63])
     add_broken("reserved-12", "reserved", sums_header(patched(good, 12, 1)))
@@ -1466,8 +1929,9 @@ def removals():
 
     broken("empty-file", "magic", b"")
     broken("magic", "magic", removed_header(patched(good, 0, 1)))
-    broken("version-1", "version", removed_header(patched(good, 8, 1)))
-    broken("version-1-all-else-broken", "version", b"idxremov\1\0\0\0\xff")
+    broken("version-0", "version", removed_header(patched(good, 8, 1)))
+    broken("version-2", "version", removed_header(patched(good, 8, 3)))
+    broken("version-2-all-else-broken", "version", b"idxremov\2\0\0\0\xff")
     broken("size-12-bytes", "size", good[:12])
     broken("size-63-bytes", "size", good[:63])
     broken("reserved", "reserved", removed_header(patched(good, 15, 0x80)))
@@ -1516,7 +1980,7 @@ def two_segments():
         lines.append(f"segment {number:06} {uuid_text(uuid)} {len(fingerprints)} {len(fingerprints) + 5} 0")
         for i, (mask, radius) in enumerate(tables):
             values = sorted(permute(fingerprint, mask, f) for fingerprint in fingerprints)
-            table = Table(f, DELTA if number == 1 else XOR, values, mask, radius, i, uuid)
+            table = Table(f, values, mask, radius, i, uuid)
             assert sorted(table.plain()) == [as_text(fingerprint, f) for fingerprint in fingerprints]
             name = f"{number:06}/table-{i:02}.tbl"
             write(f"valid/two-segments.idx/{name}", table.data())

@@ -10,15 +10,15 @@
 
 #if defined(__x86_64__)
 #define IDXF_X86
-#define IDXF_BMI2 __attribute__((target("bmi,bmi2,popcnt")))
+#define IDXF_BMI2 __attribute__((target("bmi,bmi2,lzcnt,popcnt")))
 #define IDXF_AVX512                                                                                                    \
-    __attribute__((target("bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"                 \
+    __attribute__((target("bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"           \
                           "avx512vpopcntdq")))
 
 /* Instructions, as bits of a set. */
 enum {
     IDXF_HAS_POPCNT = 1 << 0,
-    IDXF_HAS_LZCNT = 1 << 1, /* nothing is compiled for it yet, and some virtual machines hide it from Haswell */
+    IDXF_HAS_LZCNT = 1 << 1,
     IDXF_HAS_BMI1 = 1 << 2,
     IDXF_HAS_BMI2 = 1 << 3,
     IDXF_HAS_AVX2 = 1 << 4,
@@ -31,7 +31,7 @@ enum {
     IDXF_HAS_AVX512VPOPCNTDQ = 1 << 11,
 
     /* What functions marked IDXF_BMI2 and IDXF_AVX512 need. Compilers take AVX-512 to include AVX2. */
-    IDXF_BMI2_SET = IDXF_HAS_POPCNT | IDXF_HAS_BMI1 | IDXF_HAS_BMI2,
+    IDXF_BMI2_SET = IDXF_HAS_POPCNT | IDXF_HAS_LZCNT | IDXF_HAS_BMI1 | IDXF_HAS_BMI2,
     IDXF_AVX512_SET = IDXF_BMI2_SET | IDXF_HAS_AVX2 | IDXF_HAS_AVX512F | IDXF_HAS_AVX512BW | IDXF_HAS_AVX512DQ |
                       IDXF_HAS_AVX512VL | IDXF_HAS_AVX512VBMI | IDXF_HAS_AVX512VBMI2 | IDXF_HAS_AVX512VPOPCNTDQ,
 };

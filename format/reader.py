@@ -22,13 +22,15 @@ from operator import and_, or_
 
 import xxhash
 
-VERSION, PAGE, BLOCK_HEADER = 0, 4096, 10
+VERSION, PAGE = 1, 4096
 LINE, LINE_CELLS, LINE_BLOCKS = 64, 448, 56
-CODECS = ("xor", "delta")
+MOST_IN_BLOCK, MOST_TAIL = 1023, 57
 
 Manifest = namedtuple("Manifest", "uuid bits id_type by_id tables sequence segments")
 Segment = namedtuple("Segment", "number uuid fingerprints documents removed")
-Header = namedtuple("Header", "number uuid mask bits radius codec block_size fingerprints blocks lengths statistics")
+Header = namedtuple("Header", "number uuid mask bits radius anchor near block_size fingerprints blocks lengths "
+                              "statistics lists long")
+Code = namedtuple("Code", "codes near tail classes")
 
 class Fault(Exception):
     """What is wrong with a file: one of the names of chapter 9."""
@@ -137,7 +139,7 @@ def read_manifest(data):
     require(len(data) <= 262144, "size")
     require(data[-26:] == b"checksum %016x\n" % checksum(data[:-26]), "checksum")
     lines = iter(data[:-26].split(b"\n"))
-    require(next(lines) == b"idx-index 0", "syntax")
+    require(next(lines) == b"idx-index %d" % VERSION, "syntax")
     # from here on, a line that lacks is read as an empty one
     uuid = uuid_of(*fields_of(next(lines, b""), b"uuid", 1))
     f = number(*fields_of(next(lines, b""), b"bits", 1))
@@ -176,17 +178,19 @@ def read_manifest(data):
 def read_header(data):
     check_start(data, b"idxtable", PAGE)
     require(u64(data, 4088) == checksum(data[:4088]), "checksum")
-    require(not data[43] and not any(data[160:4088]), "reserved")
-    *fields, statistics = struct.unpack_from("<I16sQBBBxIQQ64s32s", data, 12)
-    h = Header(*fields, struct.unpack("<4Q", statistics))
+    require(not any(data[169:4088]), "reserved")
+    *fields, lengths, statistics, lists, long = struct.unpack_from("<I16sQBBBBIQQ64s32sQB", data, 12)
+    h = Header(*fields, lengths, struct.unpack("<4Q", statistics), lists, long)
     require(1 <= h.bits <= 64, "bits")
     require(0 < h.mask < 2**h.bits, "mask")
     require(h.radius <= 3, "radius")
-    require(h.codec < len(CODECS), "codec")
+    require(1 <= h.anchor <= min(h.bits, 63), "anchor")
     require(h.block_size in (64, 128, 256, 512, 1024, 2048, 4096), "block-size")
     require(h.blocks < 2**32 and h.fingerprints <= 2**h.bits, "count")
-    require(h.blocks <= h.fingerprints <= h.blocks * most_in_block(h.block_size), "count")
-    codes_of(h.lengths, h.bits, CODECS[h.codec])
+    require(h.blocks <= h.fingerprints <= h.blocks * MOST_IN_BLOCK, "count")
+    require(h.lists <= h.blocks * 8, "count")
+    require(h.long <= (h.block_size == 64), "code")
+    code_of(h.near, h.lengths, h.bits)
     return h
 
 def compare(h, number, uuid, mask, f, radius, fingerprints):
@@ -197,19 +201,30 @@ def compare(h, number, uuid, mask, f, radius, fingerprints):
     require(h.radius == radius, "radius")
     require(h.fingerprints == fingerprints, "count")
 
+def list_of(parts):
+    """The bits of a cell's number, and the bytes, of the list of keys at these parts of their line."""
+    bits = next(b for b in range(1, 65) if len({part >> 64 - b for part in parts}) == len(parts))
+    stream = sum((part >> 64 - bits) << i * bits for i, part in enumerate(parts))
+    return bits, stream.to_bytes(-(-len(parts) * bits // 8), "little")
+
 def directory_of(keys):
-    """The bytes of the directory of blocks with these keys."""
-    lines = -(-len(keys) // LINE_BLOCKS)
-    cells = [[] for _ in range(lines)]
+    """The bytes of the directory of blocks with these keys: its lines, and its lists."""
+    count = -(-len(keys) // LINE_BLOCKS)
+    parts = [[] for _ in range(count)]
     for key in keys:
-        line, rest = divmod(key * lines, 2**64)
-        cells[line].append(rest * LINE_CELLS // 2**64)
-    directory, first = b"", 0
-    for held in cells:
-        crowded = len(held) if len(set(held)) < len(held) else 0
-        directory += struct.pack("<II", first, crowded) + sum(1 << cell for cell in set(held)).to_bytes(56, "little")
+        line, part = divmod(key * count, 2**64)
+        parts[line].append(part)
+    lines, lists, first = b"", b"", 0
+    for held in parts:
+        cells = {part * LINE_CELLS // 2**64 for part in held}
+        if len(cells) == len(held):
+            lines += struct.pack("<II", first, 0) + sum(1 << cell for cell in cells).to_bytes(56, "little")
+        else:
+            bits, own = list_of(held)
+            lines += struct.pack("<IIQB47x", first, len(held), len(lists), bits)
+            lists += own
         first += len(held)
-    return directory
+    return lines, lists
 
 def statistics_of(fingerprints, mask, f):
     """Union, intersection, largest group and pairs of fingerprints that are permuted and left-aligned."""
@@ -224,7 +239,8 @@ def read_table(data, expected=None):
     h = read_header(data)
     blocks_end = PAGE + h.blocks * h.block_size
     directory = pages(blocks_end) * PAGE
-    directory_end = directory + -(-h.blocks // LINE_BLOCKS) * LINE
+    lists = directory + -(-h.blocks // LINE_BLOCKS) * LINE
+    directory_end = lists + h.lists
     checksums = pages(directory_end) * PAGE
     require(len(data) == checksums + (checksums - PAGE) // PAGE * 8, "size")
     if expected:
@@ -232,101 +248,133 @@ def read_table(data, expected=None):
     for i, (expected,) in enumerate(struct.iter_unpack("<Q", data[checksums:])):
         require(checksum(data[PAGE * (i + 1):PAGE * (i + 2)]) == expected, "checksum")
     require(not any(data[blocks_end:directory]) and not any(data[directory_end:checksums]), "padding")
-    codes, fingerprints, keys = codes_of(h.lengths, h.bits, CODECS[h.codec]), [], []
+    code, before = code_of(h.near, h.lengths, h.bits), -1
+    fingerprints, keys = [], []
     for start in range(PAGE, blocks_end, h.block_size):
-        block, padding = read_block(data[start:start + h.block_size], h.bits, CODECS[h.codec], codes, fingerprints[-1:])
-        require(not padding, "padding")
-        fingerprints += block
-        keys.append(block[-1])
+        block = read_block(data[start:start + h.block_size], h.bits, h.anchor, code, h.long, before)
+        before = block[-1]
+        fingerprints += (x << 64 - h.bits for x in block)
+        keys.append(fingerprints[-1])
     require(len(fingerprints) == h.fingerprints, "count")
-    require(data[directory:directory_end] == directory_of(keys), "directory")
+    require((data[directory:lists], data[lists:directory_end]) == directory_of(keys), "directory")
     require(h.statistics == statistics_of(fingerprints, h.mask, h.bits), "statistics")
     return h, fingerprints
 
 # Chapter 6: the position code
 
-def codes_of(lengths, f, codec):
-    """The canonical code: a dictionary from (length, code) to position."""
-    used = sorted((length, position) for position, length in enumerate(lengths) if length)
-    require(codec == "xor" or not used, "code")
-    require(all(length <= 11 and position < f for length, position in used), "code")
-    complete = sum(2**(11 - length) for length, _ in used) == 2**11
-    require(complete or not used or len(used) == 1 and used[0][0] == 1, "code")
-    codes, code, last = {}, 0, 0
-    for length, position in used:
-        code <<= length - last
-        codes[length, code] = position
-        code, last = code + 1, length
-    return codes
+def code_of(near, lengths, f):
+    """The code of a table: a dictionary from (length, bits of the code as a number, first bit first) to the class."""
+    lengths = bytes(lengths)
+    used, tail = lengths.rstrip(b"\0"), min(f, MOST_TAIL)
+    require(len(used) >= 2 and all(1 <= length <= 6 for length in used), "code")
+    require(sum(2**(6 - length) for length in used) == 2**6, "code")
+    require(near + len(used) - 2 <= tail, "code")
+    codes, following, last = [0] * len(used), 0, 0
+    for length, number in sorted((length, number) for number, length in enumerate(used)):
+        following <<= length - last
+        codes[number] = following
+        following, last = following + 1, length
+    # that of class 0, continued by 0 bits to six, then cut to the length of each
+    zeros = codes[0] << 6 - used[0]
+    return Code({(length, codes[i] ^ zeros >> 6 - length): i for i, length in enumerate(used)}, near, tail, len(used))
+
+def difference_at(stream, at, top, code):
+    """What a reader meets with its codes read up to one bit, and its tails down to another: difference, l and t."""
+    length, bits = 0, 0
+    while (length, bits) not in code.codes:
+        length, bits, at = length + 1, bits << 1 | stream >> at & 1, at + 1
+    number = code.codes[length, bits]
+    leading = 0
+    if number == 0:
+        t = code.near
+    elif number == code.classes - 1:
+        t = code.tail
+    else:
+        t = code.near + number - 1
+        leading = 1 << t
+    return leading | stream >> max(top - t, 0) & 2**t - 1, length, t
 
 # Chapter 7: blocks
 
-def most_in_block(block_size):
-    return 8 * (block_size - BLOCK_HEADER) + 1
+def read_chain(stream, start, end, most_codes, key, lowest, code):
+    """The fingerprints of a chain, from its key downwards, none below the lowest, and its padding as a number."""
+    at, top, fingerprints = start, end, [key]
+    while len(fingerprints) <= MOST_IN_BLOCK:
+        d, length, t = difference_at(stream, at, top, code)
+        if at + length + t > top or at + length > start + most_codes or d == 0:
+            return fingerprints, stream >> at & 2**(top - at) - 1
+        require(fingerprints[-1] - d >= lowest, "order")
+        fingerprints.append(fingerprints[-1] - d)
+        at, top = at + length, top - t
+    return fingerprints, 0  # too many
 
-def read_xor(stream, end, count, f, codes):
-    """The differences of a block, each from the one before, as numbers of f bits, and the bits left over: padding."""
-    differences, start, longest = [], 80, max((length for length, _ in codes), default=0)
-    for _ in range(count):
-        length = code = 0
-        while (length, code) not in codes:
-            require(start < end, "overrun")
-            length, code, start = length + 1, code << 1 | stream >> start & 1, start + 1
-            require(length < longest or (length, code) in codes, "code")
-        t = f - 1 - codes[length, code]
-        require(start + t <= end, "overrun")
-        differences.append(1 << t | stream >> start & 2**t - 1)
-        start += t
-    return differences, stream >> start & 2**(end - start) - 1
+def read_block(block, f, anchor, code, long, before):
+    """The fingerprints of a block, permuted, as numbers of f bits; before: the key of the block before it, or -1."""
+    most_codes = 64 if len(block) == 64 and not long else 8 * len(block)
+    stream, end, at = int.from_bytes(block, "little"), 8 * len(block), 0
 
-def read_delta(stream, end, count, w):
-    """The differences of a block, all from its first fingerprint, and the padding."""
-    require(w <= 56, "overrun")
-    require(count * (w + 1) <= end - 80, "overrun")
-    room = end - count * w - 80
-    high = stream >> 80 & 2**room - 1
-    ones = [i for i in range(room) if high >> i & 1]
-    require(len(ones) >= count, "overrun")
-    low = [stream >> end - i * w & 2**w - 1 for i in range(1, count + 1)]
-    differences = [one - i << w | low[i] for i, one in enumerate(ones[:count])]
-    return differences, high >> (ones[count - 1] + 1 if count else 0)
+    def take(bits):
+        nonlocal at
+        require(at + bits <= end, "overrun")
+        at += bits
+        return stream >> at - bits & 2**bits - 1
 
-def read_block(block, f, codec, codes, before=(), ordered=True):
-    """The fingerprints of a block, permuted and left-aligned, and its padding as a number; before: the last one."""
-    n, x = struct.unpack_from("<HQ", block)
-    if codec == "delta":
-        n, w = n % 2**10, n >> 10
-    require(x % 2**(64 - f) == 0, "bits")
-    require(n >= 1, "count")
-    stream, end = int.from_bytes(block, "little"), 8 * len(block)
-    fingerprints = [x]
-    if codec == "xor":
-        require(n <= most_in_block(len(block)), "count")
-        differences, padding = read_xor(stream, end, n - 1, f, codes)
-        for difference in differences:
-            fingerprints.append(fingerprints[-1] ^ difference << 64 - f)
+    lowest = before + 1
+    if take(1):
+        key = take(f)
     else:
-        differences, padding = read_delta(stream, end, n - 1, w)
-        fingerprints += [x + (difference << 64 - f) for difference in differences]
-    whole = [*before, *fingerprints]
-    require(not ordered or all(x < y for x, y in zip(whole, whole[1:])) and whole[-1] < 2**64, "order")
-    return fingerprints, padding
+        key = lowest + (take(anchor) - lowest) % 2**anchor
+    require(lowest <= key < 2**f, "order")
+    chains, padding = [[key, at]], 0  # from the highest on: key, and where it begins
+    if len(block) >= 1024:
+        width, place_bits = take(6), (end - 1).bit_length()
+        entries = [(take(width), take(place_bits)) for _ in range(3 if len(block) == 4096 else 1)]
+        chains[0][1] = at
+        missing = False
+        for offset, place in entries:
+            missing = missing or not offset
+            if missing:
+                padding |= offset | place
+                continue
+            require(place >= chains[-1][1], "overrun")
+            require(key - chains[-1][0] < offset <= key - lowest, "order")
+            chains.append([key - offset, place])
+    fingerprints = []
+    for i, (own, start) in enumerate(chains):
+        least, stop = (chains[i + 1][0] + 1, chains[i + 1][1]) if i + 1 < len(chains) else (lowest, end)
+        members, rest = read_chain(stream, start, stop, most_codes, own, least, code)
+        fingerprints += members
+        padding |= rest
+    require(len(fingerprints) <= MOST_IN_BLOCK, "count")
+    require(not padding, "padding")
+    return fingerprints[::-1]
 
 # Chapter 8: groups of documents and IDs, and the checksums of the document map
 
 def read_group(data):
     """The entries of a group of documents."""
-    require(73 <= len(data) <= 4096, "size")
-    b, base, n = data[0], u64(data, 1), u64(data, 9) % 2**10
-    size = len(data) - 9 - -(-n * b // 8)
-    require(b <= 64 and size >= 64, "overrun")
-    fingerprints, padding = read_block(data[9:9 + size], 64, "delta", None, ordered=False)
-    packed = int.from_bytes(data[9 + size:], "little")
-    values = [base + (packed >> i * b & 2**b - 1) for i in range(n)]
+    require(19 <= len(data) <= 4096, "size")
+    n, w = int.from_bytes(data[:2], "little") % 2**10, data[1] >> 2
+    b, base, first = data[2], u64(data, 3), u64(data, 11)
+    require(n >= 1, "count")
+    require(w <= 56 and b <= 64, "overrun")
+    end = 8 * (len(data) - -(-n * b // 8))
+    require(end >= 8 * 19, "overrun")
+    require((n - 1) * (w + 1) <= end - 8 * 19, "overrun")
+    stream = int.from_bytes(data, "little")
+    room = end - (n - 1) * w - 8 * 19
+    high = stream >> 8 * 19 & 2**room - 1
+    ones = [i for i in range(room) if high >> i & 1][:n - 1]
+    require(len(ones) == n - 1, "overrun")
+    fingerprints = [first]
+    for i, one in enumerate(ones, 1):
+        low = stream >> end - i * w & 2**w - 1
+        fingerprints.append(first + ((one - i + 1 << w) + low))
+    values = [base + (stream >> end + i * b & 2**b - 1) for i in range(n)]
     entries = list(zip(fingerprints, values))
     require(all(x < y for x, y in zip(entries, entries[1:])), "order")
     require(fingerprints[-1] < 2**64 and max(values) < 2**64, "order")
-    require(not padding and not packed >> n * b, "padding")
+    require(not high >> (ones[-1] + 1 if ones else 0) and not stream >> end + n * b, "padding")
     return entries
 
 def read_ids(data, dictionary):
@@ -560,14 +608,15 @@ def bytes_of(value):
     return b"".join(bytes.fromhex(byte) * int(times or 1) for byte, _, times in runs)
 
 def read_block_text(text):
-    """A block written for people; gives its bits f, and its fingerprints left-aligned, which are not permuted."""
+    """A block written for people; gives its bits f, and its fingerprints, which are not permuted."""
     values = values_of(text)
-    f, codec = int(values["bits"]), CODECS[CODECS.index(values["codec"])]
+    f, anchor, before = int(values["bits"]), int(values["anchor-bits"]), values["before"]
+    code = code_of(int(values["near-bits"]), map(int, values["lengths"].split(" ")), f)
     block = bytes_of(values["block"])
     require(len(block) == int(values["block-size"]), "size")
-    fingerprints, padding = read_block(block, f, codec, codes_of(map(int, values["lengths"].split(" ")), f, codec))
-    require(not padding, "padding")
-    return f, fingerprints
+    long = int(values["long-codes"])
+    require(long <= (len(block) == 64), "code")
+    return f, read_block(block, f, anchor, code, long, -1 if before == "none" else int(before, 16))
 
 def read_vector(kind, data):
     """The fingerprints of a table or block, the entries or IDs of a group, records: lines of text; of others, nothing."""
@@ -576,7 +625,7 @@ def read_vector(kind, data):
         return [as_text(unpermute(x, h.mask, h.bits), h.bits) for x in fingerprints]
     if kind == "block":
         f, fingerprints = read_block_text(data.decode("ascii"))
-        return [as_text(x >> 64 - f, f) for x in fingerprints]
+        return [as_text(x, f) for x in fingerprints]
     if kind == "group":
         return [f"{x:016x} {value}" for x, value in read_group(bytes_of(values_of(data.decode("ascii"))["group"]))]
     if kind == "ids":
@@ -631,12 +680,15 @@ def command_index(folder):
     try:
         manifest = read_manifest(contents(path))
         for segment in manifest.segments:
-            same = None
+            same = shared = None
             for i, (mask, radius) in enumerate(manifest.tables):
                 name = f"{segment.number:06}/table-{i:02}.tbl"
                 path = os.path.join(folder, name)
                 expected = i, segment.uuid, mask, manifest.bits, radius, segment.fingerprints
-                plain = [unpermute(x, mask, manifest.bits) for x in read_table(contents(path), expected)[1]]
+                h, permuted = read_table(contents(path), expected)
+                shared = shared or h
+                require(h.block_size == shared.block_size, "block-size")
+                plain = [unpermute(x, mask, manifest.bits) for x in permuted]
                 same = sorted(plain) if same is None else same
                 if sorted(plain) != same:
                     print(f"{path}: other fingerprints than in the segment's first table")

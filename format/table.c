@@ -16,8 +16,8 @@ enum {
     AT_MASK = 32,
     AT_BITS = 40,
     AT_RADIUS = 41,
-    AT_CODEC = 42,
-    AT_RESERVED_BYTE = 43,
+    AT_ANCHOR_BITS = 42,
+    AT_NEAR_BITS = 43,
     AT_BLOCK_SIZE = 44,
     AT_FINGERPRINTS = 48,
     AT_BLOCKS = 56,
@@ -26,7 +26,9 @@ enum {
     AT_COMMON_BITS = 136,
     AT_LARGEST_GROUP = 144,
     AT_PAIRS = 152,
-    AT_RESERVED = 160,
+    AT_LIST_BYTES = 160,
+    AT_LONG_CODES = 168,
+    AT_RESERVED = 169,
     AT_CHECKSUM = 4088,
 };
 
@@ -39,24 +41,28 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
     idxf_store64(page + AT_MASK, header->mask);
     page[AT_BITS] = header->bits;
     page[AT_RADIUS] = header->radius;
-    page[AT_CODEC] = header->codec;
+    page[AT_ANCHOR_BITS] = header->anchor_bits;
+    page[AT_NEAR_BITS] = header->code.near_bits;
     idxf_store32(page + AT_BLOCK_SIZE, header->block_size);
     idxf_store64(page + AT_FINGERPRINTS, header->fingerprints);
     idxf_store64(page + AT_BLOCKS, header->blocks);
-    memcpy(page + AT_LENGTHS, header->lengths, IDXF_SYMBOLS);
+    memcpy(page + AT_LENGTHS, header->code.lengths, IDXF_CLASSES);
     idxf_store64(page + AT_SET_BITS, header->statistics.set_bits);
     idxf_store64(page + AT_COMMON_BITS, header->statistics.common_bits);
     idxf_store64(page + AT_LARGEST_GROUP, header->statistics.largest_group);
     idxf_store64(page + AT_PAIRS, header->statistics.pairs);
+    idxf_store64(page + AT_LIST_BYTES, header->list_bytes);
+    page[AT_LONG_CODES] = header->long_codes;
     idxf_store64(page + AT_CHECKSUM, idxf_checksum(page, AT_CHECKSUM));
 }
 
 static enum idxf_fault check_counts(const struct idxf_table_header *header) {
     uint64_t most = header->bits == 64 ? UINT64_MAX : UINT64_C(1) << header->bits;
-    uint64_t block_most = (header->block_size - IDXF_BLOCK_HEADER_BYTES) * UINT64_C(8) + 1;
     if (header->blocks > IDXF_MAX_BLOCKS || header->fingerprints > most) return IDXF_FAULT_COUNT;
-    if (header->fingerprints < header->blocks || header->fingerprints > header->blocks * block_most)
+    if (header->fingerprints < header->blocks || header->fingerprints > header->blocks * IDXF_MAX_BLOCK_FINGERPRINTS)
         return IDXF_FAULT_COUNT;
+    /* A list has two keys or more, and no more bits of each than a key has. */
+    if (header->list_bytes > header->blocks * sizeof(uint64_t)) return IDXF_FAULT_COUNT;
     return IDXF_OK;
 }
 
@@ -64,16 +70,15 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
     if (header->bits < 1 || header->bits > IDXF_MAX_BITS) return IDXF_FAULT_BITS;
     if (header->mask == 0 || (header->mask & ~idxf_low_bits(header->bits)) != 0) return IDXF_FAULT_MASK;
     if (header->radius > IDXF_MAX_RADIUS) return IDXF_FAULT_RADIUS;
-    if (header->codec >= IDXF_CODEC_COUNT) return IDXF_FAULT_CODEC;
+    if (header->anchor_bits < 1 || header->anchor_bits > header->bits || header->anchor_bits > IDXF_MAX_ANCHOR_BITS)
+        return IDXF_FAULT_ANCHOR;
     if (header->block_size < IDXF_MIN_BLOCK_SIZE || header->block_size > IDXF_MAX_BLOCK_SIZE ||
         (header->block_size & (header->block_size - 1)) != 0)
         return IDXF_FAULT_BLOCK_SIZE;
     enum idxf_fault fault = check_counts(header);
     if (fault != IDXF_OK) return fault;
-    for (size_t i = 0; i < IDXF_SYMBOLS && header->codec == IDXF_CODEC_DELTA; i++) {
-        if (header->lengths[i] != 0) return IDXF_FAULT_CODE;
-    }
-    return idxf_code_check(header->lengths, header->bits);
+    if (header->long_codes > (header->block_size == IDXF_MIN_BLOCK_SIZE)) return IDXF_FAULT_CODE;
+    return idxf_code_check(&header->code, header->bits);
 }
 
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
@@ -84,7 +89,6 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
     if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
     if (size < IDXF_PAGE_SIZE) return IDXF_FAULT_SIZE;
     if (idxf_load64(page + AT_CHECKSUM) != idxf_checksum(page, AT_CHECKSUM)) return IDXF_FAULT_CHECKSUM;
-    if (page[AT_RESERVED_BYTE] != 0) return IDXF_FAULT_RESERVED;
     for (size_t i = AT_RESERVED; i < AT_CHECKSUM; i++) {
         if (page[i] != 0) return IDXF_FAULT_RESERVED;
     }
@@ -93,11 +97,14 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
     header->mask = idxf_load64(page + AT_MASK);
     header->bits = page[AT_BITS];
     header->radius = page[AT_RADIUS];
-    header->codec = page[AT_CODEC];
+    header->anchor_bits = page[AT_ANCHOR_BITS];
+    header->code.near_bits = page[AT_NEAR_BITS];
     header->block_size = idxf_load32(page + AT_BLOCK_SIZE);
     header->fingerprints = idxf_load64(page + AT_FINGERPRINTS);
     header->blocks = idxf_load64(page + AT_BLOCKS);
-    memcpy(header->lengths, page + AT_LENGTHS, IDXF_SYMBOLS);
+    memcpy(header->code.lengths, page + AT_LENGTHS, IDXF_CLASSES);
+    header->list_bytes = idxf_load64(page + AT_LIST_BYTES);
+    header->long_codes = page[AT_LONG_CODES];
     header->statistics.set_bits = idxf_load64(page + AT_SET_BITS);
     header->statistics.common_bits = idxf_load64(page + AT_COMMON_BITS);
     header->statistics.largest_group = idxf_load64(page + AT_LARGEST_GROUP);
@@ -114,10 +121,16 @@ struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *heade
     layout.blocks = IDXF_PAGE_SIZE;
     layout.directory = round_to_page(layout.blocks + header->blocks * header->block_size);
     layout.directory_lines = idxf_directory_lines(header->blocks);
-    layout.checksums = round_to_page(layout.directory + layout.directory_lines * IDXF_LINE_BYTES);
+    layout.lists = layout.directory + layout.directory_lines * IDXF_LINE_BYTES;
+    layout.checksums = round_to_page(layout.lists + header->list_bytes);
     layout.pages = (layout.checksums - layout.blocks) / IDXF_PAGE_SIZE;
     layout.file_size = layout.checksums + layout.pages * 8;
     return layout;
+}
+
+struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header) {
+    return (struct idxf_block_form){header->bits, header->anchor_bits, header->block_size, header->code,
+                                    header->long_codes == 1};
 }
 
 /* ---- Statistics ---- */
@@ -126,8 +139,8 @@ void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned pre
     *counter = (struct idxf_statistics_counter){.statistics.common_bits = UINT64_MAX, .prefix = prefix};
 }
 
-/* So few at a time that the pairs counted do not overflow: groups have less than 2^47 members, since a table has at
- * most 2^32 blocks of 2^15. */
+/* So few at a time that the pairs counted do not overflow: groups have less than 2^42 members, since a table has at
+ * most 2^32 blocks of 2^10. */
 #define SLICE ((size_t)1 << 16)
 
 static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {

@@ -41,9 +41,11 @@ struct idxf_table_header {
     uint32_t block_size;
     uint8_t bits;
     uint8_t radius;
-    uint8_t codec;
-    uint8_t lengths[IDXF_SYMBOLS];
+    uint8_t anchor_bits;
+    struct idxf_code code;
+    uint8_t long_codes; /* 1 or 0: see struct idxf_block_form */
     struct idxf_statistics statistics;
+    uint64_t list_bytes; /* of the directory */
 };
 
 /* Byte offsets of the sections in the file, all multiples of 8; those of blocks, directory and checksums of the page
@@ -52,6 +54,7 @@ struct idxf_table_layout {
     uint64_t blocks;
     uint64_t directory;
     uint64_t directory_lines;
+    uint64_t lists;
     uint64_t checksums;
     uint64_t pages;
     uint64_t file_size;
@@ -66,5 +69,8 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
 
 /* The layout of a table with a valid header. */
 struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header);
+
+/* What its blocks have in common. */
+struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header);
 
 #endif

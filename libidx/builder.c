@@ -24,6 +24,7 @@ struct idx_builder {
     struct idxi_sorter sorter, by_id; /* the latter: hashes of IDs with fingerprints, where there is a map from IDs */
     struct idxi_distinct distinct;
     struct idxi_sample sample;
+    struct idxi_survey survey;
     struct idx_scheme scheme;
     uint64_t added;
     bool failed; /* it can only be freed */
@@ -49,8 +50,6 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
     if (size < IDX_MIN_BLOCK_SIZE || size > IDX_MAX_BLOCK_SIZE || (size & (size - 1)) != 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d",
                          size, IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
-    if (options->codec != IDX_CODEC_XOR && options->codec != IDX_CODEC_DELTA)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no codec %d", (int)options->codec);
     if ((unsigned)options->id_type >= IDXF_ID_TYPE_COUNT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no ID type %d", (int)options->id_type);
     if (options->by_id && options->id_type == IDX_ID_NONE)
@@ -203,6 +202,7 @@ static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fin
         distinct += !known;
     }
     idxi_sample_add(&builder->sample, fingerprints, distinct);
+    idxi_survey_add(&builder->survey, fingerprints, distinct, IDX_MAX_BITS);
     IDXI_TRY(idxi_distinct_add(&builder->distinct, fingerprints, distinct, error));
     return idxi_progress_add(&builder->progress, count, error);
 }
@@ -279,7 +279,8 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
     struct idxi_tables_made made;
     uint64_t total = 2 * builder->distinct.count * builder->scheme.table_count;
     uint64_t memory = options->memory_bytes, held = builder->distinct.on_disk ? 0 : builder->distinct.count * 8;
-    struct idxi_table_form form = {&builder->scheme, options->codec, options->block_size,
+    struct idxi_table_form form = {&builder->scheme,
+                                   idxi_survey_end(&builder->survey, options->bits, options->block_size),
                                    idxi_memory_of_keys(memory, options->threads), &builder->progress};
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, total, error));
     IDXI_TRY(idxi_tables_write(&builder->output, &form, &builder->distinct, options->threads,

@@ -261,6 +261,46 @@ static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
     free(inputs->tables);
 }
 
+/* Fingerprints that the code is chosen by, of the first table. */
+#define SURVEYED ((uint64_t)1 << 20)
+
+static enum idx_status survey(const struct combining *combining, struct idxi_stream *fingerprints,
+                              struct idxi_survey *survey, struct idx_error *error) {
+    uint64_t some[IDXI_STREAM_ENTRIES];
+    for (size_t count = 1; count > 0 && survey->fingerprints < SURVEYED;) {
+        IDXI_TRY(fingerprints->read(fingerprints, some, NULL, IDXI_STREAM_ENTRIES, &count, error));
+        idxi_survey_add(survey, some, count, combining->manifest->bits);
+    }
+    return IDX_OK;
+}
+
+/* How many fingerprints there will be, if of what is not surveyed as many are the same, or left out. */
+static uint64_t count_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
+                                   uint64_t surveyed) {
+    const struct idxi_combination *combination = combining->combination;
+    double all = (double)inputs->added.count, given = (double)inputs->added.given;
+    for (size_t i = 0; i < combination->source_count; i++) {
+        all += (double)combination->sources[i].segment->entry.fingerprints;
+        given += (double)inputs->tables[i].given;
+    }
+    return given > 0 ? (uint64_t)((double)surveyed * all / given) : 0;
+}
+
+static enum idx_status choose_form(struct combining *combining, struct idx_error *error) {
+    struct table_inputs inputs;
+    struct idxi_merging *merging = NULL;
+    struct idxi_survey surveyed = {0};
+    enum idx_status status = open_table_inputs(combining, 0, &inputs, error);
+    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, false, error);
+    if (status == IDX_OK) status = survey(combining, idxi_merging_stream(merging), &surveyed, error);
+    if (status == IDX_OK) surveyed.fingerprints = count_fingerprints(combining, &inputs, surveyed.fingerprints);
+    idxi_merging_close(merging);
+    close_table_inputs(&inputs, combining->combination->source_count);
+    uint32_t block_size = combining->combination->form->segments[0]->tables[0].header.block_size;
+    combining->form.blocks = idxi_survey_end(&surveyed, combining->manifest->bits, block_size);
+    return status;
+}
+
 static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_merging *merging = NULL;
@@ -328,6 +368,7 @@ static enum idx_status combine(struct combining *combining, struct idx_error *er
     struct idxi_combination *combination = combining->combination;
     size_t tasks = combining->form.scheme->table_count + (combining->manifest->by_id ? 2 : 1);
     IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
+    IDXI_TRY(choose_form(combining, error));
     IDXI_TRY(idxi_parallel(tasks, combination->threads, run_task, combining, combination->progress, error));
     IDXI_TRY(check_counts(combining, error));
     combination->output->segment.fingerprints = combining->tables[0].fingerprints;
@@ -337,13 +378,13 @@ static enum idx_status combine(struct combining *combining, struct idx_error *er
 }
 
 enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_error *error) {
-    const struct idxf_table_header *header = &combination->form->segments[0]->tables[0].header;
     const struct idx_scheme *scheme = &combination->form->scheme;
     struct combining combining = {
         .combination = combination,
         .manifest = combination->form->manifest,
-        .form = {scheme, (enum idx_codec)header->codec, header->block_size,
-                 idxi_memory_of_keys(combination->memory_bytes, combination->threads), combination->progress},
+        .form = {.scheme = scheme,
+                 .key_memory = idxi_memory_of_keys(combination->memory_bytes, combination->threads),
+                 .progress = combination->progress},
         .tables = calloc(scheme->table_count, sizeof *combining.tables),
     };
     enum idx_status status = combining.tables == NULL ? idxi_fail_memory(error) : combine(&combining, error);

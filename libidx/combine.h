@@ -30,7 +30,7 @@ struct idxi_text_id {
 
 /* What goes in. The arrays are the caller's; purge.h makes them. */
 struct idxi_combination {
-    const struct idx_index *form; /* whose bits, scheme, IDs, and first segment's codec and block size it gets */
+    const struct idx_index *form; /* whose bits, scheme, IDs, and first segment's block size it gets */
     struct idxi_source *sources;
     size_t source_count;
     /* Documents in memory: with their final numbers, or integer IDs; hashes of their IDs, with fingerprints. Entries

@@ -224,7 +224,7 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
                                     bool *found, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     struct idxf_group group;
-    uint64_t fingerprints[IDXF_MAX_GROUP];
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     size_t at = 0;
     *found = false;

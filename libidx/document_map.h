@@ -103,7 +103,7 @@ struct idxi_map_stream {
     struct idxi_page_cursor cursor;
     struct idxf_group group;
     size_t given; /* of the group's entries */
-    uint64_t fingerprints[IDXF_MAX_GROUP];
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     uint64_t documents; /* of the groups so far */
     uint64_t last_fingerprint, last_value;
     bool any;         /* was given */

@@ -259,7 +259,7 @@ static enum idx_status put_groups(struct idxi_map_writer *writer, size_t keep, s
 enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                     const uint64_t *values, size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
-        if (writer->waiting == IDXI_WAITING) IDXI_TRY(put_groups(writer, IDXF_MAX_GROUP - 1, error));
+        if (writer->waiting == IDXI_WAITING) IDXI_TRY(put_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
         idxi_heaviest_count(&writer->heaviest, fingerprints[i]);
         writer->fingerprints[writer->waiting] = fingerprints[i];
         writer->values[writer->waiting++] = values[i];

@@ -63,7 +63,7 @@ void idx_documents_close(struct idx_documents *documents) {
 static enum idx_status find_in_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                      uint64_t fingerprint, struct idxf_group *group, size_t *begin, size_t *end,
                                      struct idx_error *error) {
-    uint64_t fingerprints[IDXF_MAX_GROUP];
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     size_t at = 0;
     IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
     enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);

@@ -16,7 +16,6 @@ _Static_assert(IDX_MAX_TABLES == IDXF_MAX_TABLES, "one rule, one number");
 _Static_assert(IDX_MIN_BLOCK_SIZE == IDXF_MIN_BLOCK_SIZE, "one rule, one number");
 _Static_assert(IDX_MAX_BLOCK_SIZE == IDXF_MAX_BLOCK_SIZE, "one rule, one number");
 _Static_assert(IDX_MAX_RECIPE_BYTES == IDXF_MAX_RECIPE_BYTES, "one rule, one number");
-_Static_assert((int)IDX_CODEC_XOR == IDXF_CODEC_XOR && (int)IDX_CODEC_DELTA == IDXF_CODEC_DELTA, "one numbering");
 _Static_assert((int)IDX_ID_TEXT == IDXF_ID_TEXT && (int)IDX_ID_U64 == IDXF_ID_U64 && (int)IDX_ID_NONE == IDXF_ID_NONE,
                "one numbering");
 
@@ -122,9 +121,10 @@ enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, 
 }
 
 enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file) {
-    return idxi_fail(error, IDX_NEW_VERSION, file,
-                     "has format version %u, and libidx %s reads version %d only: use the idx that made it, or rebuild",
-                     version, IDX_VERSION, IDXF_VERSION);
+    const char *way = version == 0 ? "write it out by `idx dump` of release 0.1, and build it again from that"
+                                   : "use the idx that made it, or rebuild";
+    return idxi_fail(error, IDX_NEW_VERSION, file, "has format version %u, and libidx %s reads version %d only: %s",
+                     version, IDX_VERSION, IDXF_VERSION, way);
 }
 
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {

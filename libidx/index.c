@@ -135,6 +135,9 @@ static enum idx_status check_table(const struct idx_index *index, const struct i
     if (header->mask != index->scheme.tables[number].mask) fault = IDXF_FAULT_MASK;
     if (header->radius != index->scheme.tables[number].radius) fault = IDXF_FAULT_RADIUS;
     if (header->fingerprints != segment->entry.fingerprints) fault = IDXF_FAULT_COUNT;
+    if (fault == IDXF_OK && number > 0 && segment->tables[0].map != NULL &&
+        header->block_size != segment->tables[0].header.block_size)
+        fault = IDXF_FAULT_BLOCK_SIZE;
     return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, 0);
 }
 
@@ -179,22 +182,23 @@ static enum idx_status load_tables(struct idx_index *index, struct idxi_segment 
     return IDX_OK;
 }
 
-/* A writer makes all tables of a segment with one codec and block size; a file may have others. */
-static bool decode_alike(const struct idxi_segment *segment) {
-    const struct idxf_decoder *first = segment->tables[0].decoder;
-    for (size_t i = 0; i < segment->open_tables; i++) {
-        const struct idxf_decoder *decoder = segment->tables[i].decoder;
-        if (decoder == NULL || decoder->way->sift == NULL) return false;
-        if (decoder->way != first->way || decoder->block_size != first->block_size) return false;
-    }
-    return true;
-}
-
 enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment_number, int folder,
                                           struct idx_error *error) {
     struct idxi_segment *segment = index->segments[segment_number];
     struct idxf_record_rules rules = idxi_index_rules(index);
     return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
+}
+
+/* Notes which tables have one code, so that their blocks can be searched side by side: mostly all. */
+static void note_alike(struct idxi_segment *segment) {
+    for (size_t i = 0; i < segment->open_tables; i++) {
+        const struct idxf_table_header *header = &segment->tables[i].header;
+        size_t first = 0;
+        while (first < i && (memcmp(&segment->tables[first].header.code, &header->code, sizeof header->code) != 0 ||
+                             segment->tables[first].header.long_codes != header->long_codes))
+            first++;
+        segment->tables[i].alike = first;
+    }
 }
 
 static enum idx_status open_segment(struct idx_index *index, size_t number, struct idx_error *error) {
@@ -204,7 +208,7 @@ static enum idx_status open_segment(struct idx_index *index, size_t number, stru
     enum idx_status status = IDX_OK;
     for (size_t table = 0; table < index->scheme.table_count && status == IDX_OK; table++)
         status = idxi_segment_open_table(index, number, table, folder, error);
-    if (status == IDX_OK) segment->decodes_alike = decode_alike(segment);
+    note_alike(segment);
     if (status == IDX_OK) status = load_tables(index, segment, error);
     if (status == IDX_OK) status = idxi_segment_open_map(index, number, IDXI_MAP_DOCUMENTS, folder, error);
     if (status == IDX_OK && index->manifest->by_id)
@@ -516,12 +520,11 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
         .mask = reader->header.mask,
         .radius = reader->header.radius,
         .prefix = reader->prefix,
-        .codec = (enum idx_codec)reader->header.codec,
         .block_size = reader->header.block_size,
         .fingerprints = reader->header.fingerprints,
         .blocks = reader->header.blocks,
         .file_bytes = reader->layout.file_size,
-        .directory_bytes = reader->layout.directory_lines * IDXF_LINE_BYTES,
+        .directory_bytes = reader->layout.lists - reader->layout.directory + reader->header.list_bytes,
     };
     measure_skew(reader, properties);
     return IDX_OK;

@@ -25,8 +25,7 @@ struct idxi_segment {
     char *path;
     struct idxi_table *tables; /* as many as the scheme has */
     size_t open_tables;
-    bool decodes_alike; /* all tables, by a way that sifts */
-    uint8_t *loaded;    /* what is loaded of all tables, together in huge pages; or NULL */
+    uint8_t *loaded; /* what is loaded of all tables, together in huge pages; or NULL */
     size_t loaded_bytes;
     struct idxi_map map, by_id; /* the latter where the index has a map from IDs */
     bool map_open, by_id_open;

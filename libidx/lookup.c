@@ -136,20 +136,23 @@ static enum idx_status keep_fresh(const struct reading *reading, uint64_t *finge
     return IDX_OK;
 }
 
-static enum idx_status visit_block(struct reading *reading, const struct idxi_table *table, uint64_t block,
-                                   struct idx_error *error) {
-    struct idxf_block_cursor cursor;
-    uint64_t fingerprints[IDXF_CHUNK];
+/* Visits the fingerprints of the blocks from `begin` to `end`. */
+static enum idx_status visit_blocks(struct reading *reading, const struct idxi_table *table, uint64_t begin,
+                                    uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
+    struct idxf_start start = {0, 0};
     size_t count;
-    IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, block), error));
-    idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
-    while (!reading->stopped && (count = idxf_block_next(&cursor, fingerprints)) > 0) {
+    if (begin >= end) return IDX_OK;
+    if (begin > 0) IDXI_TRY(idxi_table_locate(table, begin, &start, error));
+    struct idxi_blocks blocks;
+    idxi_blocks_begin(&blocks, table, &start);
+    while (!reading->stopped) {
+        IDXI_TRY(idxi_blocks_read(&blocks, end, fingerprints, &count, error));
+        if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
         IDXI_TRY(keep_fresh(reading, fingerprints, &count, error));
         if (count > 0) reading->stopped = !reading->visit(reading->context, fingerprints, count);
     }
-    if (cursor.fault == IDXF_OK) return IDX_OK;
-    return idxi_fail_fault(error, cursor.fault, table->path, idxi_table_block_offset(table, block));
+    return IDX_OK;
 }
 
 /* ⌊blocks · part / parts⌋ */
@@ -163,9 +166,7 @@ static enum idx_status visit_pending(struct reading *reading, struct idx_error *
     size_t count;
     if (reading->stopped || !idxi_has_pending(reading->index)) return IDX_OK;
     IDXI_TRY(idxi_sort_pending(reading->index, true, &fingerprints, &count, error));
-    for (size_t i = 0; i < count && !reading->stopped; i += IDXF_CHUNK)
-        reading->stopped =
-            !reading->visit(reading->context, fingerprints + i, count - i < IDXF_CHUNK ? count - i : IDXF_CHUNK);
+    if (count > 0) reading->stopped = !reading->visit(reading->context, fingerprints, count);
     free(fingerprints);
     return IDX_OK;
 }
@@ -175,13 +176,15 @@ enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uin
     struct reading reading = {index, 0, visit, context, false};
     if (part >= parts)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "part %u of %u: parts are numbered from 0", part, parts);
-    for (; reading.segment < index->manifest->segment_count; reading.segment++) {
+    uint64_t *fingerprints = malloc(IDXF_DECODED_ROOM * sizeof *fingerprints);
+    enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
+    for (; reading.segment < index->manifest->segment_count && status == IDX_OK; reading.segment++) {
         const struct idxi_table *table = &index->segments[reading.segment]->tables[0];
-        uint64_t end = get_part(table->header.blocks, (uint64_t)part + 1, parts);
-        for (uint64_t block = get_part(table->header.blocks, part, parts); block < end && !reading.stopped; block++)
-            IDXI_TRY(visit_block(&reading, table, block, error));
+        uint64_t blocks = table->header.blocks, begin = get_part(blocks, part, parts);
+        status = visit_blocks(&reading, table, begin, get_part(blocks, (uint64_t)part + 1, parts), fingerprints, error);
     }
-    return part + 1 == parts ? visit_pending(&reading, error) : IDX_OK;
+    free(fingerprints);
+    return status == IDX_OK && part + 1 == parts ? visit_pending(&reading, error) : status;
 }
 
 static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {

@@ -103,6 +103,22 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
     return status;
 }
 
+void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits) {
+    size_t skipped = survey->fingerprints == 0 && count > 0; /* the first one differs from none */
+    if (skipped > 0) survey->last = fingerprints[0];
+    idxf_count_differences(&survey->counts, survey->last, fingerprints + skipped, count - skipped, bits);
+    survey->fingerprints += count;
+    if (count > 0) survey->last = fingerprints[count - 1];
+}
+
+struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {
+    struct idxf_block_form form = {
+        bits, idxf_choose_anchor_bits(survey->fingerprints, bits, block_size), block_size, {0}, false};
+    idxf_code_choose(&form.code, &survey->counts, bits);
+    form.long_codes = idxf_needs_long_codes(&form, &survey->counts);
+    return form;
+}
+
 static bool note_progress(void *context, uint64_t fingerprints) {
     return idxi_progress_add(context, fingerprints, NULL) == IDX_OK;
 }
@@ -121,10 +137,12 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
         .path = path,
         .header = {.mask = table->mask,
                    .number = (uint32_t)number,
-                   .block_size = form->block_size,
+                   .block_size = form->blocks.block_size,
                    .bits = (uint8_t)form->scheme->bits,
                    .radius = (uint8_t)table->radius,
-                   .codec = (uint8_t)form->codec},
+                   .anchor_bits = (uint8_t)form->blocks.anchor_bits,
+                   .code = form->blocks.code,
+                   .long_codes = form->blocks.long_codes},
         .fingerprints = fingerprints,
         .key_memory = form->key_memory,
         .temporary_folder = output->temporary_folder,

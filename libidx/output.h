@@ -5,6 +5,7 @@
 
 #include <idx.h>
 
+#include "format/block.h"
 #include "format/manifest.h"
 #include "libidx/document_writer.h"
 #include "libidx/parallel.h"
@@ -44,12 +45,25 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
                                         struct idxi_progress *progress, struct idxi_by_id_made *made,
                                         struct idx_error *error);
 
+/* What the code of a segment's tables is chosen by: how many fingerprints there are, and how far apart. Begins with
+ * 0 everywhere. */
+struct idxi_survey {
+    uint64_t fingerprints;
+    uint64_t last;
+    struct idxf_difference_counts counts;
+};
+
+/* Adds ascending fingerprints, each once, left-aligned where they have `bits` bits. */
+void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits);
+
+/* How blocks are to be written for what was surveyed. */
+struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size);
+
 /* How tables are to be written. */
 struct idxi_table_form {
     const struct idx_scheme *scheme;
-    enum idx_codec codec;
-    uint32_t block_size;
-    size_t key_memory; /* bytes, a table being written */
+    struct idxf_block_form blocks; /* the same for all tables of a segment */
+    size_t key_memory;             /* bytes, a table being written */
     struct idxi_progress *progress;
 };
 

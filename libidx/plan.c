@@ -63,28 +63,87 @@ double idx_information_limit(uint64_t count, unsigned bits) {
 
 /* ---- Bytes ---- */
 
-/* Fingerprints that a delta block with low parts of `width` bits holds on average: one, and as many differences as fit.
- * The high part of the i-th of them is, but for rounding, Gamma distributed, with i for shape: below the bits left for
- * it with the probability that is taken by Wilson and Hilferty (PNAS 1931). */
-static double fill_block(double gap, unsigned width, double bits) {
-    double held = 1;
-    for (unsigned i = 1; i < IDXF_MAX_DELTA_FINGERPRINTS; i++) {
-        double left = ldexp(bits + 1 - i * (width + 1.0), (int)width) / gap;
-        if (left <= 0) break;
-        held += 0.5 * erfc((1 - 1 / (9.0 * i) - cbrt(left / i)) * sqrt(4.5 * i));
+/* What a sum of differences takes on average, and its variance, for each of them. */
+struct moments {
+    double mean, variance;
+};
+
+static struct moments add_up(const double *chances, const double *values) {
+    struct moments moments = {0, 0};
+    double sum = 0, squares = 0;
+    for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
+        sum += chances[i] * values[i];
+        squares += chances[i] * values[i] * values[i];
     }
-    return held;
+    moments.mean = sum;
+    moments.variance = fmax(squares - sum * sum, 0);
+    return moments;
 }
 
-/* The same with the best width, which is about log2(gap). */
-static double fill_best_block(double count, unsigned bits, uint32_t block_size) {
-    double gap = ldexp(1 / count, (int)bits), best = 1;
-    int middle = (int)log2(gap);
-    for (int width = middle - 2; width <= middle + 1; width++) {
-        if (width < 0 || width > IDXF_MAX_LOW_BITS) continue;
-        best = fmax(best, fill_block(gap, (unsigned)width, (block_size - IDXF_BLOCK_HEADER_BYTES) * 8.0));
+/* How likely a sum of so many differences is at most `room`: it is about normally distributed. */
+static double chance_to_fit(const struct moments *moments, double count, double room) {
+    double deviation = sqrt(2 * count * moments->variance) + 1e-9;
+    return 0.5 * erfc((count * moments->mean - room - 0.5) / deviation);
+}
+
+/* How likely a difference of evenly spread fingerprints has so many bits, 1 to 64. */
+static void find_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
+    double none = log1p(-fmin(ldexp(count, -(int)bits), 1)), above = 1; /* chances that a value is not there */
+    chances[0] = 0;
+    for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
+        double next = i < bits ? exp((ldexp(1, (int)i) - 1) * none) : 0;
+        chances[i] = above - next;
+        above = next;
     }
-    return best;
+}
+
+/* What differences take, all in all, and their codes alone; and how likely one has no code, and begins a block. */
+struct costs {
+    struct moments bits, codes;
+    double without;
+    bool long_codes;
+};
+
+/* By the code that these would be given. */
+static struct costs find_costs(double count, const struct idxf_block_form *given) {
+    struct idxf_block_form form = *given;
+    struct idxf_difference_counts counts;
+    struct idxf_encoder encoder;
+    double chances[IDXF_MAX_BITS + 1], bits[IDXF_MAX_BITS + 1], codes[IDXF_MAX_BITS + 1], without = 0;
+    find_chances(count, form.bits, chances);
+    for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) counts.of[i] = (uint64_t)(chances[i] * fmin(count, 1e12) + 0.5);
+    idxf_code_choose(&form.code, &counts, form.bits);
+    idxf_encoder_init(&encoder, &form);
+    bool long_codes = idxf_needs_long_codes(&form, &counts);
+    for (unsigned i = idxf_longest_tail(form.bits) + 1; i <= IDXF_MAX_BITS; i++) {
+        without += chances[i];
+        chances[i] = 0;
+    }
+    for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) {
+        chances[i] /= without < 1 ? 1 - without : 1;
+        codes[i] = encoder.of[i].length;
+        bits[i] = codes[i] + encoder.of[i].tail;
+    }
+    return (struct costs){add_up(chances, bits), add_up(chances, codes), without, long_codes};
+}
+
+/* Fingerprints that a block holds on average: its key, and as many differences as fit. Each chain but one has a key in
+ * place of a difference. */
+static double fill_block(double count, unsigned bits, uint32_t block_size) {
+    struct idxf_block_form form = {.bits = bits, .block_size = block_size};
+    form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
+    struct costs costs = find_costs(count, &form);
+    double chains = idxf_block_chains(block_size) - 1, room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
+    if (chains > 0) room -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
+    double coded = 1;
+    for (unsigned i = 1; i < IDXF_MAX_BLOCK_FINGERPRINTS; i++) {
+        double fits = (coded *= 1 - costs.without) * chance_to_fit(&costs.bits, i, room);
+        if (block_size == IDXF_MIN_BLOCK_SIZE && !costs.long_codes)
+            fits *= chance_to_fit(&costs.codes, i, IDXF_MAX_CODES_BITS);
+        if (fits < 1e-6) break;
+        held += fits;
+    }
+    return held;
 }
 
 /* What is the same for all tables of an index. */
@@ -95,7 +154,7 @@ struct table_model {
 
 static struct table_model model_table(const struct idx_plan_options *options) {
     double count = fmax(fmin((double)options->count, ldexp(1, (int)options->bits)), 1);
-    double held = fmin(fill_best_block(count, options->bits, options->block_size), count);
+    double held = fmin(fill_block(count, options->bits, options->block_size), count);
     double blocks = ceil(count / held);
     double lines = ceil(blocks / IDXF_LINE_BLOCKS);
     double directory_pages = ceil(lines * IDXF_LINE_BYTES / IDXF_PAGE_SIZE);

@@ -13,28 +13,7 @@ struct decoding {
     size_t capacity, count;
     uint64_t low, high; /* `high` is lowered where there is no more room */
     uint64_t mask, value;
-    bool any; /* one was decoded, and the last one was: */
-    uint64_t previous;
 };
-
-static enum idx_status fail_block(const struct idxi_table *table, uint64_t block, enum idxf_fault fault,
-                                  struct idx_error *error) {
-    return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, block));
-}
-
-/* A fault that stands in the block behind the disorder comes first (SPEC.md, chapter 7). */
-static enum idx_status fail_order(const struct decoding *decoding, struct idxf_block_cursor *cursor, uint64_t block,
-                                  struct idx_error *error) {
-    uint64_t rest[IDXF_CHUNK];
-    while (idxf_block_next(cursor, rest) > 0) continue;
-    return fail_block(decoding->table, block, cursor->fault == IDXF_OK ? IDXF_FAULT_ORDER : cursor->fault, error);
-}
-
-static bool ascend(const struct decoding *decoding, const uint64_t *fingerprints, size_t count) {
-    bool falls = decoding->any && fingerprints[0] <= decoding->previous;
-    for (size_t i = 1; i < count; i++) falls |= fingerprints[i] <= fingerprints[i - 1];
-    return !falls;
-}
 
 static size_t filter(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
     size_t kept = 0;
@@ -57,40 +36,25 @@ static void keep_those_in_range(struct decoding *decoding, size_t count) {
     decoding->count += count;
 }
 
-/* Decodes a block, as far as there is room. */
-static enum idx_status decode_block(struct decoding *decoding, uint64_t block, struct idx_error *error) {
-    const struct idxi_table *table = decoding->table;
-    struct idxf_block_cursor cursor;
-    IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, block), error));
-    if (idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block)) == 0)
-        return fail_block(table, block, cursor.fault, error);
-    while (decoding->capacity - decoding->count >= IDXF_CHUNK) {
-        uint64_t *fresh = decoding->fingerprints + decoding->count;
-        size_t count = idxf_block_next(&cursor, fresh);
-        if (cursor.fault != IDXF_OK) return fail_block(table, block, cursor.fault, error);
-        if (count == 0) return IDX_OK;
-        if (!ascend(decoding, fresh, count)) return fail_order(decoding, &cursor, block, error);
-        decoding->any = true;
-        decoding->previous = fresh[count - 1];
-        keep_those_in_range(decoding, count);
-    }
-    return IDX_OK;
-}
-
 /* Decodes what the table has from `low` to `high`. */
 static enum idx_status decode(struct decoding *decoding, struct idx_error *error) {
     const struct idxi_table *table = decoding->table;
-    uint64_t block = 0; /* also where a block behind it, out of order, would be found */
+    struct idxf_start start = {0, 0};
+    size_t count;
     decoding->count = 0;
-    decoding->any = false;
     if (table->header.blocks == 0) return IDX_OK;
-    if (decoding->low > 0) IDXI_TRY(idxi_table_find_block(table, decoding->low, &block, error));
-    for (; block < table->header.blocks; block++) {
-        IDXI_TRY(decode_block(decoding, block, error));
-        if (decoding->any && decoding->previous > decoding->high) return IDX_OK;
-        if (decoding->capacity - decoding->count >= IDXF_CHUNK) continue;
-        decoding->high = decoding->fingerprints[decoding->count - 1];
-        return IDX_OK;
+    if (decoding->low > 0) IDXI_TRY(idxi_table_find(table, decoding->low, &start, error));
+    struct idxi_blocks blocks;
+    idxi_blocks_begin(&blocks, table, &start);
+    size_t room = idxf_decoded_room(table->decoder);
+    while (decoding->capacity - decoding->count >= room) {
+        uint64_t *fresh = decoding->fingerprints + decoding->count;
+        IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, fresh, &count, error));
+        if (count == 0) return IDX_OK;
+        uint64_t last = fresh[count - 1];
+        keep_those_in_range(decoding, count);
+        if (last >= decoding->high) return IDX_OK;
+        if (decoding->capacity - decoding->count < room) decoding->high = last;
     }
     return IDX_OK;
 }
@@ -181,11 +145,11 @@ enum idx_status idxi_range_estimate(const struct idxi_ranges *ranges, uint64_t l
     *count = 0;
     for (size_t i = 0; i < ranges->index->open_segments; i++) {
         const struct idxi_table *table = get_table(ranges, i);
-        uint64_t first, last;
+        struct idxf_start first, last;
         if (table->header.blocks == 0) continue;
-        IDXI_TRY(idxi_table_find_block(table, low, &first, error));
-        IDXI_TRY(idxi_table_find_block(table, high, &last, error));
-        uint64_t blocks = last > first ? last - first : 0;
+        IDXI_TRY(idxi_table_find(table, low, &first, error));
+        IDXI_TRY(idxi_table_find(table, high, &last, error));
+        uint64_t blocks = last.block > first.block ? last.block - first.block : 0;
         *count += (uint64_t)((double)blocks * (double)table->header.fingerprints / (double)table->header.blocks);
     }
     return IDX_OK;

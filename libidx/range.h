@@ -21,7 +21,7 @@ struct idxi_range {
 };
 
 /* The least capacity of a range. */
-#define IDXI_MIN_RANGE_CAPACITY(segments) ((size_t)(segments)*2 * IDXF_CHUNK)
+#define IDXI_MIN_RANGE_CAPACITY(segments) ((size_t)(segments)*2 * IDXF_DECODED_ROOM)
 
 /* Loads the fingerprints from `low` to `high`, as far as there is room: then `high` is lowered to the last one loaded.
  * Each page is checked before its first use, unless the index was opened otherwise. `counts` (may be NULL) grow by what

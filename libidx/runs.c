@@ -24,8 +24,8 @@ enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const
                                    struct idx_error *error) {
     *file = (struct idxi_run_file){.fd = -1, .folder = path, .with_values = with_values};
     file->buffer = malloc(BUFFER_BYTES);
-    file->fingerprints = malloc(IDXF_MAX_GROUP * sizeof *file->fingerprints);
-    file->values = malloc(IDXF_MAX_GROUP * sizeof *file->values);
+    file->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->fingerprints);
+    file->values = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->values);
     if (file->buffer == NULL || file->fingerprints == NULL || file->values == NULL) return idxi_fail_memory(error);
     return idxi_temporary_file(&file->fd, folder, path, error);
 }
@@ -69,15 +69,15 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
                                     size_t count, struct idx_error *error) {
     for (size_t done = 0, made; done < count;) {
         const uint64_t *next_values = file->with_values ? values + done : NULL;
-        if (file->waiting == 0 && count - done >= IDXF_MAX_GROUP) {
+        if (file->waiting == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
             IDXI_TRY(put_group(file, fingerprints + done, next_values, count - done, &made, error));
             done += made;
             continue;
         }
-        size_t room = IDXF_MAX_GROUP - file->waiting, more = count - done < room ? count - done : room;
+        size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, more = count - done < room ? count - done : room;
         keep(file, fingerprints + done, next_values, more);
         done += more;
-        if (file->waiting < IDXF_MAX_GROUP) break;
+        if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
         IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &made, error));
         drop(file, made);
         if (file->waiting > more) continue;
@@ -183,8 +183,8 @@ enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struc
     *stream = (struct idxi_run_stream){
         .stream = {read_run, rewind_run}, .run = *run, .next = run->begin, .capacity = buffer_bytes};
     stream->buffer = malloc(buffer_bytes);
-    stream->fingerprints = malloc(IDXF_MAX_GROUP * sizeof *stream->fingerprints);
-    stream->values = calloc(IDXF_MAX_GROUP, sizeof *stream->values);
+    stream->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *stream->fingerprints);
+    stream->values = calloc(IDXF_MAX_GROUP_ENTRIES, sizeof *stream->values);
     bool enough = stream->buffer != NULL && stream->fingerprints != NULL && stream->values != NULL;
     return enough ? IDX_OK : idxi_fail_memory(error);
 }

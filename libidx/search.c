@@ -1,6 +1,6 @@
 /* search.c: see search.h. The probes of a query, and of the queries after it, go through stages: the directory's line
- * is asked for; the block is found and asked for; the probes that find nothing are sorted out; the others' blocks are
- * searched. So the waits for memory, or for a disk, overlap. */
+ * is asked for; the block is found and asked for; the blocks are searched, some side by side. So the waits for memory,
+ * or for a disk, overlap. */
 #include "libidx/search.h"
 
 #include <sys/mman.h>
@@ -35,102 +35,118 @@ static enum idx_status report(struct idxi_search *search, const struct idxi_prob
 static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
 static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
-/* Asks the disk for the pages of all blocks up to those that may hold `high`. */
-static enum idx_status read_ahead(const struct idxi_search *search, const struct idxi_probe *probe, uint64_t high) {
+/* Asks the disk for the pages of all blocks up to those that may hold probe->high. */
+static enum idx_status read_ahead(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
-    uint64_t last;
-    IDXI_TRY(idxi_table_find_block(table, high, &last, search->error));
-    if (last == table->header.blocks) last--;
-    uint64_t begin = idxi_table_block_offset(table, probe->block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-    uint64_t end = idxi_table_block_offset(table, last + 1);
+    struct idxf_start last;
+    IDXI_TRY(idxi_table_find(table, probe->high, &last, search->error));
+    if (last.block == table->header.blocks) last.block--;
+    uint64_t begin = idxi_table_block_offset(table, probe->start.block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    uint64_t end = idxi_table_block_offset(table, last.block + 1);
     madvise((void *)(uintptr_t)(table->map + begin), (size_t)(end - begin), MADV_WILLNEED);
     return IDX_OK;
 }
 
-/* Where no block is to be searched, the first one stands in for it. */
-static enum idx_status ask_for_block(const struct idxi_search *search, struct idxi_probe *probe,
-                                     struct idxf_lanes *lanes, size_t lane) {
+static enum idx_status ask_for_block(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
-    bool has_block = probe->block < table->header.blocks;
-    const uint8_t *block = idxi_table_block(table, has_block ? probe->block : 0);
-    probe->finds_few &= has_block;
-    lanes->blocks[lane] = block;
-    if (has_block && table->on_disk) return read_ahead(search, probe, lanes->high[lane]);
+    if (probe->start.block == table->header.blocks) return IDX_OK;
+    if (table->on_disk) return read_ahead(search, probe);
+    const uint8_t *block = idxi_table_block(table, probe->start.block);
     for (size_t at = 0; at < table->prefetched_bytes; at += LINE_BYTES) prefetch_block(block + at);
     return IDX_OK;
 }
 
-/* Searches the block of the probe, which is in lane `lane`, and those after it until one has a fingerprint beyond the
- * range. */
-static enum idx_status search_blocks(struct idxi_search *search, const struct idxi_probe *probe,
-                                     const struct idxf_lanes *lanes, size_t lane) {
+/* Searches the chains that wait, which are of tables with one code. */
+static enum idx_status search_lanes(struct idxi_search *search) {
+    const struct idxf_decoder *decoder = search->lane_probes[0]->table->decoder;
+    unsigned align = 64 - decoder->bits;
+    idxf_search(decoder, &search->lanes, search->lane_count, search->distance, &search->hits);
+    search->lane_count = 0;
+    for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
+        const struct idxi_probe *probe = search->lane_probes[search->hits.lanes[i]];
+        IDXI_TRY(report(search, probe, probe->permuted, search->hits.fingerprints[i] << align));
+    }
+    return IDX_OK;
+}
+
+/* Adds a chain that is to be searched for a probe. */
+static inline enum idx_status add_lane(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
+                                       uint64_t key, uint64_t begin, uint64_t end) {
+    if (search->lane_count > 0 && search->lane_probes[0]->table->alike != probe->table->alike)
+        IDXI_TRY(search_lanes(search));
+    unsigned lane = search->lane_count++, align = 64 - probe->table->decoder->bits;
+    struct idxf_lanes *lanes = &search->lanes;
+    search->lane_probes[lane] = probe;
+    lanes->blocks[lane] = block;
+    lanes->keys[lane] = key;
+    lanes->begins[lane] = begin;
+    lanes->ends[lane] = end;
+    lanes->low[lane] = probe->low >> align;
+    lanes->high[lane] = probe->high >> align;
+    lanes->queries[lane] = probe->permuted >> align;
+    return search->lane_count == IDXF_LANES ? search_lanes(search) : IDX_OK;
+}
+
+/* Adds the chains of a block of several that may have what is sought. */
+static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
+                                  struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
+                                  enum idxf_fault *fault) {
+    struct idxf_chain chains[IDXF_MAX_CHAINS];
+    unsigned count = idxf_block_list_chains(probe->table->decoder, block, bounds, chains, fault);
+    if (count == 0) return IDX_OK;
+    *key = chains[count - 1].key;
+    for (unsigned i = 0; i < count; i++) {
+        if (chains[i].key < low) continue;
+        IDXI_TRY(add_lane(search, probe, block, chains[i].key, chains[i].begin, chains[i].end));
+        if (chains[i].key >= high) break;
+    }
+    return IDX_OK;
+}
+
+/* Adds what is to be searched of the probe's block, and of those after it up to the one whose key is beyond the range.
+ */
+static enum idx_status add_blocks(struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
-    for (uint64_t block = probe->block; block < table->header.blocks && !search->stopped; block++) {
-        struct idxf_block_cursor cursor;
-        uint64_t found[IDXF_CHUNK];
-        size_t count;
+    const struct idxf_decoder *decoder = table->decoder;
+    unsigned align = 64 - decoder->bits;
+    uint64_t above = probe->start.above >> align, low = probe->low >> align, high = probe->high >> align, key = above;
+    for (uint64_t block = probe->start.block; block < table->header.blocks && !search->stopped; block++) {
+        enum idxf_fault fault = IDXF_OK;
+        const uint8_t *bytes = idxi_table_block(table, block);
         uint64_t offset = idxi_table_block_offset(table, block);
         IDXI_TRY(idxi_table_check(table, offset, search->error));
-        idxf_block_seek(&cursor, table->decoder, idxi_table_block(table, block), lanes->low[lane], lanes->high[lane]);
+        if (decoder->chains > 1) {
+            IDXI_TRY(add_chains(search, probe, bytes, (struct idxf_bounds){above, 0}, low, high, &key, &fault));
+        } else {
+            struct idxf_anchor anchor = idxf_block_anchor(decoder, bytes, above);
+            key = anchor.key;
+            if (key < above) fault = IDXF_FAULT_ORDER;
+            if (key >= low)
+                IDXI_TRY(add_lane(search, probe, bytes, key, anchor.end, (uint64_t)table->header.block_size * 8));
+        }
+        if (fault != IDXF_OK) return idxi_fail_fault(search->error, fault, table->path, offset);
         search->blocks_searched++;
-        while ((count = idxf_block_find(&cursor, lanes->queries[lane], search->distance, found)) > 0) {
-            for (size_t i = 0; i < count; i++) IDXI_TRY(report(search, probe, lanes->queries[lane], found[i]));
-        }
-        if (cursor.fault != IDXF_OK) return idxi_fail_fault(search->error, cursor.fault, table->path, offset);
-        if (cursor.past) break;
+        if (key >= high) break;
+        above = key + 1;
     }
     return IDX_OK;
 }
 
-/* A bit for each probe in lanes[i]. */
-static unsigned get_all(const struct idxi_group *group, size_t i) {
-    size_t count = group->count - i * IDXF_LANES;
-    return count < IDXF_LANES ? (1u << count) - 1 : (1u << IDXF_LANES) - 1;
-}
+/* Probes before its use that a block comes from the second cache into the first. */
+#define AHEAD 8
 
-/* Gets lanes[i] of a group ready to be sifted. Returns a bit for each that is not to be. */
-static enum idx_status prepare(const struct idxi_search *search, struct idxi_group *group, size_t i,
-                               unsigned *searched) {
-    struct idxf_lanes *lanes = &group->lanes[i];
-    *searched = 0;
-    for (size_t lane = 0; lane < IDXF_LANES; lane++) {
-        const struct idxi_probe *probe = &group->probes[i * IDXF_LANES + lane];
-        if (i * IDXF_LANES + lane >= group->count) {
-            lanes->blocks[lane] = lanes->blocks[0];
-            continue;
-        }
-        *searched |= (unsigned)!probe->finds_few << lane;
-        if (probe->table->checked == NULL) continue;
-        uint64_t offset = (uint64_t)(lanes->blocks[lane] - probe->table->map);
-        IDXI_TRY(idxi_table_check(probe->table, offset, search->error));
-    }
-    return IDX_OK;
-}
-
-/* Sets a bit of left[i] for each probe in lanes[i] that has to be searched: those that sifting does not sort out. */
-static enum idx_status sift(struct idxi_search *search, struct idxi_group *group, unsigned left[]) {
-    for (size_t i = 0; i * IDXF_LANES < group->count; i++) IDXI_TRY(prepare(search, group, i, &left[i]));
-    for (size_t i = 0; i * IDXF_LANES < group->count; i++) {
-        unsigned all = get_all(group, i);
-        const struct idxf_decoder *decoder = group->probes[i * IDXF_LANES].table->decoder;
-        if (left[i] != all) left[i] |= idxf_block_sift(decoder, &group->lanes[i], search->distance);
-        left[i] &= all;
-        search->blocks_searched += (unsigned)__builtin_popcount(all & ~left[i]);
-    }
-    return IDX_OK;
+static const uint8_t *get_block(const struct idxi_probe *probe) {
+    bool has_block = probe->start.block < probe->table->header.blocks;
+    return idxi_table_block(probe->table, has_block ? probe->start.block : 0);
 }
 
 static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
-    unsigned left[IDXI_DISK_GROUP / IDXF_LANES];
-    bool sifts = search->index->segments[search->segment]->decodes_alike;
-    if (sifts) IDXI_TRY(sift(search, group, left));
-    for (size_t i = 0; i * IDXF_LANES < group->count; i++) {
-        unsigned here = sifts ? left[i] : get_all(group, i);
-        for (; here != 0 && !search->stopped; here &= here - 1) {
-            size_t lane = (size_t)__builtin_ctz(here);
-            IDXI_TRY(search_blocks(search, &group->probes[i * IDXF_LANES + lane], &group->lanes[i], lane));
-        }
+    for (size_t i = 0; i < group->count && !search->stopped; i++) {
+        if (i + AHEAD < group->count) prefetch(get_block(&group->probes[i + AHEAD]));
+        IDXI_TRY(add_blocks(search, &group->probes[i]));
     }
+    if (search->lane_count > 0 && !search->stopped) IDXI_TRY(search_lanes(search));
+    search->lane_count = 0;
     group->count = 0;
     group->bytes = 0;
     return IDX_OK;
@@ -140,11 +156,10 @@ static enum idx_status search_group(struct idxi_search *search, struct idxi_grou
 static enum idx_status end_group(struct idxi_search *search) {
     struct idxi_group *group = search->beginning;
     for (size_t i = 0; i < group->count; i++) {
-        uint64_t low = group->lanes[i / IDXF_LANES].low[i % IDXF_LANES];
-        IDXI_TRY(idxi_table_find_block(group->probes[i].table, low, &group->probes[i].block, search->error));
+        struct idxi_probe *probe = &group->probes[i];
+        IDXI_TRY(idxi_table_find(probe->table, probe->low, &probe->start, search->error));
     }
-    for (size_t i = 0; i < group->count; i++)
-        IDXI_TRY(ask_for_block(search, &group->probes[i], &group->lanes[i / IDXF_LANES], i % IDXF_LANES));
+    for (size_t i = 0; i < group->count; i++) IDXI_TRY(ask_for_block(search, &group->probes[i]));
     IDXI_TRY(search_group(search, search->waiting));
     search->beginning = search->waiting;
     search->waiting = group;
@@ -160,17 +175,14 @@ enum idx_status idxi_search_end(struct idxi_search *search) {
 static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
                                    unsigned prefix) {
     struct idxi_group *group = search->beginning;
-    size_t lane = group->count % IDXF_LANES;
-    struct idxf_lanes *lanes = &group->lanes[group->count / IDXF_LANES];
     struct idxi_probe *probe = &group->probes[group->count++];
     uint64_t rest = idxf_low_bits(64 - prefix);
     probe->table = turn->table;
     probe->query = turn->query;
     probe->turn = turn->number;
-    probe->finds_few = prefix == turn->table->prefix && turn->table->finds_few;
-    lanes->low[lane] = value & ~rest;
-    lanes->high[lane] = value | rest;
-    lanes->queries[lane] = turn->permuted;
+    probe->low = value & ~rest;
+    probe->high = value | rest;
+    probe->permuted = turn->permuted;
     prefetch(idxi_table_line(turn->table, value & ~rest));
     group->bytes += turn->table->prefetched_bytes;
     bool is_full = group->count == search->most || group->bytes >= search->most_bytes;
@@ -246,6 +258,7 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
     search->segment = 0;
     search->stopped = false;
     search->blocks_searched = 0;
+    search->lane_count = 0;
     search->most = on_disk ? IDXI_DISK_GROUP : IDXI_MEMORY_GROUP;
     search->most_bytes = on_disk ? SIZE_MAX : IDXI_MEMORY_GROUP_BYTES;
     search->beginning = &search->groups[0];
@@ -303,22 +316,42 @@ enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, si
 
 /* ---- Single fingerprints ---- */
 
+/* Whether a chain has a number of as many bits as the index. */
+static bool has_number(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t number) {
+    struct idxf_lanes lanes = {.blocks = {chain->block},
+                               .keys = {chain->key},
+                               .begins = {chain->begin},
+                               .ends = {chain->end},
+                               .low = {number},
+                               .high = {number},
+                               .queries = {number}};
+    struct idxf_hits hits;
+    idxf_search(decoder, &lanes, 1, 0, &hits);
+    return hits.count > 0;
+}
+
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error) {
     const struct idxi_table *table = &index->segments[segment]->tables[0];
-    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), block;
+    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), number = permuted >> (64 - table->header.bits);
+    struct idxf_start start;
     *contains = false;
     if (table->header.blocks == 0) return IDX_OK;
-    IDXI_TRY(idxi_table_find_block(table, permuted, &block, error));
-    for (; block < table->header.blocks; block++) {
-        struct idxf_block_cursor cursor;
-        uint64_t found[IDXF_CHUNK];
+    IDXI_TRY(idxi_table_find(table, permuted, &start, error));
+    struct idxf_bounds bounds = {start.above >> (64 - table->header.bits), 0};
+    for (uint64_t block = start.block; block < table->header.blocks; block++) {
+        struct idxf_chain chains[IDXF_MAX_CHAINS];
+        enum idxf_fault fault;
         uint64_t offset = idxi_table_block_offset(table, block);
         IDXI_TRY(idxi_table_check(table, offset, error));
-        idxf_block_seek(&cursor, table->decoder, idxi_table_block(table, block), permuted, permuted);
-        *contains = idxf_block_find(&cursor, permuted, 0, found) > 0;
-        if (cursor.fault != IDXF_OK) return idxi_fail_fault(error, cursor.fault, table->path, offset);
-        if (*contains || cursor.past) break;
+        unsigned count = idxf_block_list_chains(table->decoder, idxi_table_block(table, block), bounds, chains, &fault);
+        if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
+        for (unsigned i = 0; i < count; i++) {
+            if (chains[i].key < number) continue;
+            *contains = has_number(table->decoder, &chains[i], number);
+            return IDX_OK;
+        }
+        bounds.above = bounds.floor = chains[count - 1].key + 1;
     }
     return IDX_OK;
 }

@@ -17,17 +17,16 @@
 struct idxi_probe {
     const struct idxi_table *table;
     size_t query;
-    size_t turn;    /* the table's in the tables that are probed */
-    uint64_t block; /* to begin with */
-    bool finds_few; /* so that it is worth sifting */
+    size_t turn;                  /* the table's in the tables that are probed */
+    uint64_t low, high, permuted; /* the range, and the query */
+    struct idxf_start start;
 };
 
-/* Probes that go through the stages together; and their ranges and permuted queries, as sifting takes them. */
+/* Probes that go through the stages together. */
 struct idxi_group {
     size_t count;
     size_t bytes; /* that are asked for ahead */
     struct idxi_probe probes[IDXI_DISK_GROUP];
-    struct idxf_lanes lanes[IDXI_DISK_GROUP / IDXF_LANES];
 };
 
 /* Called for a match of query number `query`. False stops the search. */
@@ -48,6 +47,12 @@ struct idxi_search {
     size_t most, most_bytes;                /* of a group */
     struct idxi_group *beginning, *waiting; /* that one's blocks were asked for */
     struct idxi_group groups[2];
+
+    /* Chains to be searched together, the probes that they are for, and what they have. */
+    unsigned lane_count;
+    struct idxf_lanes lanes;
+    const struct idxi_probe *lane_probes[IDXF_LANES];
+    struct idxf_hits hits;
 };
 
 /* What the probes of a query have in common that are for one table. */

@@ -159,30 +159,20 @@ static enum idx_status reserve(struct worker *worker, size_t count) {
     return IDX_OK;
 }
 
-/* Keeps those from `low` to `high` of a block. Sets *past where it goes beyond. */
-static enum idx_status decode_block(struct worker *worker, uint64_t block, uint64_t low, uint64_t high, bool *past) {
-    const struct idxi_table *table = worker->line->table;
-    struct idxf_block_cursor cursor;
-    uint64_t offset = idxi_table_block_offset(table, block);
-    IDXI_TRY(idxi_table_check(table, offset, worker->error));
-    size_t left = idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
-    IDXI_TRY(reserve(worker, worker->count + left + IDXF_CHUNK + PADDING));
-    for (size_t count; (count = idxf_block_next(&cursor, worker->items + worker->count)) > 0;) {
-        const uint64_t *items = worker->items + worker->count;
-        size_t kept = 0;
-        if (items[0] >= low && items[count - 1] <= high) {
-            worker->count += count;
-            continue;
-        }
-        for (size_t i = 0; i < count; i++) {
-            uint64_t item = items[i];
-            worker->items[worker->count + kept] = item;
-            kept += (item >= low) & (item <= high);
-            *past |= item > high;
-        }
-        worker->count += kept;
+/* Keeps those of the `count` items behind the ones at hand that are from `low` to `high`. */
+static void keep_items(struct worker *worker, size_t count, uint64_t low, uint64_t high) {
+    uint64_t *items = worker->items + worker->count;
+    size_t kept = 0;
+    if (items[0] >= low && items[count - 1] <= high) {
+        worker->count += count;
+        return;
     }
-    return cursor.fault == IDXF_OK ? IDX_OK : idxi_fail_fault(worker->error, cursor.fault, table->path, offset);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t item = items[i];
+        items[kept] = item;
+        kept += (item >= low) & (item <= high);
+    }
+    worker->count += kept;
 }
 
 /* Behind the first bits of the range. */
@@ -220,16 +210,22 @@ static void read_ahead(const struct idxi_table *table, uint64_t begin, uint64_t 
             MADV_WILLNEED);
 }
 
-static enum idx_status decode_range(struct worker *worker, uint64_t value, unsigned bits, uint64_t begin,
-                                    uint64_t end) {
+static enum idx_status decode_range(struct worker *worker, uint64_t value, unsigned bits,
+                                    const struct idxf_start *begin, uint64_t end) {
     const struct idxi_table *table = worker->line->table;
-    uint64_t rest = idxf_low_bits(64 - bits);
-    bool past = false;
+    uint64_t rest = idxf_low_bits(64 - bits), low = value & ~rest, high = value | rest, last = 0;
+    struct idxi_blocks blocks;
+    size_t count = 1;
     worker->count = 0;
-    read_ahead(table, begin, end);
-    for (uint64_t block = begin; block < table->header.blocks && !past; block++)
-        IDXI_TRY(decode_block(worker, block, value & ~rest, value | rest, &past));
-    IDXI_TRY(reserve(worker, worker->count + PADDING));
+    idxi_blocks_begin(&blocks, table, begin);
+    read_ahead(table, begin->block, end);
+    while (count > 0 && last < high) {
+        IDXI_TRY(reserve(worker, worker->count + idxf_decoded_room(table->decoder) + PADDING));
+        IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, worker->items + worker->count, &count, worker->error));
+        if (count == 0) break;
+        last = worker->items[worker->count + count - 1];
+        keep_items(worker, count, low, high);
+    }
     memset(worker->items + worker->count, 0, PADDING * sizeof *worker->items);
     return set_cells(worker, bits);
 }
@@ -396,19 +392,20 @@ static bool can_split(const struct line *line, unsigned bits) { return bits < li
 /* Answers the queries that fall into a range of the line: values whose first `bits` bits are those of `value`. */
 static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsigned bits) {
     const struct line *line = worker->line;
-    uint64_t rest = idxf_low_bits(64 - bits), begin, end;
-    IDXI_TRY(idxi_table_find_block(line->table, value, &begin, worker->error));
-    IDXI_TRY(idxi_table_find_block(line->table, value | rest, &end, worker->error));
-    if (end < line->table->header.blocks) end++;
-    bool is_large = (end - begin) * line->table->header.block_size > 2 * RANGE_BYTES;
-    if (begin >= end) return IDX_OK;
-    if (!is_worth_decoding(worker, value, bits, end - begin) || (is_large && !can_split(line, bits)))
+    uint64_t rest = idxf_low_bits(64 - bits);
+    struct idxf_start begin, last;
+    IDXI_TRY(idxi_table_find(line->table, value, &begin, worker->error));
+    IDXI_TRY(idxi_table_find(line->table, value | rest, &last, worker->error));
+    uint64_t end = last.block + (last.block < line->table->header.blocks), blocks = end - begin.block;
+    bool is_large = blocks * line->table->header.block_size > 2 * RANGE_BYTES;
+    if (begin.block >= end) return IDX_OK;
+    if (!is_worth_decoding(worker, value, bits, blocks) || (is_large && !can_split(line, bits)))
         return probe_range(worker, value, bits);
     if (is_large) {
         IDXI_TRY(sweep_range(worker, value, bits + 1));
         return sweep_range(worker, value | UINT64_C(1) << (63 - bits), bits + 1);
     }
-    IDXI_TRY(decode_range(worker, value, bits, begin, end));
+    IDXI_TRY(decode_range(worker, value, bits, &begin, end));
     worker->range_bits = bits;
     return visit_queries(worker, value, bits, 0, bits, line->radius, look_for_queries);
 }

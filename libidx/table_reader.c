@@ -16,9 +16,6 @@
 
 #define MAX_PREFETCHED_BYTES 4096
 
-/* Where a prefix has more fingerprints than these, sifting sorts out too few probes to be worth while. */
-#define SIFTED_GROUP 8
-
 /* ---- Opening ---- */
 
 static enum idx_status read_header(struct idxi_table *table, int file, struct idx_error *error) {
@@ -41,12 +38,19 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     return IDX_OK;
 }
 
+static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
+    const struct idxf_table_layout *layout = &table->layout;
+    if (table->header.blocks == 0) return;
+    idxf_directory_init(&table->directory, bytes, bytes + (layout->lists - layout->directory), table->header.list_bytes,
+                        (size_t)(layout->checksums - layout->lists), table->header.blocks);
+}
+
 static enum idx_status map_file(struct idxi_table *table, int file, struct idx_error *error) {
     void *map = mmap(NULL, (size_t)table->layout.file_size, PROT_READ, MAP_SHARED, file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, table->path, "map");
     table->map = map;
     table->blocks = table->map + table->layout.blocks;
-    table->directory = table->map + table->layout.directory;
+    set_directory(table, table->map + table->layout.directory);
     return IDX_OK;
 }
 
@@ -64,8 +68,8 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     table->decoder = malloc(sizeof *table->decoder);
     if (table->decoder == NULL) return idxi_fail_memory(error);
     table->allocated_bytes += sizeof *table->decoder;
-    idxf_decoder_init(table->decoder, (enum idxf_codec)table->header.codec, table->header.bits,
-                      table->header.block_size, table->header.lengths);
+    struct idxf_block_form form = idxf_table_block_form(&table->header);
+    idxf_decoder_init(table->decoder, &form);
     return IDX_OK;
 }
 
@@ -80,7 +84,6 @@ static void set_reach(struct idxi_table *table) {
     double reach = idxi_expected_blocks((double)mean_group(count, table->prefix), (double)count / (double)blocks);
     double bytes = reach * table->header.block_size;
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
-    table->finds_few = mean_group(count, table->prefix) < SIFTED_GROUP;
     table->spared_bits = idxi_spared_bits(count, table->prefix);
 }
 
@@ -90,8 +93,6 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     IDXI_TRY(map_file(table, file, error));
     idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
     table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
-    idxf_rank ranks[IDXF_MAX_RANKS];
-    table->rank = ranks[idxf_line_ranks(ranks) - 1];
     IDXI_TRY(make_decoder(table, error));
     set_reach(table);
     table->on_disk = options->residence == IDX_RESIDENCE_DISK;
@@ -143,7 +144,7 @@ static enum idx_status load(struct idxi_table *table, const struct idx_open_opti
         if (idxf_checksum(memory + at, IDXF_PAGE_SIZE) != idxf_load64(table->map + table->layout.checksums + page * 8))
             return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, begin + at);
     }
-    table->directory = memory + (table->layout.directory - begin);
+    set_directory(table, memory + (table->layout.directory - begin));
     table->is_directory_loaded = true;
     if (options->residence == IDX_RESIDENCE_ALL) table->blocks = memory;
     return IDX_OK;
@@ -179,37 +180,63 @@ void idxi_table_drop(const struct idxi_table *table) {
 
 /* ---- Finding blocks ---- */
 
-/* In a crowded line: the last block from `first` to `last` whose first fingerprint is not above `fingerprint`, or
- * `first`. */
-static enum idx_status search_blocks(const struct idxi_table *table, uint64_t fingerprint, uint64_t first,
-                                     uint64_t last, uint64_t *block, struct idx_error *error) {
-    while (first < last) {
-        uint64_t middle = last - (last - first) / 2;
-        struct idxf_block_header header;
-        uint64_t offset = idxi_table_block_offset(table, middle);
-        IDXI_TRY(idxi_table_check(table, offset, error));
-        enum idxf_fault fault = idxf_block_header_read(&header, table->decoder, idxi_table_block(table, middle));
-        if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, offset);
-        if (header.first <= fingerprint)
-            first = middle;
-        else
-            last = middle - 1;
-    }
-    *block = first;
+static enum idx_status fail_directory(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
+    return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + line * IDXF_LINE_BYTES);
+}
+
+/* Checks the pages of a line, and of its list where it has one. */
+static enum idx_status check_line(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
+    uint64_t offset = table->layout.directory + line * IDXF_LINE_BYTES;
+    if (table->is_directory_loaded) return IDX_OK;
+    IDXI_TRY(idxi_table_check(table, offset, error));
+    struct idxf_list list = idxf_line_list(table->map + offset);
+    uint64_t size = table->header.list_bytes, bytes = list.count == 0 ? 0 : idxf_list_bytes(&list);
+    if (bytes > size || list.at > size - bytes) return bytes == 0 ? IDX_OK : fail_directory(table, line, error);
+    uint64_t begin = (table->layout.lists + list.at) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    for (uint64_t at = begin; bytes > 0 && at < table->layout.lists + list.at + bytes; at += IDXF_PAGE_SIZE)
+        IDXI_TRY(idxi_table_check(table, at, error));
     return IDX_OK;
 }
 
-enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, uint64_t *block,
-                                      struct idx_error *error) {
-    struct idxf_cell cell = idxf_find_cell(fingerprint, table->layout.directory_lines);
-    uint64_t offset = cell.line * IDXF_LINE_BYTES, blocks = table->header.blocks;
-    const uint8_t *line = table->directory + offset;
-    if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check(table, table->layout.directory + offset, error));
-    uint64_t first = idxf_line_first(line), crowded = idxf_line_crowded(line);
-    *block = first + table->rank(line, cell.cell);
-    if (first > blocks || crowded > blocks - first || *block > blocks)
-        return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + offset);
-    if (crowded == 0) return IDX_OK;
-    uint64_t last = first + crowded < blocks ? first + crowded : blocks - 1;
-    return search_blocks(table, fingerprint, first, last, block, error);
+enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
+                                struct idx_error *error) {
+    uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
+    if (!table->is_directory_loaded) IDXI_TRY(check_line(table, line, error));
+    bool is_sound = idxf_directory_find(&table->directory, fingerprint, start);
+    return is_sound ? IDX_OK : fail_directory(table, line, error);
+}
+
+enum idx_status idxi_table_locate(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
+                                  struct idx_error *error) {
+    for (uint64_t offset = table->layout.directory; offset < table->layout.checksums; offset += IDXF_PAGE_SIZE) {
+        if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check(table, offset, error));
+    }
+    bool is_sound = idxf_directory_locate(&table->directory, block, start);
+    return is_sound ? IDX_OK : fail_directory(table, 0, error);
+}
+
+/* ---- Decoding blocks ---- */
+
+void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start) {
+    *blocks = (struct idxi_blocks){table, start->block, {start->above >> (64 - table->header.bits), 0}};
+}
+
+enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
+                                 struct idx_error *error) {
+    const struct idxi_table *table = blocks->table;
+    size_t faulty;
+    enum idxf_fault fault;
+    *count = 0;
+    if (blocks->next >= end) return IDX_OK;
+    if (blocks->next > 0 && blocks->bounds.above == 0) /* the key before is the greatest there is */
+        return idxi_fail_fault(error, IDXF_FAULT_ORDER, table->path, idxi_table_block_offset(table, blocks->next));
+    uint64_t left = end - blocks->next, most = idxf_blocks_at_once(table->decoder), some = left < most ? left : most;
+    for (uint64_t i = 0; i < some; i++)
+        IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, blocks->next + i), error));
+    *count = idxf_blocks_decode(table->decoder, idxi_table_block(table, blocks->next), (size_t)some, &blocks->bounds,
+                                fingerprints, &faulty, &fault);
+    if (fault != IDXF_OK)
+        return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, blocks->next + faulty));
+    blocks->next += some;
+    return IDX_OK;
 }

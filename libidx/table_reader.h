@@ -14,17 +14,16 @@ struct idxi_table {
     struct idxf_table_header header;
     struct idxf_table_layout layout;
     struct idxf_permutation permutation;
-    unsigned prefix;              /* bits */
-    struct idxf_decoder *decoder; /* NULL for a table without fingerprints */
-    const uint8_t *map;           /* the file */
-    const uint8_t *blocks;        /* in the map, or loaded */
-    const uint8_t *directory;     /* the same */
+    unsigned prefix;                 /* bits */
+    struct idxf_decoder *decoder;    /* NULL for a table without fingerprints */
+    size_t alike;                    /* the first table of the segment with the same code */
+    const uint8_t *map;              /* the file */
+    const uint8_t *blocks;           /* in the map, or loaded */
+    struct idxf_directory directory; /* the same */
     bool is_directory_loaded;
-    int file; /* descriptor, until loading is done; or -1 */
-    idxf_rank rank;
+    int file;                /* descriptor, until loading is done; or -1 */
     size_t prefetched_bytes; /* from a block to begin with on */
     unsigned spared_bits;    /* the last bits of the prefix, searched for all their values at once instead of flipped */
-    bool finds_few;          /* few fingerprints share a prefix, on average: probes are sifted */
     bool on_disk;            /* blocks are asked for by system calls */
     size_t allocated_bytes;  /* what opening allocated, but for what is loaded */
     /* A bit for each page that was found right; NULL where mapped pages are not checked, or none is used. */
@@ -76,13 +75,34 @@ static inline const uint8_t *idxi_table_block(const struct idxi_table *table, ui
 
 /* The directory's line for a permuted fingerprint. */
 static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
-    uint64_t line = idxf_find_cell(fingerprint, table->layout.directory_lines).line;
-    return table->directory + line * IDXF_LINE_BYTES;
+    uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
+    return table->directory.lines + line * IDXF_LINE_BYTES;
 }
 
 /* The block to begin with in the search for a permuted fingerprint and those above: all blocks before have less. The
  * number of blocks where there is none. */
-enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, uint64_t *block,
-                                      struct idx_error *error);
+enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
+                                struct idx_error *error);
+
+/* The same for a block whose number is known. */
+enum idx_status idxi_table_locate(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
+                                  struct idx_error *error);
+
+/* Blocks being decoded, in their order. */
+struct idxi_blocks {
+    const struct idxi_table *table;
+    uint64_t next; /* block */
+    struct idxf_bounds bounds;
+};
+
+/* Begins with the block that a start leads to. */
+void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
+
+/* Decodes the next blocks, up to block `end` (not before blocks->next, and up to the number of blocks): a few, or none
+ * at the end. There must be idxf_decoded_room. Each page is checked before its first use, unless the index was opened
+ * otherwise. The fingerprints ascend, from one call to the next, too.
+ * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; what stands before the fault is not given. */
+enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
+                                 struct idx_error *error);
 
 #endif

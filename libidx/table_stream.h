@@ -7,12 +7,11 @@
 
 struct idxi_table_stream {
     struct idxi_stream stream; /* without values */
-    const struct idxi_table *table;
-    uint64_t block;                  /* at hand */
-    uint64_t given;                  /* fingerprints so far */
-    uint64_t previous;               /* the last of them */
-    struct idxf_block_cursor cursor; /* in the block; its count is 0 before its begin */
-    uint64_t chunk[IDXF_CHUNK];      /* decoded where a caller had no room for a whole one */
+    struct idxi_blocks blocks;
+    size_t room;                       /* that decoding some blocks takes */
+    uint64_t given;                    /* fingerprints so far */
+    uint64_t dropped;                  /* how often mapped pages were let go */
+    uint64_t chunk[IDXF_DECODED_ROOM]; /* decoded where a caller had no room for as many */
     size_t chunk_count, chunk_given;
 };
 

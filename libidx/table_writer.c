@@ -31,6 +31,7 @@ struct writing {
     size_t begin, end;
     bool ended; /* the stream has no more */
     struct idxf_statistics_counter counter;
+    struct idxf_encoder encoder;
 };
 
 static enum idx_status report_progress(const struct writing *writing, uint64_t fingerprints) {
@@ -91,55 +92,51 @@ static enum idx_status fill_window(struct writing *writing) {
     return IDX_OK;
 }
 
-/* The most fingerprints that a block can hold: the writer's choice depends on no more of them. */
-static size_t get_most(const struct idxf_table_header *header) {
-    return header->codec == IDXF_CODEC_DELTA ? IDXF_MAX_DELTA_FINGERPRINTS
-                                             : (header->block_size - IDXF_BLOCK_HEADER_BYTES) * 8 + 1;
-}
-
 static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
-    size_t most = writing->ended ? 1 : get_most(&writing->job->header);
+    size_t most = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* the choice depends on no more */
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
     while (writing->end - writing->begin >= most) {
         writing->begin +=
             idxf_block_encode(encoder, writing->window + writing->begin, writing->end - writing->begin, block);
         IDXI_TRY(add_key(writing, writing->window[writing->begin - 1]));
-        IDXI_TRY(idxi_page_writer_write(&writing->pages, block, encoder->block_size, writing->error));
+        IDXI_TRY(idxi_page_writer_write(&writing->pages, block, encoder->form.block_size, writing->error));
     }
     writing->job->header.fingerprints += writing->begin;
     return report_progress(writing, writing->begin);
 }
 
-/* xor: counts the positions between all neighbours for the code. */
-static enum idx_status make_code(struct writing *writing) {
-    struct idxi_stream *stream = writing->job->fingerprints;
-    uint64_t counts[IDXF_SYMBOLS] = {0}, previous = 0;
-    bool any = false;
-    for (size_t count;;) {
-        IDXI_TRY(stream->read(stream, writing->window, NULL, WINDOW, &count, writing->error));
-        if (count == 0) break;
-        if (any) counts[idxf_position(previous, writing->window[0])]++;
-        for (size_t i = 1; i < count; i++) counts[idxf_position(writing->window[i - 1], writing->window[i])]++;
-        previous = writing->window[count - 1];
-        any = true;
-        IDXI_TRY(report_progress(writing, 0));
-    }
-    idxf_code_lengths(counts, writing->job->header.lengths);
-    return stream->rewind(stream, writing->error);
+/* Where a code of the table's own would take less by more than a fiftieth, by the fingerprints in the window, it gets
+ * one. Few fingerprints are no reason. */
+#define LEAST_COUNTED 4096
+
+static void settle_code(const struct writing *writing, struct idxf_block_form *form) {
+    struct idxf_difference_counts counts = {{0}};
+    struct idxf_code own;
+    if (writing->end < LEAST_COUNTED) return;
+    idxf_count_differences(&counts, writing->window[0], writing->window + 1, writing->end - 1, form->bits);
+    idxf_code_choose(&own, &counts, form->bits);
+    struct idxf_code_cost given = idxf_code_cost(&form->code, &counts, form->bits);
+    struct idxf_code_cost cost = idxf_code_cost(&own, &counts, form->bits);
+    if ((given.codes + given.tails) / 50 > (cost.codes + cost.tails) / 49) form->code = own;
+    form->long_codes = idxf_needs_long_codes(form, &counts);
 }
 
 static enum idx_status write_blocks(struct writing *writing) {
     struct idxf_table_header *header = &writing->job->header;
     struct idxf_permutation permutation;
-    struct idxf_encoder encoder;
-    memset(header->lengths, 0, sizeof header->lengths);
-    if (header->codec == IDXF_CODEC_XOR) IDXI_TRY(make_code(writing));
-    idxf_encoder_init(&encoder, (enum idxf_codec)header->codec, header->bits, header->block_size, header->lengths);
+    struct idxf_block_form form = idxf_table_block_form(header);
+    struct idxf_encoder *encoder = &writing->encoder;
     idxf_statistics_begin(&writing->counter, (unsigned)__builtin_popcountll(header->mask));
     header->fingerprints = 0;
-    while (!writing->ended) {
+    IDXI_TRY(fill_window(writing));
+    settle_code(writing, &form);
+    header->code = form.code;
+    header->long_codes = form.long_codes;
+    idxf_encoder_init(encoder, &form);
+    for (;;) {
+        IDXI_TRY(write_window(writing, encoder));
+        if (writing->ended) break;
         IDXI_TRY(fill_window(writing));
-        IDXI_TRY(write_window(writing, &encoder));
     }
     idxf_permutation_init(&permutation, header->mask, header->bits);
     header->statistics = idxf_statistics_end(&writing->counter, &permutation);
@@ -149,43 +146,119 @@ static enum idx_status write_blocks(struct writing *writing) {
 
 /* ---- The directory ---- */
 
-static enum idx_status write_line(struct writing *writing, struct idxf_directory_writer *directory) {
+/* Lists of lines, as they are written after the lines. */
+struct lists {
+    struct idxf_list *items;
+    uint64_t *firsts; /* the number of each one's first key */
+    size_t count, capacity;
+};
+
+/* A directory being made: first the lines, from all keys; then, from those again, the lists. */
+struct making {
+    struct writing *writing;
+    struct idxf_directory_writer directory;
+    struct lists lists;
+    size_t list;     /* at hand */
+    uint64_t number; /* of the key at hand */
+    uint64_t begin;  /* of `bytes`, among those of all lists */
+    uint8_t bytes[IDXF_PAGE_SIZE];
+};
+
+static enum idx_status note_list(struct making *making, const uint8_t *line) {
+    struct lists *lists = &making->lists;
+    if (idxf_line_listed(line) == 0) return IDX_OK;
+    if (lists->count == lists->capacity) {
+        size_t capacity = lists->capacity * 2 + 64;
+        struct idxf_list *items = realloc(lists->items, capacity * sizeof *items);
+        if (items != NULL) lists->items = items;
+        uint64_t *firsts = realloc(lists->firsts, capacity * sizeof *firsts);
+        if (firsts != NULL) lists->firsts = firsts;
+        if (items == NULL || firsts == NULL) return idxi_fail_memory(making->writing->error);
+        lists->capacity = capacity;
+    }
+    lists->items[lists->count] = idxf_line_list(line);
+    lists->firsts[lists->count++] = idxf_line_first(line);
+    return IDX_OK;
+}
+
+static enum idx_status write_line(struct making *making) {
     uint8_t bytes[IDXF_LINE_BYTES];
-    idxf_directory_take(directory, bytes);
-    return idxi_page_writer_write(&writing->pages, bytes, sizeof bytes, writing->error);
+    idxf_directory_take(&making->directory, bytes);
+    IDXI_TRY(note_list(making, bytes));
+    return idxi_page_writer_write(&making->writing->pages, bytes, sizeof bytes, making->writing->error);
 }
 
-static enum idx_status write_lines(struct writing *writing, struct idxf_directory_writer *directory,
-                                   const uint64_t *keys, size_t count) {
+static enum idx_status add_keys_to_lines(struct making *making, const uint64_t *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        while (!idxf_directory_add(directory, keys[i])) IDXI_TRY(write_line(writing, directory));
+        while (!idxf_directory_add(&making->directory, keys[i])) IDXI_TRY(write_line(making));
     }
     return IDX_OK;
 }
 
-/* Reads the keys back, as many at a time as may be in memory, and goes through them. */
-static enum idx_status write_spilled(struct writing *writing, struct idxf_directory_writer *directory) {
-    struct keys *keys = &writing->keys;
-    IDXI_TRY(spill(writing));
-    for (uint64_t done = 0; done < keys->spilled; done += keys->count) {
-        keys->count = keys->spilled - done < keys->most ? (size_t)(keys->spilled - done) : keys->most;
-        IDXI_TRY(idxi_read_at(keys->file, keys->items, keys->count * sizeof *keys->items, done * sizeof *keys->items,
-                              writing->job->temporary_path, writing->error));
-        IDXI_TRY(write_lines(writing, directory, keys->items, keys->count));
+static enum idx_status write_list_bytes(struct making *making, size_t size) {
+    struct writing *writing = making->writing;
+    IDXI_TRY(idxi_page_writer_write(&writing->pages, making->bytes, size, writing->error));
+    making->begin += size;
+    memset(making->bytes, 0, sizeof making->bytes);
+    return IDX_OK;
+}
+
+static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
+    const struct lists *lists = &making->lists;
+    for (size_t i = 0; i < count; i++, making->number++) {
+        while (making->list < lists->count &&
+               making->number >= lists->firsts[making->list] + lists->items[making->list].count)
+            making->list++;
+        if (making->list == lists->count || making->number < lists->firsts[making->list]) continue;
+        const struct idxf_list *list = &lists->items[making->list];
+        uint64_t item = making->number - lists->firsts[making->list];
+        uint64_t part = idxf_find_place(keys[i], making->directory.lines).part, size = sizeof making->bytes;
+        idxf_list_put(list, item, part, making->begin, making->begin + size, making->bytes);
+        uint64_t end = list->at + ((item + 1) * list->width + 7) / 8;
+        if (end <= making->begin + size) continue;
+        IDXI_TRY(write_list_bytes(making, (size_t)size));
+        idxf_list_put(list, item, part, making->begin, making->begin + size, making->bytes);
     }
     return IDX_OK;
+}
+
+/* Goes through all keys, those that were spilled as many at a time as may be in memory. */
+static enum idx_status for_keys(struct making *making,
+                                enum idx_status (*add)(struct making *, const uint64_t *, size_t)) {
+    const struct writing *writing = making->writing;
+    const struct keys *keys = &writing->keys;
+    if (keys->spilled == 0) return add(making, keys->items, keys->count);
+    for (uint64_t done = 0, some; done < keys->spilled; done += some) {
+        some = keys->spilled - done < keys->most ? keys->spilled - done : keys->most;
+        IDXI_TRY(idxi_read_at(keys->file, keys->items, some * sizeof *keys->items, done * sizeof *keys->items,
+                              writing->job->temporary_path, writing->error));
+        IDXI_TRY(add(making, keys->items, (size_t)some));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status make_directory(struct making *making) {
+    struct writing *writing = making->writing;
+    struct idxf_table_header *header = &writing->job->header;
+    idxf_directory_begin(&making->directory, idxf_directory_lines(header->blocks));
+    IDXI_TRY(for_keys(making, add_keys_to_lines));
+    while (making->directory.line < making->directory.lines) IDXI_TRY(write_line(making));
+    header->list_bytes = making->directory.list_bytes;
+    if (making->lists.count > 0) IDXI_TRY(for_keys(making, add_keys_to_lists));
+    IDXI_TRY(write_list_bytes(making, (size_t)(header->list_bytes - making->begin)));
+    return idxi_page_writer_pad(&writing->pages, writing->error);
 }
 
 static enum idx_status write_directory(struct writing *writing) {
-    struct keys *keys = &writing->keys;
-    struct idxf_directory_writer directory;
-    idxf_directory_begin(&directory, idxf_directory_lines(writing->job->header.blocks));
-    if (keys->spilled > 0)
-        IDXI_TRY(write_spilled(writing, &directory));
-    else
-        IDXI_TRY(write_lines(writing, &directory, keys->items, keys->count));
-    while (directory.line < directory.lines) IDXI_TRY(write_line(writing, &directory));
-    return idxi_page_writer_pad(&writing->pages, writing->error);
+    struct making *making = calloc(1, sizeof *making);
+    if (making == NULL) return idxi_fail_memory(writing->error);
+    making->writing = writing;
+    enum idx_status status = writing->keys.spilled > 0 ? spill(writing) : IDX_OK;
+    if (status == IDX_OK) status = make_directory(making);
+    free(making->lists.items);
+    free(making->lists.firsts);
+    free(making);
+    return status;
 }
 
 /* ---- The whole ---- */

@@ -13,11 +13,11 @@ struct idxi_table_job {
     int folder;
     const char *name, *path; /* of the file in `folder`; the path is for messages */
 
-    /* The caller gives uuid, number, mask, radius, bits, codec and block size; writing fills in the rest. */
+    /* The caller gives uuid, number, mask, radius, bits, anchor bits, block size and a code; writing fills in the
+     * rest, and takes another code where that suits the fingerprints far better. */
     struct idxf_table_header header;
 
-    /* Permuted, left-aligned, strictly ascending. Read once for delta; for xor twice, with a rewind between. */
-    struct idxi_stream *fingerprints;
+    struct idxi_stream *fingerprints; /* permuted, left-aligned, strictly ascending; read once */
 
     /* A key, 8 bytes, is kept of each block until all are written: up to so many bytes in memory, more of them in a
      * file without name in `temporary_folder`, whose path is for messages. */
@@ -25,8 +25,8 @@ struct idxi_table_job {
     int temporary_folder;
     const char *temporary_path;
 
-    /* Unless NULL: called every 2^16 fingerprints or so, with how many were written since the last call (0 while those
-     * for xor are counted). Where it returns false, writing stops with IDX_CANCELLED. */
+    /* Unless NULL: called every 2^16 fingerprints or so, with how many were written since the last call. Where it
+     * returns false, writing stops with IDX_CANCELLED. */
     bool (*progress)(void *context, uint64_t fingerprints);
     void *context;
 };

@@ -84,63 +84,77 @@ static enum idx_status check_zeros(const struct idxi_table *table, uint64_t begi
 /* The fingerprints of a table, gone through in its order. */
 struct walk {
     struct set set;
-    bool any;
-    uint64_t previous;
     struct idxf_statistics_counter counter;
     struct idxf_directory_writer directory; /* as it should be, up to the blocks so far */
     bool differs;                           /* from what it is */
-    uint64_t difference;                    /* its first line that differs */
+    uint64_t difference;                    /* where, in the file */
+    uint64_t key;                           /* of the last block */
+    uint64_t fingerprints[IDXF_DECODED_ROOM];
 };
 
-static enum idxf_fault check_block(const struct idxi_table *table, uint64_t block, struct walk *walk) {
-    struct idxf_block_cursor cursor;
-    uint64_t fingerprints[IDXF_CHUNK];
-    size_t count;
-    bool ascends = true;
-    idxf_block_begin(&cursor, table->decoder, idxi_table_block(table, block));
-    while ((count = idxf_block_next(&cursor, fingerprints)) > 0) {
-        for (size_t i = 0; i < count; i++) {
-            if (walk->any && fingerprints[i] <= walk->previous) ascends = false;
-            walk->any = true;
-            walk->previous = fingerprints[i];
-            add_to_set(&walk->set, idxf_unpermute(&table->permutation, fingerprints[i]));
-        }
-        idxf_statistics_add(&walk->counter, fingerprints, count);
-    }
-    if (cursor.fault != IDXF_OK) return cursor.fault;
-    if (!ascends) return IDXF_FAULT_ORDER;
-    return idxf_block_check_end(&cursor);
+static void note_difference(struct walk *walk, uint64_t offset) {
+    if (!walk->differs) walk->difference = offset;
+    walk->differs = true;
 }
 
 /* Compares the line at hand, all of whose keys have come. */
 static void compare_line(const struct idxi_table *table, struct walk *walk) {
-    uint64_t line = walk->directory.line;
+    uint64_t at = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
     idxf_directory_take(&walk->directory, bytes);
-    if (walk->differs || memcmp(table->directory + line * IDXF_LINE_BYTES, bytes, sizeof bytes) == 0) return;
-    walk->differs = true;
-    walk->difference = line;
+    if (memcmp(table->map + table->layout.directory + at, bytes, sizeof bytes) != 0)
+        note_difference(walk, table->layout.directory + at);
+}
+
+/* Compares a key with its place in the list of its line, where that has one: the line before it has been compared. */
+static void compare_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
+    struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
+    const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
+    struct idxf_list list = idxf_line_list(line);
+    uint64_t i = block - idxf_line_first(line), bits = list.width;
+    if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line tells */
+    if (list.at > table->header.list_bytes || idxf_list_bytes(&list) > table->header.list_bytes - list.at) return;
+    uint64_t at = (table->layout.lists + list.at) * 8 + i * bits, end = at + bits;
+    size_t readable = (size_t)table->layout.checksums;
+    bool agrees = idxf_get_bits(table->map, readable, at, list.width) == idxf_leading(place.part, list.width);
+    if (i + 1 == list.count) agrees &= idxf_get_bits(table->map, readable, end, (unsigned)(-end % 8)) == 0;
+    if (!agrees) note_difference(walk, at / 8);
+}
+
+/* Goes through one block. */
+static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
+                                   struct idx_error *error) {
+    uint64_t block = blocks->next, offset = idxi_table_block_offset(table, block);
+    struct idxf_bounds bounds = blocks->bounds;
+    size_t count;
+    if (offset % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
+    IDXI_TRY(idxi_blocks_read(blocks, block + 1, walk->fingerprints, &count, error));
+    for (size_t i = 0; i < count; i++)
+        add_to_set(&walk->set, idxf_unpermute(&table->permutation, walk->fingerprints[i]));
+    idxf_statistics_add(&walk->counter, walk->fingerprints, count);
+    walk->key = walk->fingerprints[count - 1];
+    enum idxf_fault fault = idxf_block_check_padding(table->decoder, idxi_table_block(table, block), bounds);
+    return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, offset);
 }
 
 static enum idx_status check_blocks(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
+    struct idxi_blocks blocks = {table, 0, {0, 0}};
     idxf_statistics_begin(&walk->counter, table->prefix);
     idxf_directory_begin(&walk->directory, table->layout.directory_lines);
     for (uint64_t block = 0; block < table->header.blocks; block++) {
-        uint64_t offset = idxi_table_block_offset(table, block);
-        if (offset % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
-        enum idxf_fault fault = check_block(table, block, walk);
-        if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, offset);
-        while (!idxf_directory_add(&walk->directory, walk->previous)) compare_line(table, walk);
+        IDXI_TRY(check_block(table, &blocks, walk, error));
+        while (!idxf_directory_add(&walk->directory, walk->key)) compare_line(table, walk);
+        compare_key(table, block, walk);
     }
     while (walk->directory.line < walk->directory.lines) compare_line(table, walk);
     bool agrees = walk->set.count == table->header.fingerprints;
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-static enum idx_status check_directory(const struct idxi_table *table, const struct walk *walk,
-                                       struct idx_error *error) {
-    uint64_t offset = table->layout.directory + walk->difference * IDXF_LINE_BYTES;
-    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, offset) : IDX_OK;
+/* The lists end where the header says. */
+static enum idx_status check_directory(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
+    if (walk->directory.list_bytes != table->header.list_bytes) note_difference(walk, table->layout.lists);
+    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference) : IDX_OK;
 }
 
 static enum idx_status check_statistics(const struct idxi_table *table, const struct walk *walk,
@@ -155,7 +169,7 @@ static enum idx_status check_statistics(const struct idxi_table *table, const st
 static enum idx_status check_sections(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     const struct idxf_table_layout *layout = &table->layout;
     uint64_t blocks_end = layout->blocks + table->header.blocks * table->header.block_size;
-    uint64_t directory_end = layout->directory + layout->directory_lines * IDXF_LINE_BYTES;
+    uint64_t directory_end = layout->lists + table->header.list_bytes;
     IDXI_TRY(check_pages(table, error));
     IDXI_TRY(check_zeros(table, blocks_end, layout->directory, error));
     IDXI_TRY(check_zeros(table, directory_end, layout->checksums, error));
@@ -165,9 +179,11 @@ static enum idx_status check_sections(const struct idxi_table *table, struct wal
 }
 
 static enum idx_status check_table(const struct idxi_table *table, struct set *set, struct idx_error *error) {
-    struct walk walk = {.any = false};
-    enum idx_status status = check_sections(table, &walk, error);
-    *set = walk.set;
+    struct walk *walk = calloc(1, sizeof *walk);
+    if (walk == NULL) return idxi_fail_memory(error);
+    enum idx_status status = check_sections(table, walk, error);
+    *set = walk->set;
+    free(walk);
     idxi_table_drop(table);
     return status;
 }
@@ -248,7 +264,7 @@ static enum idx_status check_way(const struct idxi_map *map, const struct idxi_p
 static enum idx_status check_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                    struct document_walk *walk, struct idx_error *error) {
     struct idxf_group group;
-    uint64_t fingerprints[IDXF_MAX_GROUP], values[IDXF_MAX_GROUP];
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES], values[IDXF_MAX_GROUP_ENTRIES];
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     IDXI_TRY(idxi_map_open_group(map, cursor, &group, error));
     enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);

@@ -22,7 +22,6 @@ static const char help[] =
     "  --scheme SCHEME        auto (default), 4, 10, 16, 20, B:C, B:C:R, B:C/b:c or @MASK[:R],…; see idx plan\n"
     "  --max-bytes-per-fingerprint N\n"
     "                         what auto's tables and their memory may take (default: F, and 1 MiB in all)\n"
-    "  --codec CODEC          delta (default) or xor, the paper's\n"
     "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 64)\n"
     "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
     "  --format FORMAT        tsv (default), u64 or npy\n"
@@ -61,7 +60,7 @@ static const char *const format_names[] = {"tsv", "u64", "npy", NULL}; /* enum i
 struct build {
     struct idx_build_options options;
     struct input input;
-    int codec, id_type, format, notation; /* -1: not given */
+    int id_type, format, notation; /* -1: not given */
     bool progress_forced;
     const char *output;
     const char *shard_text; /* I/N */
@@ -80,7 +79,6 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
          .kind = OPTION_NUMBER,
          .value = &options->max_bytes_per_fingerprint,
          .least = 1},
-        {.name = "codec", .kind = OPTION_CHOICE, .value = &build->codec, .names = codec_names},
         {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = format_names},
@@ -139,7 +137,6 @@ static bool settle(struct build *build) {
     struct input *input = &build->input;
     input->format = build->format < 0 ? INPUT_TSV : (enum input_format)build->format;
     if (!check_format(build) || !check_by_id(build) || !read_shard(build)) return false;
-    if (build->codec >= 0) build->options.codec = (enum idx_codec)build->codec;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;
     else if (input->format != INPUT_TSV)
@@ -221,7 +218,6 @@ static bool run(struct build *build) {
 int command_build(int argc, char **argv) {
     struct build build = {.options = IDX_BUILD_OPTIONS_INIT,
                           .input = {.reader = READER_INIT},
-                          .codec = -1,
                           .id_type = -1,
                           .format = -1,
                           .notation = -1};

@@ -162,9 +162,14 @@ static void put_properties(const struct idx_properties *properties, const struct
 }
 
 static void put_head(struct output *output) {
-    output_format(output, "%7s %5s %16s %6s %6s %5s %10s %12s %9s %12s %9s %7s %7s %9s %9s %7s\n", "segment", "table",
-                  "mask", "prefix", "radius", "codec", "block size", "fingerprints", "directory", "bytes", "bits/fp",
+    output_format(output, "%7s %5s %16s %6s %6s %10s %12s %9s %8s %12s %9s %7s %7s %9s %9s %7s\n", "segment", "table",
+                  "mask", "prefix", "radius", "block size", "fingerprints", "directory", "key bits", "bytes", "bits/fp",
                   "limit", "ratio", "group", "largest", "blocks");
+}
+
+/* Of a block's key, its last fingerprint, that are in memory, on average. */
+static double key_bits(const struct idx_table_properties *table) {
+    return quotient((double)table->directory_bytes * 8, (double)table->blocks);
 }
 
 static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
@@ -173,15 +178,16 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
     output_format(output, "%7zu %5zu %*s", segment, number, 16 - (int)(bits + 3) / 4 + 1, "");
     output_fingerprint(output, NOTATION_HEX, bits, table->mask);
     output_format(output,
-                  " %6u %6u %5s %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %12" PRIu64
+                  " %6u %6u %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %8.2f %12" PRIu64
                   " %9.3f %7.3f %7.4f %9.2f %9" PRIu64 " %7.2f\n",
-                  table->prefix, table->radius, codec_names[table->codec], table->block_size, table->fingerprints,
-                  table->directory_bytes, table->file_bytes, measured->density.bits, measured->density.limit,
+                  table->prefix, table->radius, table->block_size, table->fingerprints, table->directory_bytes,
+                  key_bits(table), table->file_bytes, measured->density.bits, measured->density.limit,
                   measured->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
 }
 
 static bool print_text(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
     struct sum sum = {0, 0, 0};
+    double key_bytes = 0, blocks = 0;
     struct measured measured;
     struct whole whole;
     if (!find_whole(index, properties, &whole)) return false;
@@ -192,9 +198,13 @@ static bool print_text(const struct idx_index *index, const struct idx_propertie
             if (!measure(index, properties, segment, table, &measured)) return false;
             put_table(segment, table, properties->bits, &measured, output);
             sum = (struct sum){sum.bits + measured.density.bits, sum.ratio + measured.density.ratio, sum.tables + 1};
+            key_bytes += (double)measured.table.directory_bytes;
+            blocks += (double)measured.table.blocks;
         }
     }
-    output_format(output, "\n" DENSITY_MEAN_FORMAT "\n", quotient(sum.bits, (double)sum.tables),
+    output_format(output, "\neach block's last fingerprint is in memory, in %.2f bits on average\n",
+                  quotient(key_bytes * 8, blocks));
+    output_format(output, DENSITY_MEAN_FORMAT "\n", quotient(sum.bits, (double)sum.tables),
                   quotient(sum.ratio, (double)sum.tables));
     return true;
 }
@@ -207,14 +217,14 @@ static json_t *table_object(size_t segment, size_t number, unsigned bits, const 
     const struct idx_table_properties *table = &measured->table;
     char mask[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
-    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
+    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
                      integer(segment), "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix),
-                     "radius", integer(table->radius), "codec", codec_names[table->codec], "block_size",
-                     integer(table->block_size), "fingerprints", integer(table->fingerprints), "blocks",
-                     integer(table->blocks), "directory_bytes", integer(table->directory_bytes), "bytes",
-                     integer(table->file_bytes), "bits_per_fingerprint", measured->density.bits, "limit",
-                     measured->density.limit, "ratio", measured->density.ratio, "mean_group", table->mean_group,
-                     "largest_group", integer(table->largest_group), "expected_blocks", table->expected_blocks);
+                     "radius", integer(table->radius), "block_size", integer(table->block_size), "fingerprints",
+                     integer(table->fingerprints), "blocks", integer(table->blocks), "directory_bytes",
+                     integer(table->directory_bytes), "key_bits", key_bits(table), "bytes", integer(table->file_bytes),
+                     "bits_per_fingerprint", measured->density.bits, "limit", measured->density.limit, "ratio",
+                     measured->density.ratio, "mean_group", table->mean_group, "largest_group",
+                     integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
 static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {

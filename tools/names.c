@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-const char *const codec_names[] = {[IDX_CODEC_XOR] = "xor", [IDX_CODEC_DELTA] = "delta", NULL};
-
 const char *const id_type_names[] = {[IDX_ID_TEXT] = "text", [IDX_ID_U64] = "u64", [IDX_ID_NONE] = "none", NULL};
 
 const char *const cluster_method_names[] = {[IDX_CLUSTER_COMPONENTS] = "components", [IDX_CLUSTER_STAR] = "star", NULL};

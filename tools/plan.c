@@ -28,7 +28,7 @@ static const char help[] =
     "                         what files and memory may take together (default: F, and 1 MiB in all)\n"
     "  --format FORMAT        text (default) or json\n"
     "\n"
-    "Columns, as expected of uniform fingerprints and the delta codec:\n"
+    "Columns, as expected of uniform fingerprints:\n"
     "  tables      sorted copies of the fingerprints\n"
     "  prefix      bits that a probe compares at once; from the narrowest table to the widest\n"
     "  probes      prefixes looked for, a query\n"

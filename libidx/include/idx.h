@@ -45,7 +45,7 @@ extern "C" {
 #define IDX_API
 #endif
 
-#define IDX_VERSION "0.1.0"
+#define IDX_VERSION "0.2.0"
 
 /* Limits (SPEC.md, chapter 2). */
 #define IDX_MAX_BITS 64
@@ -111,9 +111,8 @@ IDX_API const char *idx_status_string(enum idx_status status);
 IDX_API const char *idx_version(void);
 
 /* Which instructions look-ups use on this processor: "avx512" (x86-64 with BMI2 and with AVX-512 F, BW, DQ, VL, VBMI,
- * VBMI2 and VPOPCNTDQ), "bmi2" (x86-64 with BMI1, BMI2 and POPCNT) or "portable" (any other). Results are the same,
- * times are not: for a program's log or its description of the machine. Blocks of codec xor use "bmi2" where this is
- * "avx512". Static storage. */
+ * VBMI2 and VPOPCNTDQ), "bmi2" (x86-64 with BMI1, BMI2, LZCNT and POPCNT) or "portable" (any other). Results are
+ * the same, times are not: for a program's log or its description of the machine. Static storage. */
 IDX_API const char *idx_instructions(void);
 
 /* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
@@ -213,7 +212,7 @@ struct idx_plan_options {
 #define IDX_PLAN_OPTIONS_INIT                                                                                          \
     { sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL }
 
-/* A scheme that fits, with what it costs: expectations, for the delta codec. */
+/* A scheme that fits, with what it is expected to cost. */
 struct idx_plan {
     char scheme[832]; /* as idx_scheme_parse takes it: a name, or up to 40 masks */
     size_t tables;
@@ -243,11 +242,6 @@ IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
 IDX_API double idx_information_limit(uint64_t count, unsigned bits);
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
-
-enum idx_codec {
-    IDX_CODEC_XOR = 0,   /* the paper's */
-    IDX_CODEC_DELTA = 1, /* smaller and faster: the default */
-};
 
 enum idx_id_type {
     IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
@@ -282,10 +276,9 @@ typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *p
 
 struct idx_build_options {
     size_t size;
-    unsigned bits;      /* f, 1 to 64 */
-    unsigned k;         /* largest distance to be answered: 0 to IDX_MAX_K, below bits */
-    const char *scheme; /* as idx_scheme_parse takes it */
-    enum idx_codec codec;
+    unsigned bits;       /* f, 1 to 64 */
+    unsigned k;          /* largest distance to be answered: 0 to IDX_MAX_K, below bits */
+    const char *scheme;  /* as idx_scheme_parse takes it */
     uint32_t block_size; /* bytes, a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE */
     enum idx_id_type id_type;
     const char *recipe; /* how the fingerprints were made, up to IDX_MAX_RECIPE_BYTES bytes without control
@@ -308,8 +301,8 @@ struct idx_build_options {
 
 #define IDX_BUILD_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(struct idx_build_options), 64, 3, "auto", IDX_CODEC_DELTA, IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL,   \
-            1, false, 0, 0, NULL, NULL, NULL, false                                                                    \
+        sizeof(struct idx_build_options), 64, 3, "auto", IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL, 1, false, 0, 0,    \
+            NULL, NULL, NULL, false                                                                                    \
     }
 
 struct idx_builder;
@@ -399,8 +392,8 @@ struct idx_merge_options {
 /* Merges `count` indexes, 1 or more, all segments of each and what is pending, less what was removed, into one of one
  * segment at `path`, as if built of their documents, but without sorting again: table by table they are decoded, merged
  * and encoded. They must have the same bits, k, ID type, recipe and tables, and all or none a map from IDs (a part
- * `;icu=` that differs is left out of the result's recipe); codec and block size are those of the first one's first
- * segment. Text IDs are numbered anew: index after index, and in each the segments' one after the other, then those
+ * `;icu=` that differs is left out of the result's recipe); the block size is that of the first one's first segment.
+ * Text IDs are numbered anew: index after index, and in each the segments' one after the other, then those
  * that are pending; with integer IDs, the same one on one fingerprint becomes one document.
  * The inputs are not changed; each page of their blocks and document maps is checked as it is read, their directories
  * are not read. Of each index it takes the view that it opens, while writers and compactions go on; but an input that
@@ -490,7 +483,6 @@ struct idx_table_properties {
     uint64_t mask;
     unsigned radius;
     unsigned prefix; /* bits */
-    enum idx_codec codec;
     uint32_t block_size;
     uint64_t fingerprints;
     uint64_t blocks;

@@ -1,309 +1,352 @@
-/* block.c: tests of what blocks of both codecs share: they are encoded as SPEC.md says, bit by bit, and decode again;
- * and what is wrong with one is found, in its header first, whatever its bytes are. */
+/* block.c: tests of blocks: those that the writer makes are the model's, bit for bit, and each way to decode them gives
+ * what the model gives. */
 #include "format/block.h"
 
+#include "format/processor.h"
 #include "tests/format/blocks.h"
-#include "tests/format/sets.h"
 
-static const enum idxf_codec codecs[] = {IDXF_CODEC_XOR, IDXF_CODEC_DELTA};
+static struct blocks blocks;
 
-/* ---- Round trips ---- */
+/* ---- Encoding ---- */
 
-static void check_set(const struct block_kind *kind, const uint64_t *set, size_t count) {
-    for (size_t done = 0; done < count;) done += check_encodes(kind, set + done, count - done);
+/* Each block is the one that the model makes behind the key of the one before. */
+static void compare_encoding(void) {
+    static uint64_t numbers[MAX_SET];
+    static uint8_t expected[IDXF_MAX_BLOCK_SIZE];
+    const struct idxf_block_form *form = &blocks.form;
+    for (size_t i = 0; i < blocks.fingerprint_count; i++) numbers[i] = blocks.fingerprints[i] >> (64 - form->bits);
+    for (size_t i = 0; i < blocks.count; i++) {
+        size_t begin = blocks.begins[i];
+        uint64_t before = i == 0 ? 0 : get_key(&blocks, i - 1);
+        assert_int_equal(model_encode(form, before, numbers + begin, blocks.fingerprint_count - begin, expected),
+                         blocks.begins[i + 1] - begin);
+        assert_memory_equal(get_block(&blocks, i), expected, form->block_size);
+    }
 }
 
-/* The set, block after block, with the code that its table has. */
-static void check_table(enum idxf_codec codec, unsigned bits, uint32_t block_size, const uint64_t *set, size_t count) {
-    struct block_kind kind = {codec, bits, block_size, {0}};
-    make_code(&kind, set, count);
-    check_set(&kind, set, count);
+/* ---- Decoding ---- */
+
+static uint64_t next_up_to(uint64_t most, uint64_t *random) {
+    uint64_t any = next_random(random);
+    return most == UINT64_MAX ? any : any % (most + 1);
 }
 
-static void test_round_trip(void **state) {
+/* Decodes up to so many blocks at a time, in one way; all come back. */
+static void decode_all(const struct idxf_decoder *decoder, size_t at_once) {
+    size_t room = idxf_decoded_room(decoder), done = 0;
+    uint32_t size = decoder->block_size;
+    uint64_t *decoded = calloc(room, sizeof *decoded);
+    struct idxf_bounds bounds = {0, 0};
+    assert_non_null(decoded);
+    for (size_t i = 0, some; i < blocks.count; i += some) {
+        size_t faulty = 99;
+        enum idxf_fault fault = IDXF_FAULT_MAGIC;
+        some = blocks.count - i < at_once ? blocks.count - i : at_once;
+        const uint8_t *placed = place_bytes(0, get_block(&blocks, i), some * size, i / at_once % 2);
+        size_t count = idxf_blocks_decode(decoder, placed, some, &bounds, decoded, &faulty, &fault);
+        assert_fault(fault, IDXF_OK);
+        assert_int_equal(faulty, some);
+        assert_int_equal(count, blocks.begins[i + some] - done);
+        assert_memory_equal(decoded, blocks.fingerprints + done, count * sizeof *decoded);
+        done += count;
+        uint64_t key = get_key(&blocks, i + some - 1);
+        if (key < UINT64_MAX) assert_int_equal(bounds.above, key + 1);
+        if (key < UINT64_MAX) assert_int_equal(bounds.floor, key + 1);
+    }
+    free(decoded);
+}
+
+/* Whatever is known of where a block's key lies, it is read the same. */
+static void check_anchors(const struct idxf_decoder *decoder, uint64_t *random) {
+    for (size_t i = 0; i < blocks.count; i++) {
+        uint64_t before = i == 0 ? 0 : get_key(&blocks, i - 1), key = get_key(&blocks, i);
+        const uint64_t all[] = {before, before + (key > before), key, before + next_up_to(key - before, random)};
+        for (size_t j = 0; j < COUNT_OF(all); j++) {
+            static struct model_block model;
+            struct idxf_bounds bounds = {all[j], 0};
+            const uint8_t *block = get_block(&blocks, i);
+            struct idxf_anchor anchor = idxf_block_anchor(decoder, block, all[j]);
+            assert_int_equal(anchor.key, key);
+            assert_int_equal(anchor.end, 1 + (block[0] % 2 ? decoder->bits : decoder->anchor_bits));
+            if (i % 16 > 0) continue;
+            model_decode(&blocks.form, block, bounds, &model);
+            assert_fault(model.fault, IDXF_OK);
+            assert_fault(model.padding, IDXF_OK);
+            assert_int_equal(model.count, blocks.begins[i + 1] - blocks.begins[i]);
+            assert_fault(idxf_block_check_padding(decoder, block, bounds), IDXF_OK);
+        }
+    }
+}
+
+/* Encodes fingerprints, compares, and decodes in all ways. */
+static void check_table(const struct idxf_block_form *form, const uint64_t *fingerprints, size_t count,
+                        uint64_t *random) {
+    struct idxf_decoder decoder;
+    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    size_t way_count = idxf_decoder_ways(ways);
+    encode_all(&blocks, form, fingerprints, count);
+    compare_encoding();
+    idxf_decoder_init(&decoder, form);
+    assert_int_equal(decoder.chains, model_chains(form->block_size));
+    assert_ptr_equal(decoder.way, ways[way_count - 1]);
+    size_t most = idxf_blocks_at_once(&decoder), some = 1 + (size_t)(next_random(random) % most);
+    check_anchors(&decoder, random);
+    for (size_t way = 0; way < way_count; way++) {
+        decoder.way = ways[way];
+        decode_all(&decoder, some);
+        decode_all(&decoder, most);
+    }
+}
+
+/* Every f, shape and block size, with codes made for the fingerprints and any others. */
+static void test_all_kinds_of_tables(void **state) {
     (void)state;
-    static const unsigned widths[] = {1, 2, 7, 8, 31, 32, 33, 63, 64};
     static uint64_t set[MAX_SET];
     uint64_t random = 1;
-    for (size_t i = 0; i < COUNT_OF(widths); i++) {
-        for (unsigned shape = 0; shape < SHAPES; shape++) {
-            size_t count = make_set((enum shape)shape, widths[i], MAX_SET, &random, set);
-            for (uint32_t size = 64; size <= 4096; size *= 2) {
-                check_table(IDXF_CODEC_XOR, widths[i], size, set, count);
-                check_table(IDXF_CODEC_DELTA, widths[i], size, set, count);
+    for (unsigned round = 0; round < 64 * SHAPES * 2; round++) {
+        unsigned bits = 1 + round / SHAPES % 64;
+        uint32_t block_size = (uint32_t)IDXF_MIN_BLOCK_SIZE << next_random(&random) % 7;
+        size_t most = block_size < 256 ? 300 : block_size < 1024 ? 1000 : 2500;
+        size_t count = make_set((enum shape)(round % SHAPES), bits, most, &random, set);
+        bool is_own = round / SHAPES / 64 % 2 == 0;
+        struct idxf_block_form form = make_form(bits, block_size, set, count, is_own, &random);
+        check_table(&form, set, count, &random);
+    }
+}
+
+/* Every f with every size, dense. */
+static void test_dense_tables(void **state) {
+    (void)state;
+    static uint64_t set[MAX_SET];
+    uint64_t random = 2;
+    for (unsigned bits = 1; bits <= 64; bits++) {
+        for (uint32_t block_size = 64; block_size <= 4096; block_size *= 2) {
+            size_t count = 0, most = block_size < 512 ? 200 : 2100;
+            while (count < most && count <= get_most(bits)) {
+                set[count] = (uint64_t)count << (64 - bits);
+                count++;
+            }
+            struct idxf_block_form form = make_form(bits, block_size, set, count, true, &random);
+            check_table(&form, set, count, &random);
+        }
+    }
+}
+
+/* ---- Limits ---- */
+
+/* Neighbours of which each takes two bits: 1023 end a block. */
+static void test_count_limit(void **state) {
+    (void)state;
+    static uint64_t set[MAX_SET];
+    uint64_t random = 3;
+    for (uint32_t block_size = 512; block_size <= 4096; block_size *= 2) {
+        for (unsigned near_bits = 0; near_bits <= 1; near_bits++) {
+            struct idxf_block_form form = {64, 20, block_size, {(uint8_t)near_bits, {1, 2, 2}}, false};
+            if (near_bits == 0) form.code = (struct idxf_code){0, {2, 1, 2}};
+            for (size_t i = 0; i < 3000; i++) set[i] = UINT64_C(0x123456789ABCDE) + i;
+            check_table(&form, set, 3000, &random);
+            assert_int_equal(blocks.begins[2] - blocks.begins[1], 1023);
+        }
+    }
+}
+
+/* A code of one bit for each of 64 differences of one, and no room for more codes. */
+static void test_codes_of_64_bits(void **state) {
+    (void)state;
+    static uint64_t set[MAX_SET];
+    static const struct {
+        uint8_t near_bits, lengths[3];
+        size_t held;
+    } cases[] = {{0, {2, 1, 2}, 65}, {1, {1, 2, 2}, 65}, {2, {2, 1, 2}, 33}, {4, {2, 2, 1}, 33}};
+    uint64_t random = 4;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        for (unsigned anchor_bits = 1; anchor_bits <= 63; anchor_bits++) {
+            struct idxf_block_form form = {64, anchor_bits, 64, {cases[i].near_bits, {0}}, false};
+            memcpy(form.code.lengths, cases[i].lengths, 3);
+            for (size_t j = 0; j < 300; j++) set[j] = UINT64_C(0x123456789ABCDE) + j;
+            check_table(&form, set, 300, &random);
+            assert_int_equal(blocks.begins[2] - blocks.begins[1], cases[i].held);
+        }
+    }
+    for (unsigned round = 0; round < 300; round++) { /* codes that reach 64 bits in steps of any size */
+        size_t count = make_set(round % 2 ? DENSE : JUMPS, 64, 300, &random, set);
+        struct idxf_block_form form = make_form(64, 64, set, count, false, &random);
+        form.code.near_bits = 0;
+        check_table(&form, set, count, &random);
+    }
+}
+
+/* Long codes: neighbours of one bit and of two fill a block, whatever its anchor. */
+static void test_long_codes(void **state) {
+    (void)state;
+    static uint64_t set[MAX_SET];
+    uint64_t random = 11;
+    for (size_t j = 0; j < 1500; j++) set[j] = UINT64_C(0x123456789ABCDE) + j;
+    for (unsigned anchor_bits = 1; anchor_bits <= 63; anchor_bits++) {
+        for (unsigned cost = 1; cost <= 2; cost++) {
+            struct idxf_block_form form = {64, anchor_bits, 64, {0, {2, 1, 2}}, true};
+            if (cost == 2) form.code = (struct idxf_code){1, {1, 2, 2}};
+            size_t brief = (511 - anchor_bits) / cost + 1, whole = 447 / cost + 1, near = brief;
+            if (get_most(anchor_bits) < near) near = (size_t)get_most(anchor_bits);
+            if (near < brief && whole < brief && near < whole) near = whole;
+            if (near < brief && whole >= brief) near = brief;
+            check_table(&form, set, 1500, &random);
+            assert_int_equal(blocks.begins[2] - blocks.begins[1], near);
+        }
+    }
+    for (unsigned round = 0; round < 600; round++) {
+        size_t count = make_set((enum shape)(round % SHAPES), 64, 900, &random, set);
+        struct idxf_block_form form = make_form(64, 64, set, count, round % 12 < 6, &random);
+        form.long_codes = true;
+        check_table(&form, set, count, &random);
+    }
+}
+
+/* Differences of 57 bits fit, those of 58 begin a block. */
+static void test_largest_differences(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    const uint64_t end = UINT64_C(1) << 57;
+    for (uint32_t block_size = 64; block_size <= 4096; block_size *= 2) {
+        for (unsigned round = 0; round < 100; round++) {
+            uint64_t set[200], x = next_random(&random) >> 40;
+            size_t count = 0;
+            const uint64_t steps[] = {end - 1, end, end + 1, 1, end / 2, end - 2, 3, end * 2};
+            bool small = round % 2;
+            for (; count < 90 && x < UINT64_MAX - 2 * end; count++) {
+                set[count] = x;
+                x += steps[next_random(&random) % (small ? 1 + round % 4 : COUNT_OF(steps))];
+            }
+            struct idxf_block_form form = make_form(64, block_size, set, count, round % 3 == 0, &random);
+            check_table(&form, set, count, &random);
+            for (size_t i = 1, at = 1; i < count; i++) {
+                if (set[i] - set[i - 1] < end) continue;
+                while (at < blocks.count && blocks.begins[at] < i) at++;
+                assert_int_equal(blocks.begins[at], i);
             }
         }
     }
 }
 
-/* Every f, with the few fingerprints that make the longest tails and low parts. */
-static void test_every_f(void **state) {
+static void test_alone(void **state) {
     (void)state;
-    uint64_t random = 2, set[40];
+    uint64_t random = 6;
     for (unsigned bits = 1; bits <= 64; bits++) {
-        for (unsigned count = 1; count <= 32; count++) {
-            for (unsigned i = 0; i < count; i++) set[i] = next_random(&random) & idxf_low_bits(bits);
-            size_t made = finish_set(set, count, bits);
-            check_table(IDXF_CODEC_XOR, bits, 256, set, made);
-            check_table(IDXF_CODEC_DELTA, bits, 256, set, made);
+        const uint64_t all[] = {0, 1, get_most(bits), get_most(bits) / 2 + 1, next_random(&random) & get_most(bits)};
+        for (size_t i = 0; i < COUNT_OF(all); i++) {
+            uint64_t set[2] = {all[i] << (64 - bits), get_most(bits) << (64 - bits)};
+            for (uint32_t block_size = 64; block_size <= 4096; block_size *= 2) {
+                for (unsigned is_own = 0; is_own < 2; is_own++) {
+                    struct idxf_block_form form = make_form(bits, block_size, set, 1, is_own, &random);
+                    check_table(&form, set, 1, &random);
+                    if (set[1] > set[0]) check_table(&form, set, 2, &random);
+                }
+            }
         }
     }
 }
 
-/* Around the borders of the chunks that decoding goes by, and of the groups that make them. */
-static void test_chunks(void **state) {
+/* A short anchor is for keys less than 2^A above the one before: exactly there it becomes a whole one. */
+static void test_short_and_whole_anchors(void **state) {
     (void)state;
-    static const size_t counts[] = {1, 2, 3, 7, 8, 9, 10, 56, 57, 58, 62, 63, 64, 65, 66, 127, 128, 129, 192, 193, 500};
-    static const unsigned widths[] = {24, 64};
-    uint64_t random = 3, set[500];
-    for (size_t i = 0; i < COUNT_OF(counts); i++) {
-        for (unsigned round = 0; round < 16; round++) {
-            unsigned bits = widths[round % 2], widest = round / 2;
-            uint64_t x = 0;
-            for (size_t j = 0; j < counts[i]; j++)
-                set[j] = (x += 1 + next_random(&random) % (1u << widest)) << (64 - bits);
-            check_table(IDXF_CODEC_XOR, bits, 1024, set, counts[i]);
-            check_table(IDXF_CODEC_DELTA, bits, 1024, set, counts[i]);
+    uint64_t random = 7;
+    for (uint32_t block_size = 64; block_size <= 4096; block_size *= 8) {
+        for (unsigned anchor_bits = 1; anchor_bits <= 56; anchor_bits++) {
+            struct idxf_block_form form = {64, anchor_bits, block_size, {0, {1, 1}}, false};
+            for (unsigned more = 0; more < 3; more++) {
+                uint64_t first = get_most(anchor_bits) + more - 1, set[] = {first, first * 2 + 1};
+                if (first == 0) continue;
+                check_table(&form, set, 1, &random);
+                assert_int_equal(get_block(&blocks, 0)[0] % 2, more == 2);
+            }
         }
     }
 }
 
-/* The first and the last values there are, next to each other. */
-static void test_first_and_last_value(void **state) {
+/* The second fingerprint is too far for a short anchor, and there is room for it with a whole one, or just not. */
+static void test_choice_of_anchor(void **state) {
     (void)state;
-    for (unsigned bits = 1; bits <= 64; bits++) {
-        uint64_t set[2] = {0, UINT64_MAX << (64 - bits)};
-        for (size_t i = 0; i < COUNT_OF(codecs); i++) {
-            struct block_kind kind = {codecs[i], bits, 64, {0}};
-            make_code(&kind, set, 2);
-            assert_int_equal(check_encodes(&kind, set, 2), 2);
+    uint64_t random = 8;
+    unsigned whole = 0, brief = 0;
+    for (unsigned round = 0; round < 2000; round++) {
+        static uint64_t set[MAX_SET];
+        unsigned bits = 20 + (unsigned)(next_random(&random) % 45);
+        size_t count = make_set(round % 2 ? SPARSE : JUMPS, bits, 100, &random, set);
+        struct idxf_block_form form = make_form(bits, 64u << round % 4, set, count, true, &random);
+        if (form.anchor_bits > round % 6) form.anchor_bits -= round % 6;
+        check_table(&form, set, count, &random);
+        for (size_t i = 0; i < blocks.count; i++) {
+            whole += get_block(&blocks, i)[0] % 2;
+            brief += get_block(&blocks, i)[0] % 2 == 0;
         }
     }
+    assert_in_range(whole, 1000, 100000);
+    assert_in_range(brief, 1000, 100000);
 }
 
-/* Every set of fingerprints of three bits. */
-static void test_all_sets_of_three_bits(void **state) {
-    (void)state;
-    for (unsigned members = 1; members < 256; members++) {
-        uint64_t set[8];
-        size_t count = 0;
-        for (uint64_t x = 0; x < 8; x++) {
-            if (members >> x & 1) set[count++] = x << 61;
-        }
-        check_table(IDXF_CODEC_XOR, 3, 64, set, count);
-        check_table(IDXF_CODEC_DELTA, 3, 64, set, count);
-    }
+/* ---- The anchor's bits ---- */
+
+static unsigned model_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size) {
+    uint64_t mean = get_most(bits) / (fingerprints == 0 ? 1 : fingerprints);
+    uint64_t held = (block_size * 8 - bits) / (count_width(mean) + 1) * 8 / 5;
+    wide distance = (wide)mean * held;
+    unsigned width = distance >> 64 != 0 ? 64 : count_width((uint64_t)distance), most = bits < 63 ? bits : 63;
+    return width < 1 ? 1 : width > most ? most : width;
 }
+
+static void test_anchor_bits(void **state) {
+    (void)state;
+    uint64_t random = 9;
+    for (unsigned round = 0; round < 100000; round++) {
+        unsigned bits = 1 + round % 64;
+        uint32_t block_size = 64u << next_random(&random) % 7;
+        uint64_t count = next_random_of_any_size(&random) & get_most(bits);
+        assert_int_equal(idxf_choose_anchor_bits(count, bits, block_size), model_anchor_bits(count, bits, block_size));
+    }
+    assert_int_equal(idxf_choose_anchor_bits(0, 64, 64), 63);
+    assert_int_equal(idxf_choose_anchor_bits(2, 1, 4096), 1);
+}
+
+/* ---- The example of SPEC.md ---- */
+
+static void test_example(void **state) {
+    (void)state;
+    const uint64_t set[] = {UINT64_C(0x12) << 56, UINT64_C(0x15) << 56, UINT64_C(0x16) << 56, UINT64_C(0x96) << 56,
+                            UINT64_C(0x97) << 56};
+    const struct idxf_block_form form = {8, 8, 64, {2, {2, 2, 2, 2}}, false};
+    static const uint8_t expected[64] = {0x2E, 0x19, [62] = 0x1C, 0x60};
+    uint64_t random = 10;
+    check_table(&form, set, 5, &random);
+    assert_int_equal(blocks.count, 1);
+    assert_memory_equal(get_block(&blocks, 0), expected, 64);
+}
+
+/* ---- Ways ---- */
 
 static void test_ways(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(codecs); i++) {
-        const struct idxf_way *ways[IDXF_MAX_WAYS];
-        size_t count = idxf_decoder_ways(codecs[i], ways);
-        assert_in_range(count, 1, IDXF_MAX_WAYS);
-        assert_string_equal(ways[0]->name, "portable");
-        for (size_t a = 0; a < count; a++) {
-            for (size_t b = 0; b < a; b++) assert_string_not_equal(ways[a]->name, ways[b]->name);
-        }
-    }
-}
-
-/* ---- The header ---- */
-
-static void check_begin(const struct block_kind *kind, unsigned head, uint64_t first, enum idxf_fault fault) {
-    static struct idxf_decoder decoder;
-    struct idxf_block_cursor cursor;
     const struct idxf_way *ways[IDXF_MAX_WAYS];
-    uint64_t chunk[IDXF_CHUNK];
-    uint8_t block[IDXF_MAX_BLOCK_SIZE] = {0};
-    unsigned count = kind->codec == IDXF_CODEC_DELTA ? head % 1024 : head;
-    set_header(block, head, first);
-    init_decoder(&decoder, kind);
-    assert_int_equal(idxf_block_begin(&cursor, &decoder, block), fault == IDXF_OK ? count : 0);
-    assert_fault(cursor.fault, fault);
-    for (size_t i = idxf_decoder_ways(kind->codec, ways); fault != IDXF_OK && i-- > 0;) {
-        decoder.way = ways[i];
-        idxf_block_begin(&cursor, &decoder, block);
-        assert_int_equal(idxf_block_next(&cursor, chunk), 0);
-        assert_fault(cursor.fault, fault);
-        idxf_block_seek(&cursor, &decoder, block, 0, UINT64_MAX);
-        assert_int_equal(idxf_block_find(&cursor, first, 64, chunk), 0);
-        assert_fault(cursor.fault, fault);
-    }
-}
-
-static void test_count_out_of_range(void **state) {
-    (void)state;
-    for (uint32_t size = 64; size <= 4096; size *= 2) {
-        struct block_kind xor = {IDXF_CODEC_XOR, 64, size, {[63] = 1}}, delta = {IDXF_CODEC_DELTA, 64, size, {0}};
-        unsigned most = (size - 10) * 8 + 1, most_delta = most < 1023 ? most : 1023;
-        check_begin(&xor, 0, 7, IDXF_FAULT_COUNT);
-        check_begin(&xor, 1, 7, IDXF_OK);
-        check_begin(&xor, most, 7, IDXF_OK);
-        check_begin(&xor, most + 1, 7, IDXF_FAULT_COUNT);
-        check_begin(&xor, 65535, 7, IDXF_FAULT_COUNT);
-        check_begin(&delta, 0, 7, IDXF_FAULT_COUNT);
-        check_begin(&delta, 1, 7, IDXF_OK);
-        check_begin(&delta, most_delta, 7, IDXF_OK);
-        if (most < 1023) check_begin(&delta, most + 1, 7, IDXF_FAULT_OVERRUN);
-    }
-    assert_int_equal(IDXF_MAX_BLOCK_FINGERPRINTS, 32689);
-}
-
-static void test_bits_below_the_fingerprint(void **state) {
-    (void)state;
-    for (unsigned bits = 1; bits <= 64; bits++) {
-        for (unsigned bit = 0; bit < 64; bit++) {
-            for (size_t i = 0; i < COUNT_OF(codecs); i++) {
-                struct block_kind kind = {codecs[i], bits, 128, {0}};
-                check_begin(&kind, 1, UINT64_C(1) << bit, bit < 64 - bits ? IDXF_FAULT_BITS : IDXF_OK);
-            }
-        }
-    }
-}
-
-/* Bits come before the count, and both before what delta says of widths. */
-static void test_the_first_fault_of_a_header(void **state) {
-    (void)state;
-    struct block_kind xor = {IDXF_CODEC_XOR, 8, 128, {1}}, delta = {IDXF_CODEC_DELTA, 8, 128, {0}};
-    check_begin(&xor, 0, 1, IDXF_FAULT_BITS);
-    check_begin(&xor, 946, 1, IDXF_FAULT_BITS);
-    check_begin(&xor, 945, 1, IDXF_FAULT_BITS);
-    check_begin(&delta, 0, 1, IDXF_FAULT_BITS);
-    check_begin(&delta, 1024 * 57, 1, IDXF_FAULT_BITS);
-    check_begin(&delta, 1024 * 57, 0, IDXF_FAULT_COUNT);
-    check_begin(&delta, 1024 * 57 + 1, 1, IDXF_FAULT_BITS);
-    check_begin(&delta, 1024 * 57 + 1, 0, IDXF_FAULT_OVERRUN);
-}
-
-/* ---- Any bytes ---- */
-
-/* Each bit of a block counts: turned, it is a fault, or gives other fingerprints. */
-static void test_no_flipped_bit_goes_unseen(void **state) {
-    (void)state;
-    static struct decoded decoded;
-    uint64_t random = 4, set[80];
-    for (unsigned round = 0; round < 40; round++) {
-        struct block_kind kind = {codecs[round % 2], 20 + round, round % 4 < 2 ? 64 : 128, {0}};
-        uint8_t block[IDXF_MAX_BLOCK_SIZE];
-        size_t count = make_set((enum shape)(round / 2 % SHAPES), kind.bits, COUNT_OF(set), &random, set);
-        make_code(&kind, set, count);
-        count = encode_block(&kind, set, count, block);
-        for (size_t bit = 0; bit < (size_t)kind.block_size * 8; bit++) {
-            flip_bit(block, bit);
-            decode_block(&kind, block, &decoded);
-            if (decoded.fault == IDXF_OK && decoded.padding == IDXF_OK && decoded.count == count && count > 1)
-                assert_memory_not_equal(decoded.fingerprints, set, count * sizeof *set);
-            flip_bit(block, bit);
-        }
-        check_decodes(&kind, block, set, count);
-    }
-}
-
-/* Searches a block that may be damaged in all ways: nothing is read beyond it (a sanitizer sees), no more comes than
- * there is, it ends, and what is wrong with the header is found. */
-static void search_any(const struct block_kind *kind, const uint8_t *block, uint64_t *random) {
-    static struct idxf_decoder decoder;
-    static struct found found;
-    const struct idxf_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(kind->codec, ways);
-    uint64_t any = next_random_of_any_size(random), low = next_random(random), high = next_random(random);
-    uint64_t aligned = ~idxf_low_bits(64 - kind->bits);
-    const struct wanted wanted[] = {
-        {0, UINT64_MAX, any, 64},
-        {any & aligned, any | high >> any % 64, any & aligned, (unsigned)(any % 40)},
-        {low & aligned, high, any, 32},
-    };
-    size_t count;
-    unsigned width;
-    enum idxf_fault fault = model_read_header(kind, block, &count, &width);
-    uint8_t *copy = copy_exactly(block, kind->block_size);
-    init_decoder(&decoder, kind);
-    for (size_t i = 0; i < COUNT_OF(wanted) * way_count; i++) {
-        decoder.way = ways[i % way_count];
-        find_with(&decoder, copy, &wanted[i / way_count], &found);
-        if (fault != IDXF_OK) assert_fault(found.fault, fault);
-    }
-    free(copy);
-}
-
-static void make_any_code(struct block_kind *kind, uint64_t *random) {
-    uint64_t counts[IDXF_SYMBOLS] = {0};
-    unsigned symbols = (unsigned)(next_random(random) % kind->bits);
-    if (kind->codec == IDXF_CODEC_DELTA || next_random(random) % 16 == 0) return;
-    for (unsigned i = 0; i <= symbols; i++) {
-        uint64_t any = next_random(random);
-        counts[any % kind->bits] = 1 + any / 64 % 999;
-    }
-    idxf_code_lengths(counts, kind->lengths);
-}
-
-/* A block of random bytes, with a header that is often right, and more 0 bits or more 1 bits in some rounds. */
-static void make_any_block(const struct block_kind *kind, unsigned round, uint8_t *block, uint64_t *random) {
-    uint64_t first = next_random_of_any_size(random) & ~idxf_low_bits(64 - kind->bits);
-    unsigned width = kind->codec == IDXF_CODEC_DELTA ? (unsigned)(next_random(random) % 64) : 0;
-    uint64_t most = kind->codec == IDXF_CODEC_DELTA ? get_room(kind) / (width + 1) + 3 : 80;
-    unsigned count = (unsigned)(1 + next_random(random) % most);
-    for (size_t i = 0; i < kind->block_size; i++) {
-        uint64_t byte = next_random(random);
-        if (round % 4 == 1) byte &= next_random(random);
-        if (round % 4 == 2) byte |= next_random(random);
-        block[i] = (uint8_t)byte;
-    }
-    set_header(block, (count < 1024 ? count : 1023) + 1024 * width, first);
-}
-
-static void try_any_bytes(enum idxf_codec codec, unsigned rounds, uint64_t seed,
-                          unsigned seen[IDXF_FAULT_COUNT_OF_FAULTS]) {
-    static struct decoded decoded;
-    uint64_t random = seed;
-    for (unsigned round = 0; round < rounds; round++) {
-        unsigned bits =
-            round % 8 == 0 ? 1 + (unsigned)(next_random(&random) % 64) : 64 - (unsigned)(next_random(&random) % 3);
-        struct block_kind kind = {codec, bits, round % 32 ? 64 << next_random(&random) % 2 : 4096, {0}};
-        uint8_t block[IDXF_MAX_BLOCK_SIZE];
-        make_any_code(&kind, &random);
-        make_any_block(&kind, round, block, &random);
-        decode_block(&kind, block, &decoded);
-        search_any(&kind, block, &random);
-        seen[decoded.fault]++;
-    }
-}
-
-static void test_any_bytes_xor(void **state) {
-    (void)state;
-    unsigned seen[IDXF_FAULT_COUNT_OF_FAULTS] = {0};
-    try_any_bytes(IDXF_CODEC_XOR, 4000, 5, seen);
-    assert_in_range(seen[IDXF_OK], 50, 3800);
-    assert_in_range(seen[IDXF_FAULT_CODE], 50, 3800);
-    assert_in_range(seen[IDXF_FAULT_OVERRUN], 50, 3800);
-    assert_in_range(seen[IDXF_FAULT_ORDER], 50, 3800);
-}
-
-static void test_any_bytes_delta(void **state) {
-    (void)state;
-    unsigned seen[IDXF_FAULT_COUNT_OF_FAULTS] = {0};
-    try_any_bytes(IDXF_CODEC_DELTA, 20000, 6, seen);
-    assert_in_range(seen[IDXF_OK], 50, 19000);
-    assert_in_range(seen[IDXF_FAULT_OVERRUN], 50, 19000);
-    assert_in_range(seen[IDXF_FAULT_ORDER], 50, 19000);
-    assert_int_equal(seen[IDXF_OK] + seen[IDXF_FAULT_OVERRUN] + seen[IDXF_FAULT_ORDER], 20000);
+    static const char *const names[] = {"portable", "bmi2", "avx512"};
+    size_t count = idxf_decoder_ways(ways);
+    assert_in_range(count, 1, IDXF_MAX_WAYS);
+    for (size_t i = 0; i < count; i++) assert_string_equal(ways[i]->name, names[i]);
+    assert_string_equal(ways[count - 1]->name, idxf_instructions_name());
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_every_f),
-        cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_first_and_last_value),
-        cmocka_unit_test(test_all_sets_of_three_bits),
+        cmocka_unit_test(test_all_kinds_of_tables),
+        cmocka_unit_test(test_dense_tables),
+        cmocka_unit_test(test_count_limit),
+        cmocka_unit_test(test_codes_of_64_bits),
+        cmocka_unit_test(test_long_codes),
+        cmocka_unit_test(test_largest_differences),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_short_and_whole_anchors),
+        cmocka_unit_test(test_choice_of_anchor),
+        cmocka_unit_test(test_anchor_bits),
+        cmocka_unit_test(test_example),
         cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_count_out_of_range),
-        cmocka_unit_test(test_bits_below_the_fingerprint),
-        cmocka_unit_test(test_the_first_fault_of_a_header),
-        cmocka_unit_test(test_no_flipped_bit_goes_unseen),
-        cmocka_unit_test(test_any_bytes_xor),
-        cmocka_unit_test(test_any_bytes_delta),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, map_stretches, NULL);
 }

@@ -1,15 +1,12 @@
-/* directory.c: tests of a directory's lines: where values fall, what a line says of its keys, how its cells are
- * counted, and that it leads to the right block. */
+/* directory.c: tests of a directory: where values fall, what lines and lists say of keys, how cells are counted, and
+ * that it leads to the right block; and that lines of any bytes lead nowhere else. */
 #include "format/directory.h"
 
-#include "tests/format/directory.h"
-#include "tests/format/sets.h"
-
-__extension__ typedef unsigned __int128 wide;
+#include "tests/format/blocks.h"
 
 static const uint64_t line_counts[] = {1, 2, 3, 5, 7, 64, 447, 448, 449, 1000, 65536, 76695844, 76695845};
 
-/* ---- Lines and cells ---- */
+/* ---- Lines ---- */
 
 static void test_lines(void **state) {
     (void)state;
@@ -18,196 +15,360 @@ static void test_lines(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) assert_int_equal(idxf_directory_lines(cases[i][0]), cases[i][1]);
 }
 
-static void check_cell(uint64_t x, uint64_t lines, uint64_t line, unsigned cell) {
-    struct idxf_cell found = idxf_find_cell(x, lines);
-    assert_int_equal(found.line, line);
-    assert_int_equal(found.cell, cell);
+/* a · b / 2^64, and the remainder, from products of 32 bits. */
+static uint64_t multiply_slowly(uint64_t a, uint64_t b, uint64_t *rest) {
+    uint64_t a_low = a & 0xFFFFFFFF, a_high = a >> 32, b_low = b & 0xFFFFFFFF, b_high = b >> 32;
+    uint64_t low = a_low * b_low, middle = a_high * b_low + (low >> 32), other = a_low * b_high + (middle & 0xFFFFFFFF);
+    *rest = other << 32 | (low & 0xFFFFFFFF);
+    return a_high * b_high + (middle >> 32) + (other >> 32);
 }
 
-static void test_known_cells(void **state) {
-    (void)state;
-    check_cell(0, 1, 0, 0);
-    check_cell(UINT64_MAX, 1, 0, 447);
-    check_cell(UINT64_C(1) << 63, 1, 0, 224);
-    check_cell((UINT64_C(1) << 63) - 1, 1, 0, 223);
-    check_cell(UINT64_C(1) << 63, 2, 1, 0);
-    check_cell((UINT64_C(1) << 63) - 1, 2, 0, 447);
-    check_cell(UINT64_C(0x0092492492492492), 1, 0, 0); /* 2^64 / 448 = 0x92492492492492.49… */
-    check_cell(UINT64_C(0x0092492492492493), 1, 0, 1);
-    check_cell(UINT64_C(0x5555555555555555), 3, 0, 447); /* 2^64 / 3 = 0x5555555555555555.5… */
-    check_cell(UINT64_C(0x5555555555555556), 3, 1, 0);
-    check_cell(UINT64_C(0xAAAAAAAAAAAAAAAA), 3, 1, 447);
-    check_cell(UINT64_C(0xAAAAAAAAAAAAAAAB), 3, 2, 0);
-    check_cell(UINT64_MAX, 76695845, 76695844, 447);
-    check_cell(0, 76695845, 0, 0);
+static void check_place(uint64_t x, uint64_t lines) {
+    uint64_t part, line = multiply_slowly(x, lines, &part);
+    struct idxf_place place = idxf_find_place(x, lines);
+    assert_int_equal(place.line, line);
+    assert_int_equal(place.part, part);
+    assert_in_range(line, 0, lines - 1);
 }
 
-static void check_against_model(uint64_t x, uint64_t lines) {
-    struct idxf_cell expected = model_cell(x, lines);
-    check_cell(x, lines, expected.line, expected.cell);
-    assert_in_range(expected.line, 0, lines - 1);
-    assert_in_range(expected.cell, 0, 447);
-}
-
-static void test_any_cell(void **state) {
+static void test_places(void **state) {
     (void)state;
     uint64_t random = 1;
     for (unsigned round = 0; round < 20000; round++) {
         uint64_t lines = 1 + next_random_of_any_size(&random) % 76695845;
         uint64_t x = next_random_of_any_size(&random);
-        check_against_model(x, lines);
-        check_against_model(~x, lines);
+        check_place(x, lines);
+        check_place(~x, lines);
+    }
+    for (size_t i = 0; i < COUNT_OF(line_counts); i++) {
+        check_place(0, line_counts[i]);
+        check_place(UINT64_MAX, line_counts[i]);
     }
 }
 
-/* The first value of a line is ⌈line · 2^64 / lines⌉: the one before it is in the last cell of the line before. */
-static void test_borders_of_lines(void **state) {
+static void test_leading_bits(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(line_counts); i++) {
-        uint64_t lines = line_counts[i];
-        for (uint64_t line = 1; line < lines; line += 1 + line / 3) {
-            uint64_t x = (uint64_t)((((wide)line << 64) + lines - 1) / lines);
-            check_cell(x, lines, line, 0);
-            check_cell(x - 1, lines, line - 1, 447);
-            check_against_model(x, lines);
-            check_against_model(x - 1, lines);
-        }
+    assert_int_equal(idxf_leading(UINT64_MAX, 0), 0);
+    for (unsigned bits = 1; bits <= 64; bits++) {
+        assert_int_equal(idxf_leading(UINT64_MAX, bits), get_most(bits));
+        assert_int_equal(idxf_leading(UINT64_C(1) << (64 - bits), bits), 1);
+        assert_int_equal(idxf_leading((UINT64_C(1) << (64 - bits)) - 1, bits), 0);
     }
 }
 
-/* The first value of a cell: the least x for which (x · lines) mod 2^64 is ⌈cell · 2^64 / 448⌉ or more. */
-static void test_borders_of_cells(void **state) {
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(line_counts); i++) {
-        uint64_t lines = line_counts[i], line = lines * 2 / 3;
-        for (unsigned cell = 1; cell < 448; cell++) {
-            wide rest = (((wide)cell << 64) + 447) / 448;
-            uint64_t x = (uint64_t)((((wide)line << 64) + rest + lines - 1) / lines);
-            check_cell(x, lines, line, cell);
-            check_cell(x - 1, lines, line, cell - 1);
-        }
+/* ---- A model ---- */
+
+enum { MOST_LINES = MAX_SET, LISTS_ROOM = MAX_SET * 8 + 16 };
+
+/* A directory of keys, with all that SPEC.md says of it. */
+struct model {
+    const uint64_t *keys;
+    size_t count;
+    uint64_t lines, list_bytes;
+    uint8_t bytes[MOST_LINES * 64], lists[LISTS_ROOM];
+};
+
+static struct model model;
+
+static unsigned get_cell(uint64_t part) {
+    uint64_t rest;
+    return (unsigned)multiply_slowly(part, 448, &rest);
+}
+
+/* The fewest bits that tell these parts apart. */
+static unsigned find_width(const uint64_t *parts, size_t count) {
+    for (unsigned width = 1;; width++) {
+        bool apart = true;
+        for (size_t i = 1; i < count; i++) apart = apart && parts[i] >> (64 - width) != parts[i - 1] >> (64 - width);
+        if (apart) return width;
     }
+}
+
+static void put_bytes(uint8_t *bytes, uint64_t number, unsigned count) {
+    for (unsigned i = 0; i < count; i++) bytes[i] = (uint8_t)(number >> 8 * i);
+}
+
+static void model_list(uint8_t *line, const uint64_t *parts, size_t count) {
+    unsigned width = find_width(parts, count);
+    memset(line + 8, 0, 56);
+    put_bytes(line + 4, count, 4);
+    put_bytes(line + 8, model.list_bytes, 8);
+    line[16] = (uint8_t)width;
+    for (size_t bit = 0; bit < count * width; bit++) {
+        uint64_t cell = parts[bit / width] >> (64 - width);
+        if (cell >> bit % width & 1) model.lists[model.list_bytes + bit / 8] |= (uint8_t)(1u << bit % 8);
+    }
+    model.list_bytes += (count * width + 7) / 8;
+}
+
+/* Sets the model's line; its keys are those from `first` on. Returns the number of them. */
+static size_t model_line(uint64_t line, size_t first) {
+    static uint64_t parts[MAX_SET];
+    uint8_t *bytes = model.bytes + line * 64;
+    size_t count = 0;
+    bool is_crowded = false;
+    memset(bytes, 0, 64);
+    put_bytes(bytes, first, 4);
+    for (; first + count < model.count; count++) {
+        if (multiply_slowly(model.keys[first + count], model.lines, &parts[count]) != line) break;
+        unsigned cell = get_cell(parts[count]), bit = 1u << cell % 8;
+        is_crowded = is_crowded || (bytes[8 + cell / 8] & bit);
+        bytes[8 + cell / 8] |= (uint8_t)bit;
+    }
+    if (is_crowded) model_list(bytes, parts, count);
+    return count;
+}
+
+static void make_model(const uint64_t *keys, size_t count, uint64_t lines) {
+    size_t first = 0;
+    model.keys = keys;
+    model.count = count;
+    model.lines = lines;
+    model.list_bytes = 0;
+    memset(model.lists, 0, sizeof model.lists);
+    assert_in_range(lines, 1, MOST_LINES);
+    for (uint64_t line = 0; line < lines; line++) first += model_line(line, first);
+    assert_int_equal(first, count);
 }
 
 /* ---- Writing ---- */
 
-/* Writes line `line`, before which `first` of the keys fall; returns how many fall into it. */
-static size_t write_line(uint8_t bytes[64], uint64_t line, uint64_t lines, const uint64_t *keys, size_t first,
-                         size_t count) {
-    struct idxf_directory_writer writer;
-    size_t at = first;
-    idxf_directory_begin(&writer, lines);
-    writer.line = line;
-    writer.first = first;
-    while (at < count && idxf_directory_add(&writer, keys[at])) at++;
-    idxf_directory_take(&writer, bytes);
-    assert_int_equal(writer.line, line + 1);
-    assert_int_equal(writer.first, at);
-    return at - first;
-}
-
-/* Writes all lines one after the other, and compares each. */
-static void check_directory(uint64_t lines, const uint64_t *keys, size_t count) {
-    size_t first = 0;
-    for (uint64_t line = 0; line < lines; line++) {
-        uint8_t bytes[64], expected[64];
-        memset(bytes, 0xFF, sizeof bytes);
-        size_t here = write_line(bytes, line, lines, keys, first, count);
-        model_line(expected, line, lines, keys, count);
-        assert_memory_equal(bytes, expected, sizeof bytes);
-        assert_int_equal(idxf_line_first(bytes), first);
-        assert_in_range(idxf_line_crowded(bytes), 0, here);
-        first += here;
+/* Writes the list of a line, in two pieces. */
+static void write_list(const uint8_t line[64], size_t first, uint8_t *lists, uint64_t cut) {
+    struct idxf_list list = idxf_line_list(line);
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint64_t part = idxf_find_place(model.keys[first + i], model.lines).part;
+        idxf_list_put(&list, i, part, 0, cut, lists);
+        idxf_list_put(&list, i, part, cut, model.list_bytes, lists + cut);
     }
-    assert_int_equal(first, count);
 }
 
-static void check_line(const uint64_t *keys, size_t count, uint64_t line, uint64_t lines, size_t first,
-                       const uint8_t expected[64]) {
-    uint8_t bytes[64];
-    memset(bytes, 0xFF, sizeof bytes);
-    write_line(bytes, line, lines, keys, first, count);
-    assert_memory_equal(bytes, expected, sizeof bytes);
+/* Writes all lines one after the other, and compares each; then the lists. */
+static void check_writer(uint64_t *random) {
+    struct idxf_directory_writer writer;
+    size_t at = 0;
+    uint8_t *lists = calloc(1, model.list_bytes + 1);
+    assert_non_null(lists);
+    memset(&writer, 0xFF, sizeof writer);
+    idxf_directory_begin(&writer, model.lines);
+    for (uint64_t line = 0; line < model.lines; line++) {
+        uint8_t bytes[64];
+        size_t first = at;
+        memset(bytes, 0xFF, sizeof bytes);
+        while (at < model.count && idxf_directory_add(&writer, model.keys[at])) at++;
+        idxf_directory_take(&writer, bytes);
+        assert_memory_equal(bytes, model.bytes + line * 64, 64);
+        assert_int_equal(writer.line, line + 1);
+        assert_int_equal(writer.first, at);
+        assert_int_equal(idxf_line_first(bytes), first);
+        if (idxf_line_listed(bytes) > 0) write_list(bytes, first, lists, next_random(random) % (model.list_bytes + 1));
+    }
+    assert_int_equal(at, model.count);
+    assert_int_equal(writer.list_bytes, model.list_bytes);
+    assert_memory_equal(lists, model.lists, model.list_bytes);
+    free(lists);
 }
 
-/* Keys in the first and the last cell, and on both sides of a border between two words, and between two lines. */
-static void test_known_lines(void **state) {
-    (void)state;
-    static const uint64_t keys[] = {
-        0,
-        UINT64_C(0x1249249249249249), /* the last value of cell 63 */
-        UINT64_C(0x124924924924924A), /* the first of cell 64 */
-        UINT64_C(0x7FFFFFFFFFFFFFFF), /* cell 447 */
-        UINT64_C(0x8000000000000000), /* line 1, cell 0 */
-        UINT64_MAX,
-    };
-    static const uint8_t line_0[64] = {0, 0, 0, 0, 0, 0, 0, 0, 0x01, [8 + 7] = 0x80, [8 + 8] = 0x01, [63] = 0x80};
-    static const uint8_t line_1[64] = {4, 0, 0, 0, 0, 0, 0, 0, 0x01, [63] = 0x80};
-    check_line(keys, COUNT_OF(keys), 0, 2, 0, line_0);
-    check_line(keys, COUNT_OF(keys), 1, 2, 4, line_1);
-    check_directory(2, keys, COUNT_OF(keys));
+/* ---- Finding ---- */
+
+/* The least value that falls into the cell of x. */
+static uint64_t get_beginning(uint64_t x, uint64_t *line) {
+    uint64_t part, ignored, begin;
+    *line = multiply_slowly(x, model.lines, &part);
+    unsigned width = model.bytes[*line * 64 + 16];
+    bool is_listed = idxf_load32(model.bytes + *line * 64 + 4) > 0;
+    if (is_listed)
+        begin = part >> (64 - width) << (64 - width);
+    else
+        begin = (uint64_t)((((wide)multiply_slowly(part, 448, &ignored) << 64) + 447) / 448);
+    return (uint64_t)((((wide)*line << 64 | begin) + model.lines - 1) / model.lines);
 }
 
-/* Two keys in one cell, at its first and last value: the line is crowded, and says how many keys it has. */
-static void test_crowded_lines(void **state) {
-    (void)state;
-    static const uint64_t crowded[] = {UINT64_C(0x0092492492492493), UINT64_C(0x0124924924924924), UINT64_MAX};
-    static const uint64_t beside[] = {UINT64_C(0x0092492492492492), UINT64_C(0x0092492492492493), UINT64_MAX};
-    static const uint8_t of_crowded[64] = {0, 0, 0, 0, 3, 0, 0, 0, 0x02, [63] = 0x80};
-    static const uint8_t of_beside[64] = {0, 0, 0, 0, 0, 0, 0, 0, 0x03, [63] = 0x80};
-    check_line(crowded, 3, 0, 1, 0, of_crowded);
-    check_line(beside, 3, 0, 1, 0, of_beside);
-    /* The crowded line's neighbours are not, and a line without keys is not either. */
-    static const uint64_t keys[] = {0, 1, UINT64_C(0xC000000000000000)};
-    static const uint8_t lines[4][64] = {{[4] = 2, [8] = 1}, {2}, {2}, {2, [8] = 1}};
-    check_line(keys, 3, 0, 4, 0, lines[0]);
-    check_line(keys, 3, 1, 4, 2, lines[1]);
-    check_line(keys, 3, 2, 4, 2, lines[2]);
-    check_line(keys, 3, 3, 4, 2, lines[3]);
+static void check_found(const struct idxf_directory *directory, uint64_t x, bool *is_exact) {
+    size_t block = 0, end = model.count;
+    struct idxf_start start = {UINT64_MAX, 0};
+    uint64_t line;
+    while (block < end) {
+        size_t middle = (block + end) / 2;
+        if (model.keys[middle] < x)
+            block = middle + 1;
+        else
+            end = middle;
+    }
+    assert_true(idxf_directory_find(directory, x, &start));
+    assert_in_range(start.block, block == 0 ? 0 : block - 1, block);
+    uint64_t begin = get_beginning(x, &line);
+    if (start.block < block) assert_true(model.keys[start.block] >= begin); /* in the cell of x */
+    if (start.block > 0) assert_true(start.above >= model.keys[start.block - 1]);
+    if (start.block < model.count) assert_true(start.above <= model.keys[start.block]);
+    if (idxf_line_listed(model.bytes + line * 64) > 0) assert_int_equal(start.above, begin);
+    assert_true(start.above == begin || start.above + 1 == begin);
+    *is_exact = start.above == begin;
 }
 
-static void test_full_lines(void **state) {
-    (void)state;
-    static uint64_t keys[449];
-    uint8_t expected[64];
-    for (size_t i = 0; i < 448; i++) keys[i] = (uint64_t)((((wide)i << 64) + 447) / 448);
-    memset(expected, 0xFF, sizeof expected);
-    memset(expected, 0, 8);
-    check_line(keys, 448, 0, 1, 0, expected); /* one key a cell */
-    keys[448] = UINT64_MAX;
-    expected[4] = 449 % 256;
-    expected[5] = 449 / 256;
-    check_line(keys, 449, 0, 1, 0, expected);
+static void check_located(const struct idxf_directory *directory) {
+    for (size_t i = 0; i < model.count; i++) {
+        struct idxf_start start = {UINT64_MAX, 0};
+        uint64_t line;
+        assert_true(idxf_directory_locate(directory, i, &start));
+        assert_int_equal(start.block, i);
+        assert_int_equal(start.above, get_beginning(model.keys[i], &line));
+        assert_true(start.above <= model.keys[i] && (i == 0 || start.above > model.keys[i - 1]));
+    }
 }
 
-/* `first` and `crowded` of more than 16 bits. */
-static void test_many_keys(void **state) {
-    (void)state;
-    enum { COUNT = 150000 };
-    static uint64_t keys[COUNT];
-    static const uint8_t line_1[64] = {0x70, 0x11, 0x01, 0, 0x80, 0x38, 0x01, 0, [8] = 0x01};
-    for (size_t i = 0; i < COUNT; i++) keys[i] = i < 70000 ? i : UINT64_C(0x8000000000000000) + i;
-    assert_int_equal(70000, 0x11170);
-    assert_int_equal(COUNT - 70000, 0x13880);
-    check_line(keys, COUNT, 1, 2, 70000, line_1);
+/* The model's directory, in allocations of exactly its size. */
+static void check_finding(uint64_t *random) {
+    idxf_rank ranks[IDXF_MAX_RANKS];
+    size_t count = idxf_line_ranks(ranks), room = model.list_bytes < 8 ? 8 : model.list_bytes;
+    uint8_t *lines = copy_exactly(model.bytes, model.lines * 64), *lists = copy_exactly(model.lists, room);
+    struct idxf_directory directory;
+    bool is_exact;
+    idxf_directory_init(&directory, lines, lists, model.list_bytes, room, model.count);
+    assert_int_equal(directory.line_count, model.lines);
+    assert_ptr_equal(directory.rank, ranks[count - 1]);
+    check_located(&directory);
+    for (size_t i = 0; i < model.count; i++) {
+        directory.rank = ranks[i % count];
+        check_found(&directory, model.keys[i], &is_exact);
+        check_found(&directory, model.keys[i] - 1, &is_exact);
+        check_found(&directory, model.keys[i] + 1, &is_exact);
+        check_found(&directory, next_random(random), &is_exact);
+    }
+    check_found(&directory, 0, &is_exact);
+    assert_true(is_exact);
+    check_found(&directory, UINT64_MAX, &is_exact);
+    free(lines);
+    free(lists);
 }
 
-/* Keys of many kinds, in directories that have as many lines as they should, and other numbers. */
+/* Keys of many kinds; lists are made of some. */
 static void test_any_directory(void **state) {
     (void)state;
     static uint64_t keys[MAX_SET];
     uint64_t random = 2;
+    unsigned lists = 0, none = 0;
     for (unsigned round = 0; round < 50 * SHAPES; round++) {
         unsigned bits = round % 3 ? 64 : 1 + (unsigned)(next_random(&random) % 64);
         size_t count = make_set((enum shape)(round % SHAPES), bits, round % 4 ? 600 : MAX_SET, &random, keys);
-        check_directory(idxf_directory_lines(count), keys, count);
-        if (count < 600) check_directory(1 + next_random(&random) % 40, keys, count);
+        make_model(keys, count, idxf_directory_lines(count));
+        check_writer(&random);
+        check_finding(&random);
+        lists += model.list_bytes > 0;
+        none += model.list_bytes == 0;
+        make_model(keys, count, 1 + next_random(&random) % 40);
+        check_writer(&random);
+    }
+    assert_in_range(lists, 50, 290);
+    assert_in_range(none, 10, 250);
+}
+
+/* Borders of cells: keys there, and values beside them. */
+static void test_borders(void **state) {
+    (void)state;
+    static uint64_t keys[MAX_SET];
+    uint64_t random = 3;
+    for (uint64_t lines = 1; lines < 9; lines++) {
+        size_t count = 0;
+        for (unsigned cell = 0; cell < 448 * lines; cell += 8)
+            keys[count++] = (uint64_t)((((wide)cell << 64) + 448 * lines - 1) / (448 * lines));
+        assert_int_equal(idxf_directory_lines(count), lines);
+        for (unsigned beside = 0; beside < 3; beside++) {
+            make_model(keys, count, lines);
+            check_writer(&random);
+            check_finding(&random);
+            assert_int_equal(model.list_bytes, 0);
+            for (size_t i = 0; i < count; i++) keys[i] = beside == 0 ? keys[i] + 1 : i == 0 ? 0 : keys[i] - 2;
+        }
+    }
+}
+
+/* Neighbours need all 64 bits, and as many as there are lines need less; 448 keys fill a line's cells. */
+static void test_widths(void **state) {
+    (void)state;
+    static uint64_t keys[449];
+    uint64_t random = 4;
+    for (uint64_t lines = 1; lines <= 8; lines *= 2) {
+        for (unsigned i = 0; i < 56 * lines; i++) keys[i] = UINT64_C(0x4000000000000000) + i;
+        make_model(keys, 56 * lines, lines);
+        check_writer(&random);
+        check_finding(&random);
+        uint64_t line = idxf_find_place(keys[0], lines).line;
+        assert_int_equal(model.bytes[line * 64 + 16], lines == 1 ? 64 : lines == 2 ? 63 : lines == 4 ? 62 : 61);
+    }
+    keys[0] = 0;
+    keys[1] = UINT64_MAX / 448; /* both in the first cell */
+    make_model(keys, 2, 1);
+    assert_in_range(model.bytes[16], 9, 9);
+    check_writer(&random);
+    check_finding(&random);
+    for (size_t i = 0; i < 448; i++) keys[i] = (uint64_t)((((wide)i << 64) + 447) / 448);
+    make_model(keys, 448, 1);
+    assert_int_equal(model.list_bytes, 0);
+    check_writer(&random);
+}
+
+/* ---- Hostile directories ---- */
+
+/* Lines and lists beside which nothing may be read. */
+static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t *lists, uint64_t list_bytes,
+                          size_t room, uint64_t blocks, uint64_t *random) {
+    idxf_rank ranks[IDXF_MAX_RANKS];
+    size_t count = idxf_line_ranks(ranks);
+    bool is_last = next_random(random) % 2;
+    const uint8_t *placed = place_bytes(0, lines, line_bytes, is_last),
+                  *lists_placed = place_bytes(1, lists, room, is_last);
+    struct idxf_directory directory;
+    idxf_directory_init(&directory, placed, lists_placed, list_bytes, room, blocks);
+    for (unsigned tries = 0; tries < 30; tries++) {
+        uint64_t x = tries == 0 ? 0 : tries == 1 ? UINT64_MAX : next_random_of_any_size(random);
+        uint64_t first = UINT64_MAX, above = 0;
+        for (size_t i = 0; i < count; i++) {
+            struct idxf_start start = {UINT64_MAX, 0};
+            directory.rank = ranks[i];
+            if (!idxf_directory_find(&directory, x, &start))
+                start.block = UINT64_MAX;
+            else
+                assert_true(start.block <= blocks && start.above <= x);
+            if (i == 0) first = start.block, above = start.above;
+            assert_int_equal(start.block, first);
+            if (first != UINT64_MAX) assert_int_equal(start.above, above);
+        }
+        struct idxf_start start;
+        uint64_t block = next_random(random) % blocks;
+        if (idxf_directory_locate(&directory, block, &start)) assert_int_equal(start.block, block);
+    }
+}
+
+/* Lines of any bytes, and lists that are nearly right. */
+static void test_hostile_lines(void **state) {
+    (void)state;
+    uint64_t random = 5;
+    for (unsigned round = 0; round < 20000; round++) {
+        uint64_t blocks = 1 + next_random(&random) % 700, line_count = idxf_directory_lines(blocks);
+        uint64_t list_bytes = round % 5 == 0 ? 0 : next_random(&random) % 300;
+        size_t room = list_bytes == 0 ? 0 : list_bytes < 8 ? 8 : list_bytes;
+        uint8_t lines[13 * 64], lists[300];
+        for (size_t i = 0; i < sizeof lines; i++) lines[i] = (uint8_t)next_random(&random);
+        for (size_t i = 0; i < sizeof lists; i++) lists[i] = (uint8_t)next_random(&random);
+        for (uint64_t line = 0; line < line_count && round % 8 != 0; line++) {
+            uint64_t any = next_random(&random);
+            uint32_t listed = any % 4 == 0 ? 0 : (uint32_t)(any / 4 % (any / 512 % 2 ? blocks + 2 : 12));
+            uint64_t width = any / 1024 % 3 ? any / 4096 % 9 : any / 4096 % 67;
+            put_bytes(lines + line * 64, any / 65536 % (blocks + 2), 4);
+            put_bytes(lines + line * 64 + 4, listed, 4);
+            if (listed == 0) continue;
+            uint64_t bytes = (listed * width + 7) / 8, end = list_bytes > bytes ? list_bytes - bytes : 0;
+            put_bytes(lines + line * 64 + 8, any >> 60 ? end + (any >> 40) % 2 : next_random_of_any_size(&random), 8);
+            lines[line * 64 + 16] = (uint8_t)width;
+        }
+        check_hostile(lines, line_count * 64, lists, list_bytes, room, blocks, &random);
     }
 }
 
 /* ---- Counting ---- */
 
-/* All ways count the cells before each cell, and nothing of `first` and `crowded`, from exactly the line's bytes. */
+/* All ways count the cells before each cell, and nothing of `first` and `listed`, from exactly the line's bytes. */
 static void check_ranks(const uint8_t line[64]) {
     idxf_rank ranks[IDXF_MAX_RANKS];
     size_t count = idxf_line_ranks(ranks);
@@ -244,59 +405,11 @@ static void test_ranks(void **state) {
     }
 }
 
-/* ---- Finding ---- */
-
-/* The first block whose key is at least x is the one that an uncrowded line leads to, or the next; in a crowded line,
- * one of those from `first` to `first + crowded`. */
-static void check_leads(const uint8_t *directory, uint64_t lines, const uint64_t *keys, size_t count, uint64_t x) {
-    idxf_rank ranks[IDXF_MAX_RANKS];
-    size_t block = 0;
-    idxf_line_ranks(ranks);
-    while (block < count && keys[block] < x) block++;
-    struct idxf_cell cell = idxf_find_cell(x, lines);
-    const uint8_t *line = directory + cell.line * 64;
-    uint32_t first = idxf_line_first(line), crowded = idxf_line_crowded(line);
-    size_t begin = crowded > 0 ? first : first + ranks[0](line, cell.cell);
-    assert_in_range(block, begin, crowded > 0 ? first + crowded : begin + 1);
-}
-
-static void test_leads_to_the_block(void **state) {
-    (void)state;
-    static uint64_t keys[MAX_SET];
-    static uint8_t directory[(MAX_SET / 56 + 1) * 64];
-    uint64_t random = 4;
-    unsigned crowded = 0;
-    for (unsigned round = 0; round < 10 * SHAPES; round++) {
-        size_t count = make_set((enum shape)(round % SHAPES), 64, 1000, &random, keys), first = 0;
-        uint64_t lines = idxf_directory_lines(count);
-        for (uint64_t line = 0; line < lines; line++) {
-            first += write_line(directory + line * 64, line, lines, keys, first, count);
-            crowded += idxf_line_crowded(directory + line * 64) > 0;
-        }
-        for (size_t i = 0; i < count; i++) {
-            check_leads(directory, lines, keys, count, keys[i]);
-            check_leads(directory, lines, keys, count, keys[i] - 1);
-            check_leads(directory, lines, keys, count, keys[i] + 1);
-            check_leads(directory, lines, keys, count, next_random(&random));
-        }
-    }
-    assert_in_range(crowded, 50, 600);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_known_cells),
-        cmocka_unit_test(test_any_cell),
-        cmocka_unit_test(test_borders_of_lines),
-        cmocka_unit_test(test_borders_of_cells),
-        cmocka_unit_test(test_known_lines),
-        cmocka_unit_test(test_crowded_lines),
-        cmocka_unit_test(test_full_lines),
-        cmocka_unit_test(test_many_keys),
-        cmocka_unit_test(test_any_directory),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_leads_to_the_block),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_places),  cmocka_unit_test(test_leading_bits),
+        cmocka_unit_test(test_any_directory), cmocka_unit_test(test_borders), cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_hostile_lines), cmocka_unit_test(test_ranks),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, map_stretches, NULL);
 }

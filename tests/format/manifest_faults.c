@@ -13,7 +13,7 @@
 
 /* A valid manifest but for its last line, the checksum. Lines count from 1. */
 static const char *const valid[] = {
-    "idx-index 0\n",
+    "idx-index 1\n",
     "uuid " UUID "\n",
     "bits 12\n",
     "k 3\n",
@@ -102,20 +102,21 @@ static void test_first_line(void **state) {
         {1, "idx-index\n", IDXF_FAULT_MAGIC, 1},
         {1, "idx-index \n", IDXF_FAULT_MAGIC, 1},
         {1, "idx-index x\n", IDXF_FAULT_MAGIC, 1},
-        {1, "Idx-index 0\n", IDXF_FAULT_MAGIC, 1},
-        {1, " idx-index 0\n", IDXF_FAULT_MAGIC, 1},
-        {1, "idx-index  0\n", IDXF_FAULT_MAGIC, 1},
-        {1, "idx-index\t0\n", IDXF_FAULT_MAGIC, 1},
+        {1, "Idx-index 1\n", IDXF_FAULT_MAGIC, 1},
+        {1, " idx-index 1\n", IDXF_FAULT_MAGIC, 1},
+        {1, "idx-index  1\n", IDXF_FAULT_MAGIC, 1},
+        {1, "idx-index\t1\n", IDXF_FAULT_MAGIC, 1},
         {1, "idx-index -1\n", IDXF_FAULT_MAGIC, 1},
-        {1, "idx-index 00\n", IDXF_FAULT_MAGIC, 1},
+        {1, "idx-index 01\n", IDXF_FAULT_MAGIC, 1},
         {1, "idx-index 4294967296\n", IDXF_FAULT_MAGIC, 1},
         {1, "idx-index 99999999999999999999\n", IDXF_FAULT_MAGIC, 1},
-        {1, "idx-index 1\n", IDXF_FAULT_VERSION, 1},
+        {1, "idx-index 2\n", IDXF_FAULT_VERSION, 1},
+        {1, "idx-index 0\n", IDXF_FAULT_VERSION, 1},
         {1, "idx-index 4294967295\n", IDXF_FAULT_VERSION, 1},
-        {1, "idx-index 0 \n", IDXF_FAULT_SYNTAX, 1},
-        {1, "idx-index 0x\n", IDXF_FAULT_SYNTAX, 1},
-        {1, "idx-index 0\r\n", IDXF_FAULT_SYNTAX, 1},
-        {1, "idx-index 0", IDXF_FAULT_SYNTAX, 1},
+        {1, "idx-index 1 \n", IDXF_FAULT_SYNTAX, 1},
+        {1, "idx-index 1x\n", IDXF_FAULT_SYNTAX, 1},
+        {1, "idx-index 1\r\n", IDXF_FAULT_SYNTAX, 1},
+        {1, "idx-index 1", IDXF_FAULT_SYNTAX, 1},
     };
     check_all(cases, COUNT_OF(cases));
 }
@@ -130,7 +131,7 @@ static void test_versions(void **state) {
         assert_int_equal(result.version, 7);
     }
     assert_int_equal(read_replaced(1, "idx-index 4294967295\n", 21).version, UINT32_MAX);
-    assert_int_equal(read_replaced(0, NULL, 0).version, 0);
+    assert_int_equal(read_replaced(0, NULL, 0).version, 1);
 }
 
 static void test_sizes(void **state) {
@@ -138,16 +139,16 @@ static void test_sizes(void **state) {
     static char text[IDXF_MAX_MANIFEST_BYTES + CHECKSUM_BYTES + 2];
     const size_t most = IDXF_MAX_MANIFEST_BYTES;
     check(read_text("", 0), IDXF_FAULT_MAGIC, 1);
-    check(read_text("idx-index 0", 11), IDXF_FAULT_CHECKSUM, 0);
-    check(read_text("idx-index 0\nchecksum 0123456789abcde", 36), IDXF_FAULT_CHECKSUM, 0);
+    check(read_text("idx-index 1", 11), IDXF_FAULT_CHECKSUM, 0);
+    check(read_text("idx-index 1\nchecksum 0123456789abcde", 36), IDXF_FAULT_CHECKSUM, 0);
     memset(text, 'x', sizeof text);
-    memcpy(text, "idx-index 0\n", 12);
+    memcpy(text, "idx-index 1\n", 12);
     text[most - CHECKSUM_BYTES - 1] = '\n';
     check(read_summed(text, most - CHECKSUM_BYTES), IDXF_FAULT_SYNTAX, 2);
     text[most - CHECKSUM_BYTES - 1] = 'x';
     text[most - CHECKSUM_BYTES] = '\n';
     check(read_summed(text, most - CHECKSUM_BYTES + 1), IDXF_FAULT_SIZE, 0);
-    memcpy(text, "idx-index 1\n", 12);
+    memcpy(text, "idx-index 2\n", 12);
     check(read_text(text, most + 1), IDXF_FAULT_VERSION, 1);
 }
 
@@ -166,7 +167,7 @@ static void test_every_byte(void **state) {
     for (size_t bit = 0; bit < size * 8; bit++) {
         text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
         struct result result = read_text(text, size);
-        bool is_digit = text[10] >= '1' && text[10] <= '9';
+        bool is_digit = text[10] >= '0' && text[10] <= '9';
         enum idxf_fault fault = IDXF_FAULT_CHECKSUM;
         if (bit / 8 < 10) fault = IDXF_FAULT_MAGIC;
         if (bit / 8 == 10) fault = is_digit ? IDXF_FAULT_VERSION : IDXF_FAULT_MAGIC;
@@ -199,7 +200,7 @@ static void test_line_of_the_checksum(void **state) {
 #pragma GCC diagnostic pop
         check(read_text(text, strlen(text)), IDXF_FAULT_CHECKSUM, 0);
     }
-    char glued[] = "idx-index 0 checksum 0123456789abcdef\n"; /* right, and not at the beginning of a line */
+    char glued[] = "idx-index 1 checksum 0123456789abcdef\n"; /* right, and not at the beginning of a line */
     check(read_summed(glued, 12), IDXF_FAULT_SYNTAX, 1);
 }
 

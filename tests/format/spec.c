@@ -82,16 +82,25 @@ static void read_header(struct limits *limits) {
     fclose(file);
 }
 
+static const struct limit *find_limit(const struct limits *limits, const char *name) {
+    for (size_t i = 0; i < limits->count; i++) {
+        if (strcmp(limits->rows[i].name, name) == 0) return &limits->rows[i];
+    }
+    fail_msg("%s is missing", name);
+    return NULL;
+}
+
 static void test_limits_are_those_of_spec(void **state) {
     (void)state;
     static struct limits spec, header;
     read_chapter_2(&spec);
     read_header(&header);
-    assert_int_equal(spec.count, 29);
+    assert_int_equal(spec.count, 33);
     assert_int_equal(header.count, spec.count);
     for (size_t i = 0; i < spec.count; i++) {
-        assert_string_equal(header.rows[i].name, spec.rows[i].name);
-        assert_int_equal(header.rows[i].value, spec.rows[i].value);
+        const struct limit *limit = find_limit(&header, spec.rows[i].name);
+        assert_int_equal(limit->value, spec.rows[i].value);
+        assert_ptr_equal(find_limit(&spec, limit->name), &spec.rows[i]); /* no name stands there twice */
     }
 }
 
@@ -123,8 +132,6 @@ static void test_limits_are_those_of_idx_h(void **state) {
 
 static void test_numbers_are_those_of_idx_h(void **state) {
     (void)state;
-    assert_int_equal(IDX_CODEC_XOR, IDXF_CODEC_XOR);
-    assert_int_equal(IDX_CODEC_DELTA, IDXF_CODEC_DELTA);
     assert_int_equal(IDX_ID_TEXT, IDXF_ID_TEXT);
     assert_int_equal(IDX_ID_U64, IDXF_ID_U64);
     assert_int_equal(IDX_ID_NONE, IDXF_ID_NONE);

@@ -1,20 +1,19 @@
-/* block.c: fuzzes the decoding and the search of blocks. An input is: codec, bits, block size, 64 code lengths (not for
- * delta), then the block, filled up with zeros to its size, then searches of SEARCH bytes each: low, high, query and
- * distance. Lengths that make no code are taken as counts to make one from. All ways must agree; what decodes must
- * encode to a block that decodes to the same, and is the same where its padding is 0 and its width that of the writer;
- * a search must find what going through all fingerprints finds; and sifting must leave each search that finds some. */
+/* block.c: fuzzes the decoding and the search of blocks. An input is: bits, block size, bits of short anchors, bits of
+ * near differences, 64 code lengths, `above` and `floor` (8 bytes each), then the block, filled up with zeros to its
+ * size, then searches of SEARCH bytes each: low, high, query and distance. Lengths that make no code are taken as
+ * counts of differences to make one from. All ways must agree; what decodes must be within the rules, and encode to a
+ * block that decodes to the same; and a search must find what going through all fingerprints finds. */
 #include "format/block.h"
 
-#include "format/bytes.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { SETTINGS = 3 + IDXF_SYMBOLS, SEARCH = 25 };
+enum { SETTINGS = 4 + IDXF_CLASSES + 16, SEARCH = 25 };
 
 struct decoded {
-    enum idxf_fault fault;
-    enum idxf_fault padding;
-    size_t count;
-    uint64_t fingerprints[IDXF_MAX_BLOCK_FINGERPRINTS];
+    size_t count, faulty;
+    enum idxf_fault fault, padding;
+    struct idxf_bounds next;
+    uint64_t *fingerprints; /* of exactly the room that there must be */
 };
 
 struct wanted {
@@ -22,213 +21,209 @@ struct wanted {
     unsigned distance;
 };
 
-struct found {
-    size_t count;
-    bool past;
-    enum idxf_fault fault;
-    uint64_t fingerprints[IDXF_MAX_BLOCK_FINGERPRINTS];
-};
-
 /* ---- Decoding ---- */
 
-static bool ascend(const struct decoded *decoded) {
-    for (size_t i = 1; i < decoded->count; i++) {
-        if (decoded->fingerprints[i] <= decoded->fingerprints[i - 1]) return false;
-    }
-    return true;
+static void decode(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
+                   struct decoded *decoded) {
+    decoded->fingerprints = calloc(idxf_decoded_room(decoder), sizeof *decoded->fingerprints);
+    CHECK(decoded->fingerprints != NULL);
+    decoded->next = bounds;
+    decoded->count =
+        idxf_blocks_decode(decoder, block, 1, &decoded->next, decoded->fingerprints, &decoded->faulty, &decoded->fault);
+    decoded->padding = decoded->fault == IDXF_OK ? idxf_block_check_padding(decoder, block, bounds) : IDXF_OK;
 }
 
-/* As a reader does: whole, then order and padding. */
-static void decode(const struct idxf_decoder *decoder, const uint8_t *block, struct decoded *decoded) {
-    struct idxf_block_cursor cursor;
-    uint64_t *chunk = malloc(IDXF_CHUNK * sizeof *chunk);
-    CHECK(chunk != NULL);
-    size_t got, announced = idxf_block_begin(&cursor, decoder, block);
-    decoded->count = 0;
-    while ((got = idxf_block_next(&cursor, chunk)) > 0) {
-        CHECK(got <= IDXF_CHUNK && got <= announced - decoded->count);
-        memcpy(decoded->fingerprints + decoded->count, chunk, got * sizeof *chunk);
-        decoded->count += got;
+/* What decodes ascends, from the floor on, up to the key, which is where it was looked for. */
+static void check_rules(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
+                        const struct decoded *decoded) {
+    CHECK(decoded->faulty == (decoded->fault == IDXF_OK));
+    if (decoded->fault != IDXF_OK) CHECK(decoded->count == 0);
+    if (decoded->fault != IDXF_OK) return;
+    unsigned align = 64 - decoder->bits;
+    CHECK(decoded->count >= 1 && decoded->count <= IDXF_MAX_BLOCK_FINGERPRINTS);
+    CHECK(decoded->fingerprints[0] >> align >= bounds.floor);
+    for (size_t i = 0; i < decoded->count; i++) {
+        CHECK((decoded->fingerprints[i] & idxf_low_bits(align)) == 0);
+        CHECK(i == 0 || decoded->fingerprints[i] > decoded->fingerprints[i - 1]);
     }
-    free(chunk);
-    decoded->fault = cursor.fault;
-    decoded->padding = IDXF_OK;
-    if (cursor.fault != IDXF_OK) return;
-    CHECK(decoded->count == announced);
-    enum idxf_fault end = ascend(decoded) ? idxf_block_check_end(&cursor) : IDXF_FAULT_ORDER;
-    *(end == IDXF_FAULT_ORDER ? &decoded->fault : &decoded->padding) = end;
+    uint64_t key = decoded->fingerprints[decoded->count - 1] >> align;
+    CHECK(key >= bounds.above && key == idxf_block_anchor(decoder, block, bounds.above).key);
+    CHECK(key == UINT64_MAX || (decoded->next.above == key + 1 && decoded->next.floor == key + 1));
+    CHECK(decoded->padding == IDXF_OK || decoded->padding == IDXF_FAULT_PADDING);
 }
 
-/* Before a fault, one way may give more than another, but nothing else. */
 static void check_same(const struct decoded *a, const struct decoded *b) {
-    size_t count = a->count < b->count ? a->count : b->count;
-    CHECK(a->fault == b->fault && a->padding == b->padding);
-    CHECK(a->fault != IDXF_OK || a->count == b->count);
-    CHECK(memcmp(a->fingerprints, b->fingerprints, count * sizeof *a->fingerprints) == 0);
+    CHECK(a->fault == b->fault && a->count == b->count && a->faulty == b->faulty && a->padding == b->padding);
+    CHECK(memcmp(a->fingerprints, b->fingerprints, a->count * sizeof *a->fingerprints) == 0);
 }
 
 /* ---- Encoding ---- */
 
-/* delta: of low parts. */
-static unsigned get_width(const struct idxf_decoder *decoder, const uint8_t *block) {
-    return decoder->codec == IDXF_CODEC_DELTA ? block[1] >> 2 : 0;
-}
-
-static void check_encoding(const struct idxf_decoder *decoder, const uint8_t lengths[IDXF_SYMBOLS],
-                           const struct decoded *decoded, const uint8_t *block) {
-    static struct decoded again;
-    static uint8_t encoded[IDXF_MAX_BLOCK_SIZE];
-    struct idxf_encoder encoder;
-    idxf_encoder_init(&encoder, decoder->codec, decoder->bits, decoder->block_size, lengths);
-    CHECK(idxf_block_encode(&encoder, decoded->fingerprints, decoded->count, encoded) == decoded->count);
-    unsigned width = get_width(decoder, block), chosen = get_width(decoder, encoded);
-    bool is_same = memcmp(encoded, block, decoder->block_size) == 0;
-    CHECK(chosen <= width && is_same == (decoded->padding == IDXF_OK && chosen == width));
-    decode(decoder, encoded, &again);
-    CHECK(again.padding == IDXF_OK);
-    again.padding = decoded->padding;
-    check_same(&again, decoded);
+/* Encodes all that decoded, in blocks one after the other; they decode to the same, and have no padding. */
+static void check_encoding(const struct idxf_decoder *decoder, const struct idxf_block_form *form,
+                           const struct decoded *decoded) {
+    static struct idxf_encoder encoder;
+    struct idxf_bounds bounds = {0, 0};
+    idxf_encoder_init(&encoder, form);
+    for (size_t done = 0; done < decoded->count;) {
+        uint8_t *block = malloc(form->block_size);
+        struct decoded again;
+        CHECK(block != NULL);
+        size_t made = idxf_block_encode(&encoder, decoded->fingerprints + done, decoded->count - done, block);
+        CHECK(made >= 1 && made <= decoded->count - done);
+        decode(decoder, block, bounds, &again);
+        CHECK(again.fault == IDXF_OK && again.padding == IDXF_OK && again.count == made);
+        CHECK(memcmp(again.fingerprints, decoded->fingerprints + done, made * sizeof *again.fingerprints) == 0);
+        bounds = again.next;
+        done += made;
+        free(again.fingerprints);
+        free(block);
+    }
 }
 
 /* ---- Searching ---- */
 
-static void find(const struct idxf_decoder *decoder, const uint8_t *block, const struct wanted *wanted,
-                 struct found *found) {
-    struct idxf_block_cursor cursor;
-    uint64_t *chunk = malloc(IDXF_CHUNK * sizeof *chunk);
-    size_t got;
-    CHECK(chunk != NULL);
-    found->count = 0;
-    idxf_block_seek(&cursor, decoder, block, wanted->low, wanted->high);
-    while ((got = idxf_block_find(&cursor, wanted->query, wanted->distance, chunk)) > 0) {
-        CHECK(got <= IDXF_CHUNK && got <= IDXF_MAX_BLOCK_FINGERPRINTS - found->count);
-        memcpy(found->fingerprints + found->count, chunk, got * sizeof *chunk);
-        found->count += got;
+/* Searches some of the chains of a block, with `distance`, in one way. */
+static struct idxf_hits *search(struct idxf_decoder *decoder, const struct idxf_way *way,
+                                const struct idxf_chain *chains, const struct wanted *wanted, unsigned count) {
+    struct idxf_hits *hits = malloc(sizeof *hits);
+    struct idxf_lanes lanes;
+    CHECK(hits != NULL);
+    memset(&lanes, 0xFF, sizeof lanes);
+    for (unsigned i = 0; i < count; i++) {
+        lanes.blocks[i] = chains[i].block;
+        lanes.keys[i] = chains[i].key;
+        lanes.begins[i] = chains[i].begin;
+        lanes.ends[i] = chains[i].end;
+        lanes.low[i] = wanted->low;
+        lanes.high[i] = wanted->high;
+        lanes.queries[i] = wanted->query;
     }
-    free(chunk);
-    found->past = cursor.past;
-    found->fault = cursor.fault;
+    decoder->way = way;
+    idxf_search(decoder, &lanes, count, wanted->distance, hits);
+    return hits;
 }
 
-/* Where the block is valid, a search finds what there is, and says whether a fingerprint stands above the range; else
- * it ends. */
-static void check_search(const struct idxf_decoder *decoder, const uint8_t *block, const struct decoded *decoded,
-                         const struct wanted *wanted) {
-    static struct found found;
+/* Whether two searches found the same in each lane, in the same order. */
+static void check_same_hits(const struct idxf_hits *a, const struct idxf_hits *b) {
+    CHECK(a->count == b->count);
+    for (unsigned lane = 0; lane < IDXF_LANES; lane++) {
+        size_t at = 0;
+        for (size_t i = 0; i < a->count; i++) {
+            if (a->lanes[i] != lane) continue;
+            while (at < b->count && b->lanes[at] != lane) at++;
+            CHECK(at < b->count && a->fingerprints[i] == b->fingerprints[at]);
+            at++;
+        }
+    }
+}
+
+/* A valid block's hits, padding included, are those that a look at all its fingerprints finds; each chain stands in one
+ * lane of `copies`.
+ */
+static void check_hits(const struct idxf_hits *hits, const struct decoded *decoded, unsigned align, unsigned copies,
+                       const struct wanted *wanted) {
     size_t expected = 0;
-    find(decoder, block, wanted, &found);
-    if (decoded->fault != IDXF_OK) return;
-    CHECK(found.fault == IDXF_OK);
     for (size_t i = 0; i < decoded->count; i++) {
-        uint64_t x = decoded->fingerprints[i];
+        uint64_t x = decoded->fingerprints[i] >> align;
         if (x < wanted->low || x > wanted->high) continue;
         if ((unsigned)__builtin_popcountll(x ^ wanted->query) > wanted->distance) continue;
-        CHECK(expected < found.count && found.fingerprints[expected] == x);
-        expected++;
+        size_t found = 0;
+        for (size_t hit = 0; hit < hits->count; hit++) found += hits->fingerprints[hit] == x;
+        CHECK(found == copies);
+        expected += copies;
     }
-    CHECK(expected == found.count);
-    bool is_above = decoded->fingerprints[decoded->count - 1] > wanted->high;
-    CHECK(wanted->low > wanted->high || found.past == is_above);
+    CHECK(hits->count == expected);
 }
 
-/* Whether nothing from low to high is near, and something is above high: then a search need not be made. */
-static bool is_needless(const struct decoded *decoded, const struct wanted *wanted, unsigned distance) {
-    for (size_t i = 0; i < decoded->count; i++) {
-        uint64_t x = decoded->fingerprints[i];
-        bool is_near = (unsigned)__builtin_popcountll(x ^ wanted->query) <= distance;
-        if (x >= wanted->low && x <= wanted->high && is_near) return false;
+static void check_search(struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned chain_count,
+                         const struct decoded *decoded, const struct wanted *wanted) {
+    struct idxf_chain lanes[IDXF_LANES];
+    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    size_t way_count = idxf_decoder_ways(ways);
+    unsigned copies = IDXF_LANES / chain_count, count = copies * chain_count;
+    if (wanted->low > wanted->high) return;
+    for (unsigned i = 0; i < count; i++) lanes[i] = chains[i % chain_count];
+    struct idxf_hits *first = search(decoder, ways[0], lanes, wanted, count);
+    for (size_t way = 1; way < way_count; way++) {
+        struct idxf_hits *hits = search(decoder, ways[way], lanes, wanted, count);
+        check_same_hits(first, hits);
+        free(hits);
     }
-    return decoded->fingerprints[decoded->count - 1] > wanted->high;
+    if (decoded->fault == IDXF_OK && decoded->padding == IDXF_OK)
+        check_hits(first, decoded, 64 - decoder->bits, copies, wanted);
+    free(first);
 }
 
-/* Sifting sorts out needless searches alone, and none where the block's header is faulty. */
-static void check_sifting(const struct idxf_decoder *decoder, const uint8_t *block, const struct decoded *decoded,
-                          const struct wanted wanted[IDXF_LANES], unsigned distance) {
-    struct idxf_block_header header;
-    struct idxf_lanes lanes;
-    for (size_t i = 0; i < IDXF_LANES; i++) {
-        lanes.blocks[i] = block;
-        lanes.low[i] = wanted[i].low;
-        lanes.high[i] = wanted[i].high;
-        lanes.queries[i] = wanted[i].query;
-    }
-    unsigned all = (1u << IDXF_LANES) - 1, left = idxf_block_sift(decoder, &lanes, distance);
-    CHECK(left <= all && (decoder->way->sift != NULL || left == all));
-    CHECK(left == all || idxf_block_header_read(&header, decoder, block) == IDXF_OK);
-    if (decoded->fault != IDXF_OK) return;
-    for (size_t i = 0; i < IDXF_LANES; i++) CHECK(left >> i & 1 || is_needless(decoded, &wanted[i], distance));
-}
-
-/* The searches of an input, and some for what the block has: one by one, and each time with those before it, side by
- * side. */
-static void check_searches(const struct idxf_decoder *decoder, const uint8_t *block, const struct decoded *decoded,
-                           const uint8_t *searches, size_t size) {
-    uint64_t aligned = ~idxf_low_bits(64 - decoder->bits);
-    uint64_t first = decoded->count == 0 ? 0 : decoded->fingerprints[0];
-    uint64_t middle = decoded->count == 0 ? 0 : decoded->fingerprints[decoded->count / 2];
-    uint64_t below = idxf_low_bits(64 - decoder->bits / 2);
-    struct wanted lanes[IDXF_LANES] = {{0, UINT64_MAX, 0, 64},
-                                       {middle, middle, middle, 0},
-                                       {middle, UINT64_MAX, middle, decoder->bits / 2},
-                                       {0, middle, ~middle & aligned, decoder->bits / 2},
-                                       {middle & ~below, middle | below, (middle ^ below) & aligned, 1},
-                                       {first, first, ~first & aligned, 2},
-                                       {first & ~below, first | below, middle, 3},
-                                       {0, first - 1, first, 0}};
-    for (size_t i = 0; i < IDXF_LANES; i++) {
-        check_search(decoder, block, decoded, &lanes[i]);
-        check_sifting(decoder, block, decoded, lanes, lanes[i].distance);
-    }
-    for (size_t i = 0; size >= SEARCH; i++, searches += SEARCH, size -= SEARCH) {
-        struct wanted wanted = {idxf_load64(searches) & aligned, idxf_load64(searches + 8),
-                                idxf_load64(searches + 16) & aligned, searches[24]};
-        check_search(decoder, block, decoded, &wanted);
-        lanes[i % IDXF_LANES] = wanted;
-        check_sifting(decoder, block, decoded, lanes, wanted.distance);
+/* The searches of an input, and some for what the block has. */
+static void check_searches(struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
+                           const struct decoded *decoded, const uint8_t *searches, size_t size) {
+    struct idxf_chain chains[IDXF_MAX_CHAINS];
+    enum idxf_fault fault = IDXF_OK;
+    unsigned count = idxf_block_list_chains(decoder, block, bounds, chains, &fault);
+    CHECK((count == 0) == (fault != IDXF_OK));
+    if (count == 0) return;
+    uint64_t most = idxf_low_bits(decoder->bits), key = chains[count - 1].key, half = key / 2;
+    const struct wanted known[] = {
+        {0, most, 0, 64}, {key, key, key, 0}, {half, most, key, decoder->bits / 2}, {0, half, ~key & most, 3}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) check_search(decoder, chains, count, decoded, &known[i]);
+    for (; size >= SEARCH; searches += SEARCH, size -= SEARCH) {
+        struct wanted wanted = {idxf_load64(searches) & most, idxf_load64(searches + 8) & most,
+                                idxf_load64(searches + 16) & most, searches[24]};
+        check_search(decoder, chains, count, decoded, &wanted);
     }
 }
 
 /* ---- The target ---- */
 
-static void check_block(struct idxf_decoder *decoder, const uint8_t lengths[IDXF_SYMBOLS], const uint8_t *block,
+static void check_block(const struct idxf_block_form *form, const uint8_t *block, struct idxf_bounds bounds,
                         const uint8_t *searches, size_t searches_size) {
-    static struct decoded decoded, other;
+    static struct idxf_decoder decoder;
+    struct decoded decoded, other;
     const struct idxf_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(decoder->codec, ways);
-    decode(decoder, block, &decoded);
-    for (size_t i = 0; i < way_count; i++) {
-        decoder->way = ways[i];
-        decode(decoder, block, &other);
+    size_t way_count = idxf_decoder_ways(ways);
+    idxf_decoder_init(&decoder, form);
+    decoder.way = ways[0];
+    decode(&decoder, block, bounds, &decoded);
+    check_rules(&decoder, block, bounds, &decoded);
+    for (size_t i = 1; i < way_count; i++) {
+        decoder.way = ways[i];
+        decode(&decoder, block, bounds, &other);
         check_same(&decoded, &other);
-        check_searches(decoder, block, &other, searches, searches_size);
+        free(other.fingerprints);
     }
-    if (decoded.fault == IDXF_OK) check_encoding(decoder, lengths, &decoded, block);
+    if (decoded.fault == IDXF_OK) check_encoding(&decoder, form, &decoded);
+    check_searches(&decoder, block, bounds, &decoded, searches, searches_size);
+    free(decoded.fingerprints);
 }
 
-/* The lengths of an input, or lengths made from them. */
-static void make_lengths(const uint8_t *input, unsigned bits, uint8_t lengths[IDXF_SYMBOLS]) {
-    uint64_t counts[IDXF_SYMBOLS] = {0};
-    memcpy(lengths, input, IDXF_SYMBOLS);
-    if (idxf_code_check(lengths, bits) == IDXF_OK) return;
-    for (unsigned symbol = 0; symbol < bits; symbol++) counts[symbol] = input[symbol];
-    idxf_code_lengths(counts, lengths);
-    CHECK(idxf_code_check(lengths, bits) == IDXF_OK);
+/* The code of an input, or one made from it. */
+static void make_code(const uint8_t *data, unsigned bits, struct idxf_code *code) {
+    struct idxf_difference_counts counts = {{0}};
+    code->near_bits = data[3];
+    memcpy(code->lengths, data + 4, IDXF_CLASSES);
+    if (idxf_code_check(code, bits) == IDXF_OK) return;
+    for (unsigned i = 1; i < IDXF_CLASSES; i++) counts.of[i] = data[3 + i];
+    idxf_code_choose(code, &counts, bits);
+    CHECK(idxf_code_check(code, bits) == IDXF_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct idxf_decoder decoder;
-    uint8_t lengths[IDXF_SYMBOLS] = {0}, whole[IDXF_MAX_BLOCK_SIZE] = {0};
-    size_t settings = size > 0 && data[0] % 2 ? 3 : SETTINGS;
-    if (size < settings) return 0;
-    enum idxf_codec codec = data[0] % 2 ? IDXF_CODEC_DELTA : IDXF_CODEC_XOR;
-    unsigned bits = 1 + data[1] % 64;
-    uint32_t block_size = (uint32_t)IDXF_MIN_BLOCK_SIZE << data[2] % 7;
-    if (codec == IDXF_CODEC_XOR) make_lengths(data + 3, bits, lengths);
-    size_t given = size - settings < block_size ? size - settings : block_size;
-    memcpy(whole, data + settings, given);
-    uint8_t *block = copy_exactly(whole, block_size);
-    idxf_decoder_init(&decoder, codec, bits, block_size, lengths);
-    check_block(&decoder, lengths, block, data + settings + given, size - settings - given);
+    uint8_t whole[IDXF_MAX_BLOCK_SIZE] = {0};
+    struct idxf_block_form form;
+    if (size < SETTINGS) return 0;
+    form.bits = 1 + data[0] % 64;
+    form.block_size = (uint32_t)IDXF_MIN_BLOCK_SIZE << data[1] % 7;
+    form.long_codes = form.block_size == IDXF_MIN_BLOCK_SIZE && data[1] / 7 % 2;
+    form.anchor_bits = 1 + data[2] % (form.bits < IDXF_MAX_ANCHOR_BITS ? form.bits : IDXF_MAX_ANCHOR_BITS);
+    make_code(data, form.bits, &form.code);
+    uint64_t most = idxf_low_bits(form.bits), floor = idxf_load64(data + SETTINGS - 8) & most;
+    struct idxf_bounds bounds = {idxf_load64(data + SETTINGS - 16) & most, floor};
+    if (floor > bounds.above) bounds.floor = 0;
+    size_t given = size - SETTINGS < form.block_size ? size - SETTINGS : form.block_size;
+    memcpy(whole, data + SETTINGS, given);
+    uint8_t *block = copy_exactly(whole, form.block_size);
+    check_block(&form, block, bounds, data + SETTINGS + given, size - SETTINGS - given);
     free(block);
     return 0;
 }

@@ -8,14 +8,14 @@
 
 struct decoded {
     struct idxf_group group;
-    uint64_t fingerprints[IDXF_MAX_GROUP], values[IDXF_MAX_GROUP];
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES], values[IDXF_MAX_GROUP_ENTRIES];
     enum idxf_fault fault, check;
 };
 
 static void decode(const uint8_t *bytes, size_t size, struct decoded *decoded) {
     decoded->fault = idxf_group_open(&decoded->group, bytes, size);
     if (decoded->fault != IDXF_OK) return;
-    CHECK(decoded->group.count >= 1 && decoded->group.count <= IDXF_MAX_GROUP);
+    CHECK(decoded->group.count >= 1 && decoded->group.count <= IDXF_MAX_GROUP_ENTRIES);
     decoded->fault = idxf_group_fingerprints(&decoded->group, decoded->fingerprints);
     idxf_group_values(&decoded->group, 0, decoded->group.count, decoded->values);
     if (decoded->fault != IDXF_OK) return;

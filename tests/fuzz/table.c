@@ -4,6 +4,7 @@
 
 #include "format/bytes.h"
 #include "format/checksum.h"
+#include "format/directory.h"
 #include "format/limits.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -29,7 +30,8 @@ static void check(const uint8_t *page, size_t size) {
     check_section(layout.blocks, header.blocks * header.block_size, layout.directory);
     CHECK(layout.directory_lines * IDXF_LINE_BLOCKS >= header.blocks);
     CHECK(layout.directory_lines * IDXF_LINE_BLOCKS < header.blocks + IDXF_LINE_BLOCKS);
-    check_section(layout.directory, layout.directory_lines * IDXF_LINE_BYTES, layout.checksums);
+    CHECK(layout.lists - layout.directory == layout.directory_lines * IDXF_LINE_BYTES);
+    check_section(layout.lists, header.list_bytes, layout.checksums);
     CHECK(layout.checksums - layout.blocks == layout.pages * IDXF_PAGE_SIZE);
     CHECK(layout.file_size - layout.checksums == layout.pages * 8);
 }

@@ -69,7 +69,6 @@ static void test_options_out_of_range(void **state) {
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.k = 17));
     assert_status(IDX_BAD_SCHEME, TRY(options.scheme = "5"));
     assert_status(IDX_WEAK_SCHEME, TRY(options.scheme = "3:1"));
-    assert_status(IDX_INVALID_ARGUMENT, TRY(options.codec = (enum idx_codec)2));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.block_size = 0));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.block_size = 32));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.block_size = 384));

@@ -22,14 +22,12 @@ struct make {
     unsigned bits, k;
     const char *scheme;
     enum idx_id_type id_type;
-    enum idx_codec codec;
     bool by_id;
 };
 
 static struct idx_build_options options_of(const struct make *make, uint64_t memory, unsigned threads) {
     struct idx_build_options options = options_for(make->bits, make->k, make->scheme);
     options.id_type = make->id_type;
-    options.codec = make->codec;
     options.by_id = make->by_id;
     options.recipe = "test";
     options.memory_bytes = memory;
@@ -111,14 +109,10 @@ static void compare_builds(const char *folder, const struct make *make, size_t c
 
 static void compare_all(const char *folder, enum idx_id_type id_type) {
     static const struct make makes[] = {
-        {64, 3, "auto", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
-        {64, 3, "5:2", IDX_ID_TEXT, IDX_CODEC_XOR, false},
-        {33, 2, "3:1", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
-        {33, 3, "2:1:1", IDX_ID_TEXT, IDX_CODEC_XOR, false},
-        {16, 3, "2:1:1", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
-        {16, 1, "@aaaa,@5555", IDX_ID_TEXT, IDX_CODEC_XOR, false},
-        {1, 0, "auto", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
-        {64, 1, "@5555555555555555,@aaaaaaaaaaaaaaaa", IDX_ID_TEXT, 1, false},
+        {64, 3, "auto", IDX_ID_TEXT, false},  {64, 3, "5:2", IDX_ID_TEXT, false},
+        {33, 2, "3:1", IDX_ID_TEXT, false},   {33, 3, "2:1:1", IDX_ID_TEXT, false},
+        {16, 3, "2:1:1", IDX_ID_TEXT, false}, {16, 1, "@aaaa,@5555", IDX_ID_TEXT, false},
+        {1, 0, "auto", IDX_ID_TEXT, false},   {64, 1, "@5555555555555555,@aaaaaaaaaaaaaaaa", IDX_ID_TEXT, false},
     };
     for (size_t i = 0; i < LENGTH(makes); i += is_sanitized() ? 3 : 1) {
         struct make make = makes[i];
@@ -134,7 +128,7 @@ static void test_none(void **state) { compare_all(*state, IDX_ID_NONE); }
 
 /* The fewest documents that are spilled: the first spill comes before the one that would not fit. */
 static void test_about_the_first_spill(void **state) {
-    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA, true};
+    struct make make = {64, 3, "4", IDX_ID_U64, true};
     struct idx_build_options plenty = options_of(&make, PLENTY, 1), least = options_of(&make, IDX_MIN_MEMORY_BYTES, 1);
     for (size_t count = 0; count <= 16384; count = count < 8192 ? count * 2 + 1 : count + 2048) {
         for (size_t more = 0; more < 2; more++) {
@@ -150,8 +144,7 @@ static void test_about_the_first_spill(void **state) {
 /* Without a folder of their own, temporary files are beside the index, and not to be seen. Their bytes are counted,
  * those of tables too: of one table that needs no sorting, and of four, three of which do. */
 static void test_beside(void **state) {
-    static const struct make makes[] = {{64, 0, "1:1", IDX_ID_TEXT, IDX_CODEC_DELTA, false},
-                                        {64, 3, "4", IDX_ID_TEXT, IDX_CODEC_DELTA, false}};
+    static const struct make makes[] = {{64, 0, "1:1", IDX_ID_TEXT, false}, {64, 3, "4", IDX_ID_TEXT, false}};
     uint64_t bytes[2];
     for (size_t i = 0; i < 2; i++) {
         struct idx_build_options options = options_of(&makes[i], IDX_MIN_MEMORY_BYTES, 2);
@@ -194,7 +187,7 @@ static void test_no_temporary_folder(void **state) {
 
 /* In a folder that can't be written to, what needs no temporary file is built, and what does fails when it does. */
 static int play_read_only(const char *folder) {
-    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA, false};
+    struct make make = {64, 3, "4", IDX_ID_U64, false};
     const char *temporary = path_in(folder, "tmp");
     struct idx_build_options options = options_of(&make, PLENTY, 1);
     struct idx_builder *builder;
@@ -220,7 +213,7 @@ static void test_read_only_temporary_folder(void **state) { play_apart(play_read
 
 /* A temporary folder that fills up. */
 static int play_full(const char *folder) {
-    struct make make = {64, 3, "4", IDX_ID_U64, IDX_CODEC_DELTA, false};
+    struct make make = {64, 3, "4", IDX_ID_U64, false};
     const char *temporary = path_in(folder, "tmp");
     struct idx_build_options options = options_of(&make, IDX_MIN_MEMORY_BYTES, 2);
     struct idx_builder *builder;

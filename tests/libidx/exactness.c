@@ -6,7 +6,6 @@
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
 
-static const enum idx_codec codecs[] = {IDX_CODEC_DELTA, IDX_CODEC_XOR};
 static const uint32_t block_sizes[] = {64, 128, 256, 512, 1024, 2048, 4096};
 static const enum idx_residence residences[] = {IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL,
                                                 IDX_RESIDENCE_DISK};
@@ -26,18 +25,17 @@ static const char *const masks_of_64[] = {
     "@ffffffffffffffff:2",
 };
 
-/* Every scheme, codec, block size and residence. */
+/* Every scheme, block size and residence. */
 static void test_makes(void **state) {
     struct set set = make_set(SHAPE_CLUSTERED, 64, scale(1500), 1);
     struct trial trial = {"clustered", .set = &set, .segments = 1, .queries = 6};
     size_t texts = LENGTH(schemes) + LENGTH(masks_of_64);
-    for (size_t i = 0; i < texts * LENGTH(codecs) * LENGTH(block_sizes); i++) {
-        size_t text = i % texts, rest = i / texts;
+    for (size_t i = 0; i < texts * LENGTH(block_sizes); i++) {
+        size_t text = i % texts, size = i / texts;
         trial.scheme = text < LENGTH(schemes) ? schemes[text] : masks_of_64[text - LENGTH(schemes)];
         trial.k = (unsigned)largest_k(trial.scheme, 64);
-        trial.codec = codecs[rest % LENGTH(codecs)];
-        trial.block_size = block_sizes[rest / LENGTH(codecs)];
-        trial.residence = residences[(text + rest) % LENGTH(residences)];
+        trial.block_size = block_sizes[size];
+        trial.residence = residences[(text + size) % LENGTH(residences)];
         run_trial(*state, &trial);
     }
     free_set(&set);
@@ -46,7 +44,6 @@ static void test_makes(void **state) {
 /* Takes the makes in turn. `auto` looks at the data, so that segments of different data may not belong together. */
 static void vary(struct trial *trial) {
     static size_t turn;
-    trial->codec = codecs[turn % 2];
     trial->residence = residences[turn / 2 % LENGTH(residences)];
     trial->block_size = block_sizes[turn * 5 / 3 % LENGTH(block_sizes)];
     trial->segments = turn % 3 == 2 && strcmp(trial->scheme, "auto") != 0 ? 2 + turn % 4 : 1;
@@ -143,18 +140,16 @@ static void test_real_fingerprints(void **state) {
 }
 
 /* So many consecutive fingerprints stand in 128 bytes. */
-static size_t consecutive_in_block(enum idx_codec codec) { return codec == IDX_CODEC_XOR ? 945 : 473; }
+#define CONSECUTIVE_IN_BLOCK 473
 
 /* Blocks that end before, at and after the last fingerprint of a prefix; here 1024 have one prefix. */
 static void test_ends_of_blocks_and_prefixes(void **state) {
     static const uint64_t asked[] = {1022, 1023, 1024, 1025, 2047, 2048};
-    for (size_t i = 0; i < 6 * LENGTH(codecs); i++) {
+    for (size_t i = 0; i < 6; i++) {
         uint64_t items[2000];
-        enum idx_codec codec = codecs[i / 6];
-        for (size_t item = 0; item < LENGTH(items); item++)
-            items[item] = 1023 - consecutive_in_block(codec) - 2 + i % 6 + item;
+        for (size_t item = 0; item < LENGTH(items); item++) items[item] = 1023 - CONSECUTIVE_IN_BLOCK - 2 + i + item;
         struct set set = set_of(items, LENGTH(items), 64);
-        struct trial trial = {"consecutive", .set = &set, .k = 1, .codec = codec, .block_size = 128, .segments = 1};
+        struct trial trial = {"consecutive", .set = &set, .k = 1, .block_size = 128, .segments = 1};
         trial.scheme = "@fffffffffffffc00,@00000000000003ff";
         trial.asked = asked;
         trial.asked_count = LENGTH(asked);

@@ -43,6 +43,77 @@ void forge_table(const char *path, size_t offset, const void *bytes, size_t leng
     seal_table(path);
 }
 
+static void put_bits(uint8_t *bytes, uint64_t at, uint64_t bits, unsigned length) {
+    for (unsigned i = 0; i < length; i++) bytes[(at + i) / 8] |= (uint8_t)((bits >> i & 1) << (at + i) % 8);
+}
+
+void set_bits(const char *path, uint64_t at, uint64_t bits, unsigned length) {
+    size_t size;
+    uint8_t *content = read_file(path, &size);
+    put_bits(content, at, bits, length);
+    write_file(path, content, size);
+    free(content);
+}
+
+#define OFFSET_BITS 40 /* of chains, in the list */
+
+/* Writes a chain from bit `at` to bit `end`, or as short as it can be, where that is 0. Returns where it ends. */
+static uint64_t put_chain(const struct idxf_encoder *encoder, const struct forged_chain *chain, uint64_t at,
+                          uint64_t end, uint8_t *bytes) {
+    if (end == 0) {
+        end = at;
+        for (size_t i = 0; i < chain->count; i++) {
+            struct idxf_class class = encoder->of[idxf_bit_length(chain->differences[i])];
+            end += class.length + class.tail;
+        }
+    }
+    uint64_t back = end;
+    for (size_t i = 0; i < chain->count; i++) {
+        struct idxf_class class = encoder->of[idxf_bit_length(chain->differences[i])];
+        assert_true(at + class.length + class.tail <= back);
+        put_bits(bytes, at, class.code, class.length);
+        put_bits(bytes, back -= class.tail, chain->differences[i], class.tail);
+        at += class.length;
+    }
+    return end;
+}
+
+static void make_block(const struct idxf_encoder *encoder, const struct forged_block *block, uint8_t *bytes) {
+    const struct idxf_block_form *form = &encoder->form;
+    unsigned most = idxf_block_chains(form->block_size), place_bits = idxf_bit_length(form->block_size) + 2;
+    uint64_t at = 1 + (block->is_short ? form->anchor_bits : form->bits), entry = at + 6;
+    put_bits(bytes, 0, !block->is_short, 1);
+    put_bits(bytes, 1, block->key, (unsigned)at - 1);
+    if (most > 1) {
+        put_bits(bytes, at, OFFSET_BITS, 6);
+        at = entry + (most - 1) * (OFFSET_BITS + place_bits);
+    }
+    for (unsigned i = 0; i < block->count; i++) {
+        const struct forged_chain *chain = &block->chains[i];
+        if (i > 0) {
+            put_bits(bytes, entry, chain->offset, OFFSET_BITS);
+            put_bits(bytes, entry + OFFSET_BITS, at + (uint64_t)chain->moved, place_bits);
+            entry += OFFSET_BITS + place_bits;
+        }
+        at = put_chain(encoder, chain, at, i + 1 == block->count ? form->block_size * 8 : 0, bytes);
+    }
+}
+
+void forge_block(const char *path, uint64_t number, const struct forged_block *block) {
+    struct idxf_table_header header;
+    struct idxf_encoder encoder;
+    uint32_t version;
+    size_t size;
+    uint8_t *content = read_file(path, &size), bytes[IDXF_MAX_BLOCK_SIZE] = {0};
+    assert_int_equal(idxf_table_header_read(&header, content, size, &version), IDXF_OK);
+    assert_true(number < header.blocks);
+    struct idxf_block_form form = idxf_table_block_form(&header);
+    idxf_encoder_init(&encoder, &form);
+    make_block(&encoder, block, bytes);
+    free(content);
+    forge_table(path, 4096 + number * header.block_size, bytes, header.block_size);
+}
+
 void forge_sums(const char *segment, const uint8_t *uuid) {
     struct idxf_document_sums sums;
     size_t size;

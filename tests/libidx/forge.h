@@ -2,8 +2,11 @@
 #ifndef IDX_TESTS_LIBIDX_FORGE_H
 #define IDX_TESTS_LIBIDX_FORGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "format/limits.h"
 
 /* Overwrites bytes of a file, and no more. */
 void change_bytes(const char *path, size_t offset, const void *bytes, size_t length);
@@ -16,6 +19,28 @@ void seal_table(const char *path);
 
 /* Overwrites bytes of a table file and seals it. */
 void forge_table(const char *path, size_t offset, const void *bytes, size_t length);
+
+/* A chain of a block, right or wrong: differences, from its last fingerprint downwards, 0 for one that ends it; and
+ * what the list of chains says of it, where it is not the highest. */
+struct forged_chain {
+    const uint64_t *differences;
+    size_t count;
+    uint64_t offset;
+    int moved; /* bits by which its place is said to be behind where it is */
+};
+
+struct forged_block {
+    uint64_t key;
+    bool is_short;  /* the anchor has its low bits alone */
+    unsigned count; /* of chains, the highest first; 0 for one without differences */
+    struct forged_chain chains[IDXF_MAX_CHAINS];
+};
+
+/* Writes block number `number` of a table file anew, and seals it. All must fit. */
+void forge_block(const char *path, uint64_t number, const struct forged_block *block);
+
+/* Sets bits of a file, 0 before, and no more; `at` is counted from its beginning. */
+void set_bits(const char *path, uint64_t at, uint64_t bits, unsigned length);
 
 /* Writes the docs.sum of a segment's folder for the docs.mdb that is there, and for the segment of that uuid. */
 void forge_sums(const char *segment, const uint8_t *uuid);

@@ -164,7 +164,6 @@ static void run(const char *folder, struct trial *trial, const struct list *expe
     static size_t turn;
     char name[256];
     struct call call = {.name = name};
-    trial->codec = turn % 2 == 0 ? IDX_CODEC_DELTA : IDX_CODEC_XOR;
     trial->residence = residences[turn / 2 % LENGTH(residences)];
     trial->block_size = (uint32_t)64 << turn * 5 / 3 % 7;
     trial->segments = turn % 3 == 2 ? 2 + turn % 4 : 1;
@@ -541,9 +540,8 @@ static void test_damage(void **state) {
 /* Damage whose checksums agree, told as a stream of the table tells it (table_stream.c): in its order, in how many
  * there are, and in blocks. */
 struct forgery {
-    size_t offset;
-    uint8_t bytes[8];
-    size_t length;
+    uint64_t number;
+    struct forged_block block;
     const char *sentence;
     uint64_t byte; /* where it is told to be */
 };
@@ -561,7 +559,8 @@ static void build_neighbours(const char *path) {
 static void expect_fault(enum idx_status status, const char *file, const struct forgery *forgery) {
     assert_status(IDX_BAD_CONTENT, status);
     assert_string_equal(failure.file, file);
-    if (strstr(failure.sentence, forgery->sentence) == NULL) fail_msg("%s", failure.sentence);
+    if (strstr(failure.sentence, forgery->sentence) == NULL)
+        fail_msg("%s, not %s", failure.sentence, forgery->sentence);
     assert_int_equal(failure.offset, forgery->byte);
 }
 
@@ -583,31 +582,35 @@ static void check_forged(const char *path, const struct idx_index *sound, const 
     idx_close(index);
 }
 
+static uint64_t ones[1100];
+static const uint64_t beyond[] = {1, 3000};
+
+/* The first block has 0 to 1022, the second 1023 to 1999. */
+static const struct forgery forgeries[] = {
+    {1, {976, false, 1, {{ones, 976, 0, 0}}}, "don't ascend (byte 8192)", 8192},  /* again from 0 */
+    {0, {1022, false, 1, {{beyond, 2, 0, 0}}}, "don't ascend (byte 4096)", 4096}, /* wraps around */
+    {1, {1999, false, 2, {{ones, 9, 0, 0}, {ones, 9, 10, -100}}}, "differences don't fit", 8192},
+    {1, {1999, false, 2, {{ones, 9, 0, 0}, {ones, 9, 2000, 0}}}, "don't ascend (byte 8192)", 8192},
+    {1, {9000, false, 1, {{ones, 1023, 0, 0}}}, "count", 8192}, /* too many for a block */
+    {1, {1999, true, 1, {{ones, 975, 0, 0}}}, "count", 0},      /* too few for the header */
+    /* Disorder, and behind it in the block another fault, which comes first. */
+    {1, {1999, false, 2, {{beyond, 2, 0, 0}, {ones, 9, 10, -100}}}, "differences don't fit", 8192},
+};
+
 static void test_forged(void **state) {
     const char *path = path_in(*state, "forged.idx"), *file = path_in(path, "000001/table-00.tbl");
-    const size_t first = 4096, second = 4096 + 4096;
+    size_t size;
+    for (size_t i = 0; i < LENGTH(ones); i++) ones[i] = 1;
     build_neighbours(path);
     build_neighbours(path_in(*state, "sound.idx"));
     struct idx_index *sound = open_index(path_in(*state, "sound.idx"), IDX_RESIDENCE_NONE);
-    size_t size;
-    uint8_t *bytes = read_file(file, &size), less = (uint8_t)(bytes[second] - 1);
-    const struct forgery forgeries[] = {
-        {second + 2, {0}, 8, "don't ascend (byte 8192)", second},                                    /* again from 0 */
-        {first + 2, {255, 255, 255, 255, 255, 255, 255, 255}, 8, "don't ascend (byte 4096)", first}, /* wraps around */
-        {second + 10 + 200, {0}, 8, "differences don't fit", second},
-        {second + 1, {254}, 1, "don't fit", second}, /* a width above 56 */
-        {second, {0}, 2, "count", second},
-        {second, {less}, 1, "count", 0},
-    };
+    uint8_t *bytes = read_file(file, &size);
     for (size_t i = 0; i < LENGTH(forgeries); i++) {
-        forge_table(file, forgeries[i].offset, forgeries[i].bytes, forgeries[i].length);
+        size_t offset = 4096 + (size_t)forgeries[i].number * 4096;
+        forge_block(file, forgeries[i].number, &forgeries[i].block);
         check_forged(path, sound, file, &forgeries[i]);
-        forge_table(file, forgeries[i].offset, bytes + forgeries[i].offset, forgeries[i].length);
+        forge_table(file, offset, bytes + offset, 4096);
     }
-    /* Disorder, and behind it in the block another fault, which comes first. */
-    forge_table(file, forgeries[0].offset, forgeries[0].bytes, forgeries[0].length);
-    forge_table(file, forgeries[2].offset, forgeries[2].bytes, forgeries[2].length);
-    check_forged(path, sound, file, &forgeries[2]);
     free(bytes);
     idx_close(sound);
 }

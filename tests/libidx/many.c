@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/index.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
@@ -224,24 +225,47 @@ static void test_damage_that_one_query_meets(void **state) {
     }
 }
 
-/* Sound checksums, and a block that breaks a rule: its count is 0. */
-static void test_content_that_one_query_meets(void **state) {
+/* The block that a look-up of this fingerprint begins with. */
+static uint64_t find_block(const char *index_path, uint64_t fingerprint) {
+    struct idx_index *index = open_index(index_path, IDX_RESIDENCE_NONE);
+    struct idxf_start start;
+    assert_ok(idxi_table_find(&index->segments[0]->tables[0], fingerprint, &start, &failure));
+    idx_close(index);
+    return start.block;
+}
+
+/* Sound checksums, and a block that breaks a rule: its key is below the one before, or its list of chains is wrong. */
+static void try_content_that_one_query_meets(const char *path, uint32_t block_size, const struct forged_block *forged) {
     struct idx_build_options options = options_for(64, 0, "@ffffffffffffffff");
     uint64_t items[SPREAD], asked[MOST];
-    const char *path = path_in(*state, "spread"), *table = path_in(path, "000001/table-00.tbl");
+    const char *table = path_in(path, "000001/table-00.tbl");
     options.id_type = IDX_ID_NONE;
+    options.block_size = block_size;
     for (size_t i = 0; i < SPREAD; i++) items[i] = spread(i);
     build_index(path, &options, items, SPREAD);
-    forge_table(table, 4096, (const uint8_t[2]){0}, 2);
+    uint64_t damaged = spread(SPREAD / 4), block = find_block(path, damaged);
+    assert_true(block > 0);
+    forge_block(table, block, forged);
     for (size_t i = 0; i < LENGTH(threads) * 4; i++) {
         struct idx_index *index = open_index(path, (enum idx_residence)(i / LENGTH(threads)));
         for (size_t query = 0; query < MOST; query++) asked[query] = spread(SPREAD - 1 - query);
         assert_ok(ask(index, asked, MOST, 0, threads[i % LENGTH(threads)]));
-        asked[MOST - 1] = spread(0);
+        asked[MOST - 1] = damaged;
         assert_status(IDX_BAD_CONTENT, ask(index, asked, MOST, 0, threads[i % LENGTH(threads)]));
-        assert_int_equal(failure.offset, 4096);
+        assert_int_equal(failure.offset, 4096 + block * block_size);
         idx_close(index);
     }
+}
+
+static void test_content_that_one_query_meets(void **state) {
+    static const uint64_t ones[] = {1, 1};
+    const struct forged_block zero = {0, false, 0, {{0}}};
+    const struct forged_block astray = {spread(SPREAD / 3), false, 2, {{ones, 2, 0, 0}, {ones, 2, 3, -150}}};
+    try_content_that_one_query_meets(path_in(*state, "zero"), 64, &zero);
+    try_content_that_one_query_meets(path_in(*state, "one chain"), 512, &zero);
+    try_content_that_one_query_meets(path_in(*state, "zero, of several"), 1024, &zero);
+    try_content_that_one_query_meets(path_in(*state, "astray"), 1024, &astray);
+    try_content_that_one_query_meets(path_in(*state, "astray of four"), 4096, &astray);
 }
 
 int main(void) {

@@ -115,7 +115,6 @@ static struct idx_build_options choose_options(size_t trial, enum idx_id_type id
     } makes[] = {{64, 3, "4"}, {64, 1, "2:1"}, {33, 2, "3:1"}, {16, 1, "@aaaa,@5555"}, {64, 3, "2:1:1"}, {8, 0, "1:1"}};
     size_t make = trial % LENGTH(makes);
     struct idx_build_options options = options_for(makes[make].bits, makes[make].k, makes[make].scheme);
-    options.codec = trial / 2 % 2 == 0 ? IDX_CODEC_DELTA : IDX_CODEC_XOR;
     options.block_size = trial % 4 == 3 ? 256 : 64;
     options.recipe = trial % 3 == 0 ? "words" : NULL;
     options.id_type = id_type;
@@ -126,7 +125,8 @@ static struct idx_build_options choose_options(size_t trial, enum idx_id_type id
 static void compare_summaries(const struct idx_build_summary *built, const struct idx_build_summary *merged) {
     assert_int_equal(merged->documents, built->documents);
     assert_int_equal(merged->fingerprints, built->fingerprints);
-    assert_int_equal(merged->table_bytes, built->table_bytes);
+    if (strcmp(built->scheme, "masks") != 0) /* a merge chooses the code by another order; see same.c */
+        assert_int_equal(merged->table_bytes, built->table_bytes);
     assert_int_equal(merged->documents_bytes, built->documents_bytes);
     assert_int_equal(merged->by_id_bytes, built->by_id_bytes);
     assert_string_equal(merged->scheme, built->scheme);
@@ -165,14 +165,13 @@ static void test_text(void **state) { compare_trials(*state, IDX_ID_TEXT); }
 static void test_u64(void **state) { compare_trials(*state, IDX_ID_U64); }
 static void test_none(void **state) { compare_trials(*state, IDX_ID_NONE); }
 
-/* Codec and block size are the first index's. */
-static void test_different_codecs(void **state) {
-    struct idx_build_options delta = options_for(64, 3, "4"), xor = delta;
+/* The block size is the first index's. */
+static void test_different_block_sizes(void **state) {
+    struct idx_build_options small = options_for(64, 3, "4"), large = small;
     struct documents documents = make_documents(64, 2000, 2, 1);
-    xor.codec = IDX_CODEC_XOR;
-    xor.block_size = 1024;
+    large.block_size = 1024;
     for (size_t i = 0; i < 2; i++) {
-        const struct idx_build_options *first = i == 0 ? &delta : &xor, *second = i == 0 ? &xor : &delta;
+        const struct idx_build_options *first = i == 0 ? &small : &large, *second = i == 0 ? &large : &small;
         const char *paths[] = {build_input(*state, first, &documents, 0, 1),
                                build_input(*state, second, &documents, 1, 1)};
         build_part(path_in(*state, "whole"), first, &documents, 0, documents.count);
@@ -388,11 +387,11 @@ static void test_damage(void **state) {
     struct idx_build_options options = options_for(64, 1, "2:1");
     struct documents documents = make_documents(64, 1500, 2, 11);
     const char *inputs[2];
-    struct idx_table_properties table;
+    struct idx_table_properties tables[2];
     for (unsigned i = 0; i < 2; i++) inputs[i] = build_input(*state, &options, &documents, i, 1);
     build_part(path_in(*state, "whole"), &options, &documents, 0, documents.count);
     struct idx_index *index = open_index(inputs[1], IDX_RESIDENCE_NONE);
-    assert_ok(idx_get_table_properties(index, 0, 0, &table, &failure));
+    for (size_t i = 0; i < 2; i++) assert_ok(idx_get_table_properties(index, 0, i, &tables[i], &failure));
     idx_close(index);
     damage_file(*state, inputs, "manifest", 0, SIZE_MAX);
     damage_file(*state, inputs, "000001/docs.mdb", 0, 0); /* LMDB leaves pages unused */
@@ -400,7 +399,7 @@ static void test_damage(void **state) {
     for (int i = 0; i < 2; i++) { /* header and blocks */
         char name[32];
         snprintf(name, sizeof name, "000001/table-%02d.tbl", i);
-        damage_file(*state, inputs, name, 0, 4096 + table.blocks * table.block_size);
+        damage_file(*state, inputs, name, 0, 4096 + tables[i].blocks * tables[i].block_size);
     }
     assert_ok(idx_merge(path_in(*state, "out"), inputs, 2, NULL, NULL, &failure));
     assert_same_index(path_in(*state, "whole"), path_in(*state, "out"));
@@ -456,7 +455,7 @@ int main(void) {
         in_folder(test_text),
         in_folder(test_u64),
         in_folder(test_none),
-        in_folder(test_different_codecs),
+        in_folder(test_different_block_sizes),
         in_folder(test_again),
         in_folder(test_output),
         in_folder(test_arguments),

@@ -156,18 +156,6 @@ static void test_build_on_disk(void **state) {
     }
 }
 
-/* xor reads each table twice; that is no progress, but it can be cancelled. */
-static void test_build_xor(void **state) {
-    make_temporary(*state);
-    struct idx_build_options options = options_of(*state, PLENTY, 1);
-    options.codec = IDX_CODEC_XOR;
-    begin(0);
-    assert_ok(build(path_in(*state, "index"), &options, DOCUMENTS));
-    check_calls();
-    assert_string_equal(list_phases(), "01234");
-    assert_int_equal(last_of(IDX_PHASE_TABLES)->done, 2 * 4 * DOCUMENTS);
-}
-
 static void test_build_nothing(void **state) {
     make_temporary(*state);
     struct idx_build_options options = options_of(*state, PLENTY, 1);
@@ -335,18 +323,10 @@ static void test_parallel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_build_in_memory),
-        in_folder(test_build_on_disk),
-        in_folder(test_build_xor),
-        in_folder(test_build_nothing),
-        in_folder(test_telling_rarely),
-        in_folder(test_cancelling_in_memory),
-        in_folder(test_cancelling_on_disk),
-        in_folder(test_cancelling_threads),
-        in_folder(test_cancelling_replacement),
-        in_folder(test_merging),
-        in_folder(test_cancelling_merges),
-        cmocka_unit_test(test_parallel),
+        in_folder(test_build_in_memory),    in_folder(test_build_on_disk),          in_folder(test_build_nothing),
+        in_folder(test_telling_rarely),     in_folder(test_cancelling_in_memory),   in_folder(test_cancelling_on_disk),
+        in_folder(test_cancelling_threads), in_folder(test_cancelling_replacement), in_folder(test_merging),
+        in_folder(test_cancelling_merges),  cmocka_unit_test(test_parallel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/index.h"
+#include "libidx/table_stream.h"
 #include "tests/libidx/forge.h"
+#include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
 #define PAGE 4096
@@ -30,7 +33,6 @@ static void compare_properties(const struct both *both) {
     assert_int_equal(b->segments, 1);
     assert_int_equal(a->fingerprints, b->fingerprints);
     assert_int_equal(a->documents, b->documents);
-    assert_int_equal(a->table_bytes, b->table_bytes);
     assert_int_equal(a->by_id, b->by_id);
     assert_int_equal(a->by_id_bytes, b->by_id_bytes);
 }
@@ -45,12 +47,40 @@ static void compare_heaviest(const struct both *both) {
 
 /* ---- Tables ---- */
 
+/* Whether the first table is in the order of the numbers: then whoever writes tables chooses the code by that order.
+ * Where it is not, a builder still has that order, and a merge has that of the first table (SPEC.md, chapter 6). */
+static bool has_one_code(const struct both *both) {
+    const struct idx_scheme *scheme = both->properties[0].scheme;
+    uint64_t top = UINT64_C(1) << (scheme->bits - 1), outside = all_ones(scheme->bits) & ~scheme->tables[0].mask;
+    return (outside & top) == 0 && (outside & (outside + 1)) == 0;
+}
+
 static void compare_table_properties(const struct both *both, size_t table) {
     struct idx_table_properties properties[2];
     memset(properties, 0, sizeof properties);
     for (size_t i = 0; i < 2; i++)
         assert_ok(idx_get_table_properties(both->indexes[i], 0, table, &properties[i], &failure));
+    for (size_t i = 0; i < 2 && !has_one_code(both); i++) { /* what depends on the code */
+        properties[i].blocks = properties[i].directory_bytes = properties[i].file_bytes = 0;
+        properties[i].expected_blocks = properties[i].even_blocks = 0;
+    }
     assert_memory_equal(&properties[0], &properties[1], sizeof properties[0]);
+}
+
+/* The fingerprints of a table, in its order. */
+static void compare_table_content(const struct both *both, size_t table) {
+    struct idxi_table_stream *streams = malloc(2 * sizeof *streams);
+    uint64_t read[2];
+    size_t counts[2] = {1, 1};
+    assert_non_null(streams);
+    for (size_t i = 0; i < 2; i++) idxi_table_stream_init(&streams[i], &both->indexes[i]->segments[0]->tables[table]);
+    while (counts[0] > 0) {
+        for (size_t i = 0; i < 2; i++)
+            assert_ok(streams[i].stream.read(&streams[i].stream, &read[i], NULL, 1, &counts[i], &failure));
+        assert_int_equal(counts[0], counts[1]);
+        if (counts[0] > 0) assert_true(read[0] == read[1]);
+    }
+    free(streams);
 }
 
 /* Only the header has the uuid. */
@@ -159,7 +189,8 @@ void assert_same_index(const char *path, const char *other) {
     compare_heaviest(&both);
     for (size_t i = 0; i < both.properties[0].scheme->table_count; i++) {
         compare_table_properties(&both, i);
-        compare_table_bytes(&both, i);
+        compare_table_content(&both, i);
+        if (has_one_code(&both)) compare_table_bytes(&both, i);
     }
     compare_by_id(&both);
     compare_all_documents(&both);

@@ -58,7 +58,7 @@ int count_entries(const char *path);
 
 /* ---- Indexes ---- */
 
-/* Options for an index of `bits`, `k` and a scheme, its codec and all else the default. */
+/* Options for an index of `bits`, `k` and a scheme, all else the default. */
 struct idx_build_options options_for(unsigned bits, unsigned k, const char *scheme);
 
 /* Builds an index, `options` may be NULL. A document's ID is its place in `fingerprints`, as number or decimal text. */

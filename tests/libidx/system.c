@@ -152,7 +152,8 @@ static enum idx_status try_table(void) {
     if (folder < 0) return idxi_fail_system(&failure, errno, place, "open");
     for (size_t i = 0; i < LENGTH(fingerprints); i++) fingerprints[i] = i << 40;
     idxi_array_stream_init(&stream, fingerprints, NULL, LENGTH(fingerprints));
-    job.header = (struct idxf_table_header){.mask = 1, .block_size = 64, .bits = 64, .codec = IDX_CODEC_DELTA};
+    job.header = (struct idxf_table_header){
+        .mask = 1, .block_size = 64, .bits = 64, .anchor_bits = 40, .code = {40, {1, 1}}}; /* near, and far */
     job.fingerprints = &stream.stream;
     job.folder = job.temporary_folder = folder;
     enum idx_status status = idxi_table_write(&job, &size, &failure);

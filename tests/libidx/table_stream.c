@@ -80,7 +80,6 @@ static void test_every_shape(void **state) {
         struct set set = make_set((enum shape)(i / 4), i % 2 == 0 ? 64 : 31, scale(COUNT), i);
         const char *path = path_in(*state, "%u", i);
         struct idx_build_options options = options_for(set.bits, 3, "4");
-        options.codec = i % 4 < 2 ? IDX_CODEC_DELTA : IDX_CODEC_XOR;
         options.block_size = i % 3 == 0 ? 64 : i % 3 == 1 ? 1024 : 4096;
         options.id_type = IDX_ID_NONE;
         build_index(path, &options, set.items, set.count);
@@ -119,13 +118,15 @@ static void test_a_large_table(void **state) {
 
 /* ---- Damage ---- */
 
-/* Two tables of 2,000 neighbours: blocks of more than one chunk. */
-static const char *build_dense(const char *folder, enum idx_codec codec) {
-    static uint64_t dense[2000];
-    const char *path = path_in(folder, codec == IDX_CODEC_XOR ? "xor" : "delta");
+#define DENSE 5000
+#define FULL 1023 /* fingerprints of a block */
+
+/* Two tables of neighbours, four blocks full and one of 908. Blocks of 4096 bytes are decoded two at a time. */
+static const char *build_dense(const char *folder) {
+    static uint64_t dense[DENSE];
+    const char *path = path_in(folder, "dense");
     struct idx_build_options options = options_for(64, 3, "2:1:1");
     options.block_size = 4096;
-    options.codec = codec;
     options.id_type = IDX_ID_NONE;
     for (size_t i = 0; i < LENGTH(dense); i++) dense[i] = i;
     build_index(path, &options, dense, LENGTH(dense));
@@ -134,7 +135,7 @@ static const char *build_dense(const char *folder, enum idx_codec codec) {
 
 /* Reads table 0 to its fault; returns how many fingerprints come before it. */
 static size_t expect_fault(const char *path, size_t capacity, enum idx_status expected, const char *sentence) {
-    uint64_t read[4000];
+    uint64_t read[DENSE + FULL];
     size_t count;
     struct idxi_table_stream stream;
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
@@ -146,49 +147,100 @@ static size_t expect_fault(const char *path, size_t capacity, enum idx_status ex
     return count;
 }
 
+static uint64_t ones[1200];
+static const uint64_t beyond[] = {1, 1, DENSE}, ends[] = {1, 0, 1};
+
+/* Block number 3, which is to have 3069 to 4091, and how it is damaged. What comes before: the two blocks that are
+ * decoded with it are not given. */
+static const struct {
+    const char *what;
+    struct forged_block block;
+    const char *sentence;
+    size_t given;
+} cases[] = {
+    {"sound", {4091, true, 1, {{ones, FULL - 1, 0, 0}}}, NULL, DENSE},
+    {"whole, in three chains",
+     {4091, false, 3, {{ones, 340, 0, 0}, {ones, 340, 341, 0}, {ones, 340, 682, 0}}},
+     NULL,
+     DENSE},
+    {"in two chains", {4091, false, 2, {{ones, 500, 0, 0}, {ones, 521, 501, 0}}}, NULL, DENSE},
+    {"again from 0", {1022, false, 1, {{ones, 1022, 0, 0}}}, "don't ascend (byte 16384)", 2 * FULL},
+    {"the key of the block before", {3068, false, 0, {{0}}}, "don't ascend (byte 16384)", 2 * FULL},
+    {"down to the block before", {4091, false, 1, {{ones, FULL, 0, 0}}}, "don't ascend (byte 16384)", 2 * FULL},
+    {"below 0", {4091, false, 1, {{beyond, 3, 0, 0}}}, "don't ascend (byte 16384)", 2 * FULL},
+    {"into the chain below",
+     {4091, false, 2, {{ones, 501, 0, 0}, {ones, 521, 501, 0}}},
+     "don't ascend (byte 16384)",
+     2 * FULL},
+    {"equal offsets",
+     {4091, false, 3, {{ones, 9, 0, 0}, {ones, 9, 10, 0}, {ones, 9, 10, 0}}},
+     "don't ascend (byte 16384)",
+     2 * FULL},
+    {"offset to the block before",
+     {4091, false, 2, {{ones, 9, 0, 0}, {ones, 0, FULL, 0}}},
+     "don't ascend (byte 16384)",
+     2 * FULL},
+    {"place before the chains",
+     {4091, false, 2, {{ones, 9, 0, 0}, {ones, 9, 10, -20}}},
+     "differences don't fit into it (byte 16384)",
+     2 * FULL},
+    {"places that descend",
+     {4091, false, 3, {{ones, 9, 0, 0}, {ones, 9, 10, 50}, {ones, 9, 20, 0}}},
+     "differences don't fit into it (byte 16384)",
+     2 * FULL},
+    {"that, and disorder before",
+     {4091, false, 3, {{beyond, 3, 0, 0}, {ones, 9, 10, 50}, {ones, 9, 20, 0}}},
+     "differences don't fit into it (byte 16384)",
+     2 * FULL},
+    {"1,024 fingerprints", {9000, false, 1, {{ones, 1023, 0, 0}}}, "counts that don't agree (byte 16384)", 2 * FULL},
+    {"one too few", {4091, false, 1, {{ones, FULL - 2, 0, 0}}}, "counts that don't agree (byte 0)", 0},
+    {"an end too early", {4091, false, 1, {{ends, 3, 0, 0}}}, "unused bits or bytes that are not 0 (byte 16384)", 0},
+    {"the key alone", {4091, true, 0, {{0}}}, "counts that don't agree (byte 0)", 0},
+};
+
 static void test_damage(void **state) {
-    static const uint8_t ones[8] = {255, 255, 255, 255, 255, 255, 255, 255}, zeros[8] = {0}, one = 1, low = 254;
-    const char *path = build_dense(*state, IDX_CODEC_DELTA), *table = path_in(path, "000001/table-00.tbl");
-    size_t size, begin = 4096 + 4096; /* of the second block */
-    uint8_t *bytes = read_file(table, &size), count = bytes[begin];
-    change_bytes(table, begin + 100, &one, 1);
-    assert_int_equal(expect_fault(path, 64, IDX_BAD_CHECKSUM, "checksum"), 1023 / 64 * 64 + 63);
-    forge_table(table, begin + 100, bytes + begin + 100, 1);
-
-    forge_table(table, begin + 2, zeros, 8); /* again from 0 */
-    assert_int_equal(expect_fault(path, 64, IDX_BAD_CONTENT, "don't ascend (byte 8192)"), 1023);
-    assert_int_equal(expect_fault(path, 1, IDX_BAD_CONTENT, "don't ascend (byte 8192)"), 1023);
-    forge_table(table, begin + 10 + 200, zeros, 8); /* high parts gone: this fault of the block comes first */
-    assert_int_equal(expect_fault(path, 64, IDX_BAD_CONTENT, "differences don't fit"), 1023);
-    forge_table(table, begin, bytes + begin, 4096);
-
-    forge_table(table, 4096 + 2, ones, 8); /* wraps around in the first chunk */
-    assert_int_equal(expect_fault(path, 64, IDX_BAD_CONTENT, "don't ascend (byte 4096)"), 0);
-    forge_table(table, 4096, bytes + 4096, 4096);
-
-    count--;
-    forge_table(table, begin, &count, 1);
-    assert_int_equal(expect_fault(path, 64, IDX_BAD_CONTENT, "count"), 1999);
-    forge_table(table, begin, zeros, 2);
-    assert_int_equal(expect_fault(path, 64, IDX_BAD_CONTENT, "count"), 1023);
-    forge_table(table, begin, bytes + begin, 2);
-    forge_table(table, begin + 1, &low, 1); /* a width above 56 */
-    assert_int_equal(expect_fault(path, 64, IDX_BAD_CONTENT, "don't fit"), 1023);
-    free(bytes);
+    const char *path = build_dense(*state), *table = path_in(path, "000001/table-00.tbl");
+    static const uint8_t one = 1;
+    for (size_t i = 0; i < LENGTH(ones); i++) ones[i] = 1;
+    change_bytes(table, 4096 + 3 * 4096 + 4000, &one, 1);
+    assert_int_equal(expect_fault(path, 64, IDX_BAD_CHECKSUM, "checksum (byte 16384)"), 2 * FULL);
+    assert_int_equal(expect_fault(path, 1, IDX_BAD_CHECKSUM, "checksum (byte 16384)"), 2 * FULL);
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        forge_block(table, 3, &cases[i].block);
+        if (cases[i].sentence == NULL) {
+            assert_int_equal(expect_fault(path, 64, IDX_OK, ""), DENSE);
+            assert_ok(idx_verify(path, NULL, NULL, &failure));
+            continue;
+        }
+        assert_status(IDX_BAD_CONTENT, idx_verify(path, NULL, NULL, &failure));
+        if (strstr(failure.sentence, cases[i].sentence) == NULL) fail_msg("%s: %s", cases[i].what, failure.sentence);
+        if (cases[i].given == 0) continue;
+        assert_int_equal(expect_fault(path, 64, IDX_BAD_CONTENT, cases[i].sentence), cases[i].given);
+        assert_int_equal(expect_fault(path, 1, IDX_BAD_CONTENT, cases[i].sentence), cases[i].given);
+    }
 }
 
-static void test_damage_of_xor(void **state) {
-    static const uint8_t ones[8] = {255, 255, 255, 255, 255, 255, 255, 255};
-    const char *path = build_dense(*state, IDX_CODEC_XOR), *table = path_in(path, "000001/table-00.tbl");
-    forge_table(table, 4096 + 100, ones, 8);
-    uint64_t read[4000];
-    size_t count;
-    struct idxi_table_stream stream;
-    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    idxi_table_stream_init(&stream, &index->segments[0]->tables[0]);
-    assert_status(IDX_BAD_CONTENT, read_all(&stream, 64, read, LENGTH(read), &count));
-    assert_in_range(count, 1, 1000);
-    idx_close(index);
+/* The greatest fingerprint there can be is the last one: nothing is above it, in the same read or in the next. */
+static void test_a_block_behind_the_greatest(void **state) {
+    const char *path = build_dense(*state), *table = path_in(path, "000001/table-00.tbl");
+    for (size_t i = 0; i < LENGTH(ones); i++) ones[i] = 1;
+    for (uint64_t block = 2; block < 4; block++) {
+        const struct forged_block greatest = {UINT64_MAX, false, 1, {{ones, FULL - 1, 0, 0}}};
+        const struct forged_block before = {3068, false, 1, {{ones, FULL - 1, 0, 0}}};
+        if (block == 3) forge_block(table, 2, &before);
+        forge_block(table, block, &greatest);
+        assert_status(IDX_BAD_CONTENT, idx_verify(path, NULL, NULL, &failure));
+        if (strstr(failure.sentence, "don't ascend") == NULL) fail_msg("%s", failure.sentence);
+        assert_int_equal(failure.offset, 4096 + (block + 1) * 4096);
+        struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+        struct idxi_table_stream stream;
+        uint64_t read[DENSE];
+        size_t count;
+        idxi_table_stream_init(&stream, &index->segments[0]->tables[0]);
+        assert_status(IDX_BAD_CONTENT, read_all(&stream, 64, read, DENSE, &count));
+        assert_int_equal(failure.offset, 4096 + (block + 1) * 4096);
+        idx_close(index);
+    }
 }
 
 int main(void) {
@@ -196,7 +248,7 @@ int main(void) {
         in_folder(test_every_shape),
         in_folder(test_a_large_table),
         in_folder(test_damage),
-        in_folder(test_damage_of_xor),
+        in_folder(test_a_block_behind_the_greatest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,6 @@ static void build_part(const char *path, const struct trial *trial, enum idx_id_
         items[count++] = trial->set->items[i];
         if (i % 5 == 0) items[count++] = trial->set->items[i];
     }
-    options.codec = trial->codec;
     options.block_size = trial->block_size;
     options.id_type = id_type;
     options.by_id = id_type != IDX_ID_NONE;
@@ -60,10 +59,10 @@ struct idx_index *open_trial(const char *folder, const struct trial *trial, enum
 /* ---- Comparing ---- */
 
 static void refuse(const struct trial *trial, uint64_t query, unsigned distance, const char *what) {
-    fail_msg("%s; %s of %u bits, scheme %s, k = %u, codec %d, blocks of %u, residence %d, %zu segments, query %016llx, "
+    fail_msg("%s; %s of %u bits, scheme %s, k = %u, blocks of %u, residence %d, %zu segments, query %016llx, "
              "distance %u",
-             what, trial->name, trial->set->bits, trial->scheme, trial->k, (int)trial->codec, trial->block_size,
-             (int)trial->residence, trial->segments, (unsigned long long)query, distance);
+             what, trial->name, trial->set->bits, trial->scheme, trial->k, trial->block_size, (int)trial->residence,
+             trial->segments, (unsigned long long)query, distance);
 }
 
 static bool same_matches(const struct idx_match *a, const struct idx_match *b, size_t count) {

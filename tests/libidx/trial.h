@@ -9,7 +9,6 @@ struct trial {
     const struct set *set;
     const char *scheme;
     unsigned k;
-    enum idx_codec codec;
     uint32_t block_size;
     enum idx_residence residence;
     size_t segments;       /* the set is spread over so many; a part of it is in each of them */

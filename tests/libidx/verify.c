@@ -111,7 +111,7 @@ static void test_all_damage_is_reported(void **state) {
 static void test_what_is_no_damage(void **state) {
     assert_int_equal(verify(path_in(*state, "none"), IDX_NOT_FOUND).count, 0);
     assert_int_equal(verify(*state, IDX_NOT_AN_INDEX).count, 0);
-    forge_manifest(path_in(*state, "manifest"), "idx-index 1\n");
+    forge_manifest(path_in(*state, "manifest"), "idx-index 2\n");
     assert_int_equal(verify(*state, IDX_NEW_VERSION).count, 0);
 }
 
@@ -125,15 +125,26 @@ static void test_a_damaged_manifest(void **state) {
 
 /* ---- Tables ---- */
 
-/* A table of other fingerprints, as many, with this segment's uuid. */
+/* Puts a table of index b in place of index a's, with the uuid of its segment. */
+static void take_table(const char *a, const char *b, const char *name) {
+    uint8_t uuid[16];
+    read_segment_uuid(path_in(a, "%s", name), uuid);
+    assert_int_equal(rename(path_in(b, "%s", name), path_in(a, "%s", name)), 0);
+    forge_table(path_in(a, "%s", name), 16, uuid, 16);
+}
+
+/* A table of other fingerprints, as many, of the same code, with this segment's uuid. */
 static void test_tables_that_differ(void **state) {
     static const char *const names[] = {"000001/table-00.tbl", "000001/table-01.tbl"};
     for (size_t i = 0; i < LENGTH(names); i++) {
-        uint8_t uuid[16];
-        const char *a = build_small(*state, i == 0 ? "a" : "c", 1), *b = build_small(*state, i == 0 ? "b" : "d", 2);
-        read_segment_uuid(path_in(a, "%s", names[i]), uuid);
-        assert_int_equal(rename(path_in(b, "%s", names[i]), path_in(a, "%s", names[i])), 0);
-        forge_table(path_in(a, "%s", names[i]), 16, uuid, 16);
+        const char *a = build_small(*state, i == 0 ? "a" : "c", 1), *b = path_in(*state, i == 0 ? "b" : "d");
+        struct idx_build_options options = options_for(64, 3, "2:1:1");
+        uint64_t items[COUNT];
+        options.block_size = 128;
+        for (size_t at = 0; at < COUNT; at++) items[at] = fingerprint_of(1, at);
+        items[7] ^= 1;
+        build_index(b, &options, items, COUNT);
+        take_table(a, b, names[i]);
         struct reports reports = verify(a, IDX_BAD_CONTENT);
         expect_report(&reports, 2, names[1], IDX_BAD_CONTENT); /* the first sound one is the measure */
         assert_non_null(strstr(reports.all[2].sentence, "holds other fingerprints than the first sound table"));
@@ -141,33 +152,122 @@ static void test_tables_that_differ(void **state) {
     }
 }
 
-static const char *build_dense(const char *folder, enum idx_codec codec, size_t count) {
-    const char *path = path_in(folder, codec == IDX_CODEC_XOR ? "xor" : "delta");
+/* Tables in blocks of another size can't be searched side by side. */
+static void test_block_sizes_that_differ(void **state) {
+    const char *a = build_small(*state, "a", 1), *b = path_in(*state, "b");
+    const char *clause = "has a block size that is no power of two from 64 to 4096, or not that of its segment's other";
     struct idx_build_options options = options_for(64, 3, "2:1:1");
-    uint64_t dense[1000];
+    uint64_t items[COUNT];
+    struct idx_index *index;
+    for (size_t at = 0; at < COUNT; at++) items[at] = fingerprint_of(1, at);
+    options.block_size = 256;
+    build_index(b, &options, items, COUNT);
+    take_table(a, b, "000001/table-01.tbl");
+    expect_damage(a, 2, clause);
+    assert_status(IDX_BAD_CONTENT, idx_open(&index, a, NULL, &failure));
+    assert_non_null(strstr(failure.sentence, clause));
+    assert_non_null(strstr(failure.file, "000001/table-01.tbl"));
+}
+
+/* ---- Blocks ---- */
+
+#define DENSE 1000
+
+static uint64_t ones[DENSE];
+
+/* The fingerprints 0 to 999, in one block of each table. */
+static const char *build_dense(const char *folder) {
+    const char *path = path_in(folder, "dense");
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    uint64_t dense[DENSE];
     options.block_size = 4096;
-    options.codec = codec;
-    for (size_t i = 0; i < count; i++) dense[i] = i;
-    build_index(path, &options, dense, count);
+    for (size_t i = 0; i < DENSE; i++) dense[i] = i;
+    for (size_t i = 0; i < DENSE; i++) ones[i] = 1;
+    build_index(path, &options, dense, DENSE);
     return path;
 }
 
-/* A block is decoded whole before its order is looked at (SPEC.md, chapter 7): here the first fingerprints wrap around,
- * and what lies behind them is worse. */
+/* Of several faults of a block the first is told in the order of SPEC.md, chapter 7: its list of chains, the chains,
+ * how many fingerprints there are, padding. */
 static void test_faults_behind_disorder(void **state) {
-    static const uint8_t last[8] = {255, 255, 255, 255, 255, 255, 255, 255}, one = 1, two = 2, three = 3;
-    const char *delta = build_dense(*state, IDX_CODEC_DELTA, 1000), *xor = build_dense(*state, IDX_CODEC_XOR, 2);
-    const char *table = path_in(delta, "000001/table-00.tbl");
-    forge_table(table, 4096 + 2, last, sizeof last);
-    expect_damage(delta, 1, "don't ascend");
-    forge_table(table, 4096 + 10 + 25, &one, 1); /* takes away high parts: too few are left */
-    expect_damage(delta, 1, "differences don't fit");
-    table = path_in(xor, "000001/table-00.tbl");
-    forge_table(table, 4096 + 2, last, sizeof last);
-    expect_damage(xor, 1, "don't ascend");
-    forge_table(table, 4096, &three, 1); /* the third begins with a 1, and 0 is the only code */
-    forge_table(table, 4096 + 10, &two, 1);
-    expect_damage(xor, 1, "a code that is not assigned");
+    static const uint64_t beyond[] = {1, DENSE};
+    struct forged_block block = {DENSE - 1, false, 3, {{beyond, 2, 0, 0}, {ones, 9, 10, 50}, {ones, 9, 20, 0}}};
+    const char *path = build_dense(*state), *table = path_in(path, "000001/table-00.tbl");
+    const uint64_t padding = (4096 + 2048) * 8;
+    for (int i = 0; i < 4; i++) {
+        static const char *const clauses[] = {"differences don't fit", "don't ascend", "unused bits",
+                                              "counts that don't agree"};
+        if (i == 1) block.chains[1].moved = 0;
+        if (i == 2) block.chains[0].differences = ones;
+        forge_block(table, 0, &block);
+        if (i < 3) set_bits(table, padding, 1, 1);
+        seal_table(table);
+        expect_damage(path, 1, clauses[i]);
+    }
+}
+
+/* Bits that belong to nothing: behind a chain, between chains, and in the list, behind the last chain that there is. */
+static void test_padding_of_blocks(void **state) {
+    const char *path = build_dense(*state), *table = path_in(path, "000001/table-00.tbl");
+    const struct forged_block one = {DENSE - 1, true, 1, {{ones, DENSE - 1, 0, 0}}};
+    const struct forged_block two = {DENSE - 1, false, 2, {{ones, 499, 0, 0}, {ones, 499, 500, 0}}};
+    const uint64_t block = (uint64_t)4096 * 8, whole_list = block + 1 + 64 + 6, entry = 40 + 15;
+    const struct {
+        const struct forged_block *block;
+        uint64_t bit;
+    } cases[] = {
+        {&one, block + 4096 * 4},          {&one, block + 4096 * 8 - 1},    {&one, block + 4000},
+        {&two, block + 4096 * 8 - 1},      {&two, whole_list + entry + 40}, {&two, whole_list + 2 * entry + 40},
+        {&two, whole_list + 3 * entry - 1}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        forge_block(table, 0, cases[i].block);
+        verify(path, IDX_OK);
+        set_bits(table, cases[i].bit, 1, 1);
+        seal_table(table);
+        expect_damage(path, 1, "has unused bits or bytes that are not 0 (byte 4096)");
+    }
+}
+
+/* Whatever bit of a table is turned, and all checksums agree, something is wrong with it. */
+static void turn_bits_of(const char *path, const char *name, uint64_t begin, uint64_t step) {
+    const char *table = path_in(path, "%s", name);
+    size_t size;
+    uint8_t *bytes = read_file(table, &size);
+    uint64_t pages = (size - 4096) / 4104, end = (pages + 1) * 4096 * 8;
+    for (uint64_t bit = begin * 8; bit < end; bit += step) {
+        uint8_t turned = (uint8_t)(bytes[bit / 8] ^ 1u << bit % 8);
+        forge_table(table, bit / 8, &turned, 1);
+        if (idx_verify(path, NULL, NULL, &failure) == IDX_OK) fail_msg("%s: bit %llu", name, (unsigned long long)bit);
+        forge_table(table, bit / 8, bytes + bit / 8, 1);
+    }
+    verify(path, IDX_OK);
+    free(bytes);
+}
+
+/* Half of them far apart, half so near each other that their lines have lists. */
+static void test_every_bit(void **state) {
+    static const uint32_t sizes[] = {64, 256, 1024, 4096};
+    static uint64_t items[2000];
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
+        const char *path = path_in(*state, "%zu", i);
+        struct idx_build_options options = options_for(64, 3, "2:1:1");
+        options.block_size = sizes[i];
+        options.id_type = IDX_ID_NONE;
+        for (size_t at = 0; at < LENGTH(items); at++) {
+            items[at] = fingerprint_of(1, at);
+            if (at % 2 == 1) items[at] = UINT64_C(0xfedcba9800000000) | items[at] >> 40;
+        }
+        build_index(path, &options, items, LENGTH(items));
+        struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+        const struct idxi_table *table = &index->segments[0]->tables[0];
+        uint64_t directory = table->layout.directory, lists = table->layout.lists;
+        if (sizes[i] < 4096) assert_true(table->header.list_bytes > 0);
+        idx_close(index);
+        turn_bits_of(path, "000001/table-00.tbl", 4096, is_sanitized() ? 4999 : 487);
+        turn_bits_of(path, "000001/table-00.tbl", directory, is_sanitized() ? 997 : 53);
+        if (sizes[i] == 64) turn_bits_of(path, "000001/table-00.tbl", lists, is_sanitized() ? 499 : 11);
+        turn_bits_of(path, "000001/table-01.tbl", 4096, is_sanitized() ? 4999 : 997);
+    }
 }
 
 /* Each of the header's statistics, one more than it should be, and one less. */
@@ -189,8 +289,8 @@ static void test_statistics(void **state) {
 
 /* ---- Directories ---- */
 
-/* Where the directory of a table of one page of blocks stands. */
-#define DIRECTORY 8192
+/* Where the directory of build_small's tables stands, behind two pages of blocks. */
+#define DIRECTORY 12288
 
 static void test_directories(void **state) {
     static const struct {
@@ -200,7 +300,7 @@ static void test_directories(void **state) {
     const char *path = build_small(*state, "i", 1), *table = path_in(path, "000001/table-00.tbl");
     size_t size, faults = 0;
     uint8_t *bytes = read_file(table, &size);
-    assert_int_equal(size, 4096 + 2 * 4104);
+    assert_int_equal(size, 4096 + 3 * 4104);
     for (size_t i = 0; i < LENGTH(cases); i++) {
         size_t offset = DIRECTORY + cases[i].offset;
         if (bytes[offset] == cases[i].byte) continue;
@@ -216,7 +316,8 @@ static void test_directories(void **state) {
 
 /* Of two lines that differ the first is told; and a block before both. */
 static void test_the_first_line_that_differs(void **state) {
-    static const uint8_t most[4] = {255, 255, 255, 255}, least[8] = {0};
+    static const uint8_t most[4] = {255, 255, 255, 255};
+    static const struct forged_block least = {0, false, 0, {{0}}};
     const char *path = path_in(*state, "i"), *table = path_in(path, "000001/table-00.tbl");
     struct idx_build_options options = options_for(64, 3, "2:1:1");
     uint64_t items[2000];
@@ -234,7 +335,7 @@ static void test_the_first_line_that_differs(void **state) {
     forge_table(table, directory + 64, most, sizeof most);
     verify(path, IDX_BAD_CONTENT);
     assert_int_equal(failure.offset, directory + 64);
-    forge_table(table, 4096 + 150 * 64 + 2, least, sizeof least);
+    forge_block(table, 150, &least);
     expect_damage(path, 1, "don't ascend");
 }
 
@@ -255,7 +356,7 @@ static void test_directories_that_lead_astray(void **state) {
     for (enum idx_residence residence = 0; residence <= IDX_RESIDENCE_DISK; residence++) {
         forge_table(table, DIRECTORY, most, sizeof most);
         assert_status(IDX_BAD_CONTENT, look_up(path, residence, 0));
-        assert_non_null(strstr(failure.sentence, "a directory that does not agree with its blocks (byte 8192)"));
+        assert_non_null(strstr(failure.sentence, "a directory that does not agree with its blocks (byte 12288)"));
         forge_table(table, DIRECTORY, crowded, sizeof crowded);
         assert_status(IDX_BAD_CONTENT, look_up(path, residence, 0));
         assert_int_equal(failure.offset, DIRECTORY);
@@ -264,6 +365,43 @@ static void test_directories_that_lead_astray(void **state) {
     forge_table(table, DIRECTORY + 8, cells, sizeof cells);
     assert_status(IDX_BAD_CONTENT, look_up(path, IDX_RESIDENCE_DIRECTORY, UINT64_MAX));
     assert_int_equal(failure.offset, DIRECTORY);
+}
+
+/* The same of a line that has a list. */
+static void test_lists_that_lead_astray(void **state) {
+    static const struct {
+        size_t offset;
+        uint8_t bytes[8];
+        size_t length;
+    } cases[] = {{0, {255, 255, 255, 255}, 4},       /* beyond the blocks */
+                 {4, {255, 255, 255, 255}, 4},       /* more keys than there are */
+                 {8, {0, 0, 0, 0, 0, 0, 0, 128}, 8}, /* beyond the lists */
+                 {8, {255, 255, 255, 255, 255, 255, 255, 255}, 8},
+                 {16, {65}, 1},  /* cells of more bits than there are */
+                 {16, {64}, 1}}; /* a list that is longer than the lists */
+    const char *path = path_in(*state, "i"), *table = path_in(path, "000001/table-00.tbl");
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    uint64_t items[2000];
+    options.block_size = 64;
+    options.id_type = IDX_ID_NONE;
+    for (size_t i = 0; i < LENGTH(items); i++) items[i] = i;
+    build_index(path, &options, items, LENGTH(items));
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    size_t directory = index->segments[0]->tables[0].layout.directory, size;
+    assert_true(index->segments[0]->tables[0].header.list_bytes > 0);
+    idx_close(index);
+    uint8_t *bytes = read_file(table, &size);
+    for (size_t i = 0; i < LENGTH(cases) * 4; i++) {
+        size_t offset = directory + cases[i / 4].offset;
+        forge_table(table, offset, cases[i / 4].bytes, cases[i / 4].length);
+        assert_status(IDX_BAD_CONTENT, look_up(path, (enum idx_residence)(i % 4), 1000));
+        assert_non_null(strstr(failure.sentence, "a directory that does not agree with its blocks"));
+        assert_int_equal(failure.offset, directory);
+        verify(path, IDX_BAD_CONTENT);
+        forge_table(table, offset, bytes + offset, cases[i / 4].length);
+        assert_ok(look_up(path, (enum idx_residence)(i % 4), 1000));
+    }
+    free(bytes);
 }
 
 /* A fingerprint that the tables have and the map lacks is damage, and met as such. */
@@ -574,8 +712,8 @@ static void test_groups(void **state) {
             group = make_group(swapped, 100);
         }
         if (fault == 4) { /* a value of 2^64 or more */
-            memset(group.bytes + 1, 0xff, 8);
-            store_big_endian(group.key + 8, idxf_load64(group.bytes + 1));
+            memset(group.bytes + 3, 0xff, 8);
+            store_big_endian(group.key + 8, idxf_load64(group.bytes + 3));
         }
         if (fault == 5) { /* another key, above the last entry */
             group.key[15]++;
@@ -586,12 +724,12 @@ static void test_groups(void **state) {
             sentence = "has keys that lead searches astray";
         }
         if (fault == 7) { /* padding behind the values: 100 values of 9 bits end in the middle of a byte */
-            assert_int_equal(group.bytes[0], 9);
+            assert_int_equal(group.bytes[2], 9);
             group.bytes[group.size - 1] |= 0x10;
             sentence = "has unused bits or bytes that are not 0";
         }
         if (fault == 8) { /* values that are wider than 64 bits */
-            group.bytes[0] = 65;
+            group.bytes[2] = 65;
             sentence = "don't fit";
         }
         put_group(&map, &group);
@@ -608,7 +746,7 @@ static void test_groups(void **state) {
 
 /* A group of a size that none has, or with a key of another size. */
 static void test_sizes_of_groups(void **state) {
-    static const size_t sizes[][2] = {{72, 16}, {0, 16}, {4097, 16}, {4096, 15}, {4096, 17}};
+    static const size_t sizes[][2] = {{18, 16}, {0, 16}, {4097, 16}, {4096, 15}, {4096, 17}};
     struct entry entries[COUNT];
     get_entries(entries);
     for (size_t i = 0; i < LENGTH(sizes); i++) {
@@ -830,11 +968,15 @@ int main(void) {
         in_folder(test_what_is_no_damage),
         in_folder(test_a_damaged_manifest),
         in_folder(test_tables_that_differ),
+        in_folder(test_block_sizes_that_differ),
         in_folder(test_faults_behind_disorder),
+        in_folder(test_padding_of_blocks),
+        in_folder(test_every_bit),
         in_folder(test_statistics),
         in_folder(test_directories),
         in_folder(test_the_first_line_that_differs),
         in_folder(test_directories_that_lead_astray),
+        in_folder(test_lists_that_lead_astray),
         in_folder(test_documents_that_are_missing),
         in_folder(test_a_forged_map_can_be_sound),
         in_folder(test_numbers_twice_or_out_of_range),

@@ -3,7 +3,7 @@
 _idx_options() {
     case $1 in
         build)
-            echo -k --scheme --max-bytes-per-fingerprint --codec --block-size --bits --format --fingerprints \
+            echo -k --scheme --max-bytes-per-fingerprint --block-size --bits --format --fingerprints \
                 --id-type --by-id --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
             ;;
         batch)
@@ -46,7 +46,6 @@ _idx_values() {
         *:--scheme) echo auto 4 10 16 20 ;;
         *:--method) echo components star ;;
         *:--representative) echo first most-documents smallest-id ;;
-        *:--codec) echo delta xor ;;
         *:--fingerprints) echo hex dec signed ;;
         *:--id-type) echo text u64 none ;;
         *:--block-size) echo 128 256 512 1K 2K 4K ;;

@@ -1,0 +1,174 @@
+/* code.c: the choice of classes, code lengths by package-merge (Larmore and Hirschberg, JACM 1990), canonical codes. */
+#include "format/code.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "format/bytes.h"
+#include "format/processor.h"
+
+/* ---- Lengths ---- */
+
+/* One level of package-merge: classes and pairs of the level below, ascending by weight. */
+struct level {
+    unsigned count;
+    uint64_t weights[2 * IDXF_CLASSES];
+    bool is_class[2 * IDXF_CLASSES];
+};
+
+/* Merges the classes, ascending by weight, with the pairs of the level below; classes come first among equals. */
+static void merge(const uint64_t *weights, unsigned class_count, const struct level *below, struct level *level) {
+    unsigned next = 0, pair = 0, pairs = below->count / 2;
+    level->count = 0;
+    while (next < class_count || pair < pairs) {
+        uint64_t pair_weight = pair < pairs ? below->weights[2 * pair] + below->weights[2 * pair + 1] : UINT64_MAX;
+        bool take_class = next < class_count && weights[next] <= pair_weight;
+        level->is_class[level->count] = take_class;
+        level->weights[level->count++] = take_class ? weights[next] : pair_weight;
+        if (take_class)
+            next++;
+        else
+            pair++;
+    }
+}
+
+/* Sorts the classes by weight, then by number. */
+static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *classes, uint64_t *weights) {
+    for (unsigned i = 0; i < class_count; i++) {
+        unsigned at = i;
+        for (; at > 0 && weights[at - 1] > counts[i]; at--) {
+            weights[at] = weights[at - 1];
+            classes[at] = classes[at - 1];
+        }
+        weights[at] = counts[i];
+        classes[at] = (uint8_t)i;
+    }
+}
+
+/* The lengths of least total size for two classes or more that occur so often, none above IDXF_MAX_CODE_LENGTH. */
+static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t lengths[IDXF_CLASSES]) {
+    uint8_t classes[IDXF_CLASSES];
+    uint64_t weights[IDXF_CLASSES];
+    struct level levels[IDXF_MAX_CODE_LENGTH + 1];
+    unsigned taken = 2 * class_count - 2;
+    memset(lengths, 0, IDXF_CLASSES);
+    sort_classes(counts, class_count, classes, weights);
+    levels[0].count = 0;
+    for (unsigned i = 1; i <= IDXF_MAX_CODE_LENGTH; i++) merge(weights, class_count, &levels[i - 1], &levels[i]);
+    for (unsigned i = IDXF_MAX_CODE_LENGTH; i > 0 && taken > 0; i--) {
+        unsigned classes_taken = 0;
+        for (unsigned item = 0; item < taken; item++) {
+            if (levels[i].is_class[item]) lengths[classes[classes_taken++]]++;
+        }
+        taken = 2 * (taken - classes_taken);
+    }
+}
+
+/* ---- Classes ---- */
+
+static unsigned count_classes(const struct idxf_code *code) {
+    unsigned count = 0;
+    while (count < IDXF_CLASSES && code->lengths[count] > 0) count++;
+    return count;
+}
+
+static unsigned get_tail(unsigned number, unsigned class_count, unsigned near_bits, unsigned bits) {
+    if (number == 0) return near_bits;
+    return number + 1 == class_count ? idxf_longest_tail(bits) : near_bits + number - 1;
+}
+
+/* Tries the code with classes of their own for differences of more than `near_bits` bits, up to `most`. Returns the
+ * bits that all take. */
+static uint64_t try_classes(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned near_bits,
+                            unsigned most, unsigned bits) {
+    unsigned class_count = most - near_bits + 2, longest = idxf_longest_tail(bits);
+    uint64_t weights[IDXF_CLASSES] = {0}, total = 0;
+    for (unsigned length = 1; length <= longest; length++) {
+        unsigned number = length <= near_bits ? 0 : length <= most ? length - near_bits : class_count - 1;
+        weights[number] += counts->of[length];
+    }
+    for (unsigned i = 0; i < class_count; i++) weights[i] += weights[i] == 0; /* each has a code */
+    choose_lengths(weights, class_count, code->lengths);
+    code->near_bits = (uint8_t)near_bits;
+    for (unsigned i = 0; i < class_count; i++)
+        total += weights[i] * (code->lengths[i] + get_tail(i, class_count, near_bits, bits));
+    return total;
+}
+
+void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits) {
+    unsigned longest = idxf_longest_tail(bits), first = 1, last = longest;
+    uint64_t least = UINT64_MAX;
+    while (last > 1 && counts->of[last] == 0) last--;
+    while (first < last && counts->of[first] == 0) first++;
+    for (unsigned near_bits = 0; near_bits <= last; near_bits++) {
+        /* A class near that nothing is in has the shortest tail, or as many bits as lead to the least difference. */
+        if (near_bits > 0 && near_bits + 1 < first) continue;
+        for (unsigned most = near_bits; most <= last; most++) {
+            struct idxf_code tried;
+            uint64_t total = try_classes(&tried, counts, near_bits, most, bits);
+            if (total >= least) continue;
+            least = total;
+            *code = tried;
+        }
+    }
+}
+
+struct idxf_code_cost idxf_code_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
+                                     unsigned bits) {
+    struct idxf_code_cost cost = {0, 0};
+    unsigned class_count = count_classes(code), most = code->near_bits + class_count - 2;
+    for (unsigned length = 1; length <= idxf_longest_tail(bits); length++) {
+        unsigned number = length <= code->near_bits ? 0 : length <= most ? length - code->near_bits : class_count - 1;
+        cost.codes += counts->of[length] * code->lengths[number];
+        cost.tails += counts->of[length] * get_tail(number, class_count, code->near_bits, bits);
+    }
+    return cost;
+}
+
+void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
+                            size_t count, unsigned bits) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t difference = (fingerprints[i] - previous) >> (64 - bits);
+        previous = fingerprints[i];
+        counts->of[idxf_bit_length(difference)]++;
+    }
+}
+
+/* ---- Codes ---- */
+
+enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits) {
+    unsigned class_count = count_classes(code), total = 0;
+    if (class_count < 2 || code->near_bits + class_count - 2 > idxf_longest_tail(bits)) return IDXF_FAULT_CODE;
+    for (unsigned i = 0; i < IDXF_CLASSES; i++) {
+        unsigned length = code->lengths[i];
+        if (length > (i < class_count ? IDXF_MAX_CODE_LENGTH : 0)) return IDXF_FAULT_CODE;
+        if (length > 0) total += IDXF_CLASSES >> length;
+    }
+    return total == IDXF_CLASSES ? IDXF_OK : IDXF_FAULT_CODE;
+}
+
+/* Shorter codes first, then lower classes first, as in DEFLATE. */
+static void assign_codes(const struct idxf_code *code, unsigned class_count, struct idxf_class *classes) {
+    unsigned next = 0;
+    for (unsigned length = 1; length <= IDXF_MAX_CODE_LENGTH; length++, next <<= 1) {
+        for (unsigned i = 0; i < class_count; i++) {
+            if (code->lengths[i] != length) continue;
+            for (unsigned bit = 0; bit < length; bit++)
+                classes[i].code |= (uint8_t)((next >> (length - 1 - bit) & 1) << bit);
+            next++;
+        }
+    }
+}
+
+unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]) {
+    unsigned class_count = count_classes(code);
+    for (unsigned i = 0; i < class_count; i++) {
+        unsigned tail = get_tail(i, class_count, code->near_bits, bits);
+        bool leads = i > 0 && i + 1 < class_count;
+        classes[i] = (struct idxf_class){0, code->lengths[i], (uint8_t)tail, leads};
+    }
+    assign_codes(code, class_count, classes);
+    for (unsigned i = class_count; i-- > 0;)
+        classes[i].code = (uint8_t)((classes[i].code ^ classes[0].code) & idxf_low_bits(classes[i].length));
+    return class_count;
+}
