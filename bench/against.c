@@ -1,0 +1,234 @@
+/* against.c: look-ups by two builds of the library in one process, in turns, each in an index that it built itself:
+ * what a change of the library or of its format does to their time. */
+#include "bench/clock.h"
+#include "bench/data.h"
+#include "bench/memory.h"
+
+#include <dlfcn.h>
+#include <endian.h>
+#include <errno.h>
+#include <getopt.h>
+#include <idx.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BATCH 1024
+#define CAPACITY 64
+#define MAX_PASSES 101
+
+static const char help[] =
+    "Usage: against --fingerprints FILE [OPTION]... LIBRARY INDEX LIBRARY INDEX\n"
+    "       against --count N [--copies PERCENT] --write FILE\n"
+    "Measures look-ups by two builds of libidx.so (0.1.0 or later) in turns, the first one's times the base of the\n"
+    "ratio. Each INDEX holds the fingerprints of FILE (8 bytes each, little-endian), built by its own LIBRARY's\n"
+    "`idx build --format u64 --id-type none`. Both must find the same, or the benchmark ends with status 1.\n"
+    "Half of the queries are fingerprints with 0 to k bits flipped, half with 8 to 20.\n"
+    "\n"
+    "  --write FILE     write synthetic fingerprints there instead: a tenth are copies of earlier ones with 1 to k + "
+    "3\n"
+    "                   bits flipped, or with --copies so many of 100, with 1 to 3 bits flipped\n"
+    "  -k, --k N        distance (default 3)\n"
+    "  --queries N      different queries (default 1e6)\n"
+    "  --passes N       passes of each library (default 5)\n"
+    "  --core N         run there (default: the last core)\n"
+    "\n"
+    "Columns, separated by tabs: residence: directory (blocks mapped, all answered once before) or all (in memory);\n"
+    "mode: many (1024 queries at a time) or one; first_ns, second_ns: medians per query; ratio: the median of the\n"
+    "passes' ratios, second to first; matches.\n";
+
+/* ---- A library and its index ---- */
+
+struct side {
+    const char *index_path;
+    struct idx_index *index;
+    enum idx_status (*open)(struct idx_index **, const char *, const struct idx_open_options *, struct idx_error *);
+    void (*close)(struct idx_index *);
+    enum idx_status (*lookup)(const struct idx_index *, uint64_t, unsigned, struct idx_match *, size_t, size_t *,
+                              struct idx_error *);
+    enum idx_status (*lookup_many)(const struct idx_index *, const uint64_t *, size_t, unsigned, unsigned,
+                                   struct idx_match *, size_t, size_t *, struct idx_error *);
+    double seconds[MAX_PASSES];
+    struct answers answers;
+};
+
+static void try(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) die("%s", error->sentence);
+}
+
+/* A function of the library; `pointer` is where it goes, since ISO C has no conversion from an object's address. */
+static void find(void *library, const char *name, void *pointer) {
+    void *address = dlsym(library, name);
+    if (address == NULL) die("%s", dlerror());
+    memcpy(pointer, &address, sizeof address);
+}
+
+static void load(struct side *side, const char *library_path, const char *index_path) {
+    void *library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) die("%s", dlerror());
+    side->index_path = index_path;
+    find(library, "idx_open", &side->open);
+    find(library, "idx_close", &side->close);
+    find(library, "idx_lookup", &side->lookup);
+    find(library, "idx_lookup_many", &side->lookup_many);
+}
+
+/* ---- Look-ups ---- */
+
+static struct idx_match matches[BATCH * CAPACITY];
+static size_t counts[BATCH];
+
+/* Hashes of the nearest CAPACITY matches, and the number of all. */
+static void add(struct answers *answers, const struct idx_match *found, size_t count, size_t query) {
+    for (size_t i = 0; i < count && i < CAPACITY; i++) add_match(answers, query, found[i].fingerprint);
+    answers->hash += count;
+}
+
+static void look_up_each(struct side *side, const struct data *data) {
+    struct idx_error error;
+    for (size_t i = 0; i < data->query_count; i++) {
+        size_t count;
+        try(side->lookup(side->index, data->queries[i], data->k, matches, CAPACITY, &count, &error), &error);
+        add(&side->answers, matches, count, i);
+    }
+}
+
+static void look_up_many(struct side *side, const struct data *data) {
+    struct idx_error error;
+    for (size_t begin = 0; begin < data->query_count; begin += BATCH) {
+        size_t here = data->query_count - begin < BATCH ? data->query_count - begin : BATCH;
+        try(side->lookup_many(side->index, data->queries + begin, here, data->k, 1, matches, CAPACITY, counts, &error),
+            &error);
+        for (size_t i = 0; i < here; i++) add(&side->answers, matches + i * CAPACITY, counts[i], begin + i);
+    }
+}
+
+static double run_pass(struct side *side, const struct data *data, bool many) {
+    side->answers = (struct answers){0};
+    double begin = now();
+    if (many)
+        look_up_many(side, data);
+    else
+        look_up_each(side, data);
+    return now() - begin;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, size_t count) {
+    double sorted[MAX_PASSES];
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    return sorted[count / 2];
+}
+
+/* One pass of each is not counted: it maps and checks pages. */
+static void measure_mode(struct side sides[2], const struct data *data, unsigned passes, const char *residence,
+                         bool many) {
+    double ratios[MAX_PASSES], to_ns = 1e9 / (double)data->query_count;
+    for (int side = 0; side < 2; side++) run_pass(&sides[side], data, many);
+    for (unsigned pass = 0; pass < passes; pass++) {
+        for (int side = 0; side < 2; side++) sides[side].seconds[pass] = run_pass(&sides[side], data, many);
+        ratios[pass] = sides[1].seconds[pass] / sides[0].seconds[pass];
+    }
+    printf("%s\t%s\t%.1f\t%.1f\t%.3f\t%llu\n", residence, many ? "many" : "one",
+           median(sides[0].seconds, passes) * to_ns, median(sides[1].seconds, passes) * to_ns, median(ratios, passes),
+           (unsigned long long)sides[0].answers.matches);
+    fflush(stdout);
+    if (memcmp(&sides[0].answers, &sides[1].answers, sizeof sides[0].answers) == 0) return;
+    fprintf(stderr, "against: the two find different matches\n");
+    exit(1);
+}
+
+static void measure_residence(struct side sides[2], const struct data *data, unsigned passes,
+                              enum idx_residence residence) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_error error;
+    const char *name = residence == IDX_RESIDENCE_ALL ? "all" : "directory";
+    options.residence = residence;
+    for (int side = 0; side < 2; side++)
+        try(sides[side].open(&sides[side].index, sides[side].index_path, &options, &error), &error);
+    measure_mode(sides, data, passes, name, true);
+    measure_mode(sides, data, passes, name, false);
+    for (int side = 0; side < 2; side++) sides[side].close(sides[side].index);
+}
+
+/* ---- The command ---- */
+
+static void write_fingerprints(const char *path, size_t count, unsigned k, int copies) {
+    struct data data;
+    if (copies < 0)
+        make_data(&data, count, 0, k);
+    else
+        make_copies(&data, count, (unsigned)copies);
+    FILE *file = fopen(path, "we");
+    if (file == NULL) die("can't open %s: %s", path, strerror(errno));
+    for (size_t i = 0; i < data.count; i++) {
+        uint64_t bytes = htole64(data.fingerprints[i]);
+        fwrite(&bytes, sizeof bytes, 1, file);
+    }
+    if (ferror(file) || fclose(file) != 0) die("can't write %s: %s", path, strerror(errno));
+}
+
+static void run_on(long core) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    if (sched_setaffinity(0, sizeof cores, &cores) != 0) die("can't run on core %ld", core);
+}
+
+int main(int argc, char **argv) {
+    static const struct option long_options[] = {
+        {"fingerprints", 1, NULL, 'f'},
+        {"count", 1, NULL, 'n'},
+        {"copies", 1, NULL, 'c'},
+        {"write", 1, NULL, 'w'},
+        {"k", 1, NULL, 'k'},
+        {"queries", 1, NULL, 'q'},
+        {"passes", 1, NULL, 'p'},
+        {"core", 1, NULL, 'o'},
+        {"help", 0, NULL, 'h'},
+        {0},
+    };
+    const char *fingerprints = NULL, *output = NULL;
+    size_t count = 0, queries = 1000000;
+    unsigned k = 3, passes = 5;
+    long core = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+    int copies = -1;
+    for (int option; (option = getopt_long(argc, argv, "k:", long_options, NULL)) != -1;) {
+        switch (option) {
+            case 'f': fingerprints = optarg; break;
+            case 'n': count = (size_t)strtod(optarg, NULL); break;
+            case 'c': copies = atoi(optarg); break;
+            case 'w': output = optarg; break;
+            case 'k': k = (unsigned)atoi(optarg); break;
+            case 'q': queries = (size_t)strtod(optarg, NULL); break;
+            case 'p': passes = (unsigned)atoi(optarg); break;
+            case 'o': core = atol(optarg); break;
+            case 'h': return fputs(help, stdout) < 0 ? 2 : 0;
+            default: return 2;
+        }
+    }
+    if (output != NULL && count > 0) {
+        write_fingerprints(output, count, k, copies);
+        return 0;
+    }
+    if (fingerprints == NULL || argc - optind != 4 || passes == 0 || passes > MAX_PASSES || queries == 0)
+        die("what to measure is unclear: see --help");
+    struct side *sides = calloc(2, sizeof *sides);
+    struct data data;
+    if (sides == NULL) die("no memory");
+    read_data(&data, fingerprints, queries, k);
+    for (int side = 0; side < 2; side++) load(&sides[side], argv[optind + 2 * side], argv[optind + 2 * side + 1]);
+    run_on(core);
+    puts("residence\tmode\tfirst_ns\tsecond_ns\tratio\tmatches");
+    measure_residence(sides, &data, passes, IDX_RESIDENCE_DIRECTORY);
+    measure_residence(sides, &data, passes, IDX_RESIDENCE_ALL);
+    free(sides);
+    return 0;
+}
