@@ -20,7 +20,7 @@
 #include "format/permute.h"
 #include "format/removed.h"
 #include "format/table.h"
-#include "libidx/table_writer.h"
+#include "libidx/segment/table_writer.h"
 #include "tests/format/directory.h"
 
 #define FOLDER IDX_SOURCE_DIR "/format/vectors"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libidx/query_tables.h"
+#include "libidx/lookup/query_tables.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"

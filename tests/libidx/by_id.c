@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/by_id.h"
-#include "libidx/document_writer.h"
-#include "libidx/index.h"
-#include "libidx/verify_by_id.h"
+#include "libidx/base/hash.h"
+#include "libidx/segment/document_writer.h"
+#include "libidx/verify/verify_by_id.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/entries.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"

@@ -1,5 +1,5 @@
 /* compare.c: each way to compare fingerprints all with all, and to sort them by some bits, against plain loops. */
-#include "libidx/compare.h"
+#include "libidx/pairs/compare.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/index.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libidx/stream.h"
+#include "libidx/streams/stream.h"
 
 struct entries {
     uint64_t *fingerprints, *values;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/memory.h"
+#include "libidx/base/memory.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/index.h"
-#include "libidx/range.h"
-#include "libidx/search.h"
+#include "libidx/lookup/range.h"
+#include "libidx/lookup/search.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"

@@ -1,7 +1,7 @@
 /* log.c: tests of pending.mdb: what its writer acknowledges is read, in whole transactions, while it writes, deletes
  * and is killed; and damage is told, whatever the bytes are. */
-#include "libidx/log_reader.h"
-#include "libidx/log_writer.h"
+#include "libidx/log/log_reader.h"
+#include "libidx/log/log_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

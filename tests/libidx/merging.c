@@ -1,6 +1,6 @@
 /* merging.c: tests of merging streams, against qsort as a model: any number of inputs, of every kind, that give their
  * entries in any portions, read in any portions. */
-#include "libidx/merging.h"
+#include "libidx/streams/merging.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* pending.c: tests of records in memory against a plain list of them, gone through from end to end, in views of all
  * ages; and with threads that look up while another appends. */
-#include "libidx/pending.h"
+#include "libidx/log/pending.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

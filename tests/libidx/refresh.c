@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libidx/index.h"
-#include "libidx/log_writer.h"
+#include "libidx/log/log_writer.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/apart.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

@@ -1,6 +1,6 @@
 /* runs.c: tests of sorted runs in temporary files: what is written is what is read, however it is written and read;
  * what was damaged in between is told. */
-#include "libidx/runs.h"
+#include "libidx/streams/runs.h"
 
 #include <errno.h>
 #include <fcntl.h>

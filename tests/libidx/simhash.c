@@ -1,5 +1,5 @@
 /* simhash.c: tests of Hamming distance and the SimHash accumulator. */
-#include "libidx/simhash.h"
+#include "libidx/base/simhash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/index.h"
-#include "libidx/plan.h"
+#include "libidx/scheme/cost.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"

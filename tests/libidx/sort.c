@@ -1,6 +1,6 @@
 /* sort.c: tests of the sorts, against qsort as a model, on data of many shapes, at the counts where the way of sorting
  * changes. */
-#include "libidx/sort.h"
+#include "libidx/streams/sort.h"
 
 #include "tests/libidx/support.h"
 

@@ -1,6 +1,6 @@
 /* sorter.c: tests of sorting entries in memory and in runs on disk, merged in levels where they are many, against a
  * model. */
-#include "libidx/sorter.h"
+#include "libidx/streams/sorter.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/error.h"
-#include "libidx/index.h"
-#include "libidx/log_reader.h"
-#include "libidx/table_writer.h"
+#include "libidx/base/error.h"
+#include "libidx/log/log_reader.h"
+#include "libidx/segment/table_writer.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/faults.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "format/bytes.h"
-#include "libidx/index.h"
-#include "libidx/table_stream.h"
+#include "libidx/segment/table_stream.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libidx/error.h"
-#include "libidx/file.h"
-#include "libidx/output.h"
-#include "libidx/table_writer.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/build/output.h"
+#include "libidx/segment/table_writer.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 

@@ -11,7 +11,7 @@
 #include "format/bytes.h"
 #include "format/group.h"
 #include "format/ids.h"
-#include "libidx/index.h"
+#include "libidx/view/index.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

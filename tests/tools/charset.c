@@ -1,5 +1,5 @@
 /* charset.c: tests of character sets: byte order marks, names, and what bytes become in UTF-8. */
-#include "tools/charset.h"
+#include "tools/text/charset.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

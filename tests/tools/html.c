@@ -1,5 +1,5 @@
 /* html.c: tests of the text, title and description of HTML documents, and of the character set that they name. */
-#include "tools/html.h"
+#include "tools/text/html.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

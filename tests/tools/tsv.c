@@ -1,5 +1,5 @@
 /* tsv.c: tests of the lines that `idx build` and `idx lookup` read. */
-#include "tools/tsv.h"
+#include "tools/input/tsv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* warc.c: tests of the heads of WARC records and HTTP responses, and of joining chunks. */
-#include "tools/warc.h"
+#include "tools/text/warc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

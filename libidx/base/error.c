@@ -1,0 +1,133 @@
+/* error.c: statuses and their sentences. */
+#include "libidx/base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/limits.h"
+#include "format/manifest.h"
+
+_Static_assert(IDX_MAX_BITS == IDXF_MAX_BITS, "one rule, one number");
+_Static_assert(IDX_MAX_K == IDXF_MAX_K, "one rule, one number");
+_Static_assert(IDX_MAX_RADIUS == IDXF_MAX_RADIUS, "one rule, one number");
+_Static_assert(IDX_MAX_TABLES == IDXF_MAX_TABLES, "one rule, one number");
+_Static_assert(IDX_MIN_BLOCK_SIZE == IDXF_MIN_BLOCK_SIZE, "one rule, one number");
+_Static_assert(IDX_MAX_BLOCK_SIZE == IDXF_MAX_BLOCK_SIZE, "one rule, one number");
+_Static_assert(IDX_MAX_RECIPE_BYTES == IDXF_MAX_RECIPE_BYTES, "one rule, one number");
+_Static_assert((int)IDX_ID_TEXT == IDXF_ID_TEXT && (int)IDX_ID_U64 == IDXF_ID_U64 && (int)IDX_ID_NONE == IDXF_ID_NONE,
+               "one numbering");
+
+const char *idx_version(void) { return IDX_VERSION; }
+
+const char *idx_status_string(enum idx_status status) {
+    switch (status) {
+        case IDX_OK: return "no error";
+        case IDX_INVALID_ARGUMENT: return "invalid argument";
+        case IDX_BAD_SCHEME: return "malformed scheme";
+        case IDX_WEAK_SCHEME: return "scheme does not cover k";
+        case IDX_BAD_RECIPE: return "unknown recipe";
+        case IDX_BAD_DISTANCE: return "distance above the index's k";
+        case IDX_NOT_FOUND: return "not found";
+        case IDX_NOT_AN_INDEX: return "not an idx index";
+        case IDX_EXISTS: return "already exists";
+        case IDX_NEW_VERSION: return "format version not supported";
+        case IDX_UNSUPPORTED: return "not supported here";
+        case IDX_LIMIT: return "over a limit of the format";
+        case IDX_CANCELLED: return "cancelled by the caller";
+        case IDX_BUSY: return "another writer has it";
+        case IDX_MISSING_FILE: return "file missing";
+        case IDX_FOREIGN_FILE: return "file of another index";
+        case IDX_WRONG_SIZE: return "wrong file size";
+        case IDX_BAD_CHECKSUM: return "checksum differs";
+        case IDX_BAD_CONTENT: return "damaged content";
+        case IDX_OUT_OF_MEMORY: return "out of memory";
+        case IDX_IO_ERROR: return "input/output error";
+        case IDX_DISK_FULL: return "disk full";
+        case IDX_NO_ACCESS: return "access denied";
+    }
+    return "unknown status";
+}
+
+/* Keeps the end of a path that is too long. */
+static void set_file(struct idx_error *error, const char *file) {
+    size_t length = strlen(file), room = sizeof error->file - 1;
+    snprintf(error->file, sizeof error->file, "%s", length > room ? file + length - room : file);
+}
+
+enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const char *file, const char *format, ...) {
+    if (error == NULL) return status;
+    va_list arguments;
+    size_t used = 0;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    if (file != NULL) {
+        set_file(error, file);
+        used = (size_t)snprintf(error->sentence, sizeof error->sentence, "%s: ", error->file);
+    }
+    va_start(arguments, format);
+    vsnprintf(error->sentence + used, sizeof error->sentence - used, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static enum idx_status status_of_errno(int system_errno) {
+    switch (system_errno) {
+        case ENOENT:
+        case ENOTDIR: return IDX_NOT_FOUND;
+        case ENOMEM: return IDX_OUT_OF_MEMORY;
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG: return IDX_DISK_FULL;
+        case EACCES:
+        case EPERM:
+        case EROFS: return IDX_NO_ACCESS;
+        case EEXIST:
+        case ENOTEMPTY: return IDX_EXISTS;
+        default: return IDX_IO_ERROR;
+    }
+}
+
+enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action) {
+    enum idx_status status = status_of_errno(system_errno);
+    const char *text = strerror(system_errno);
+    idxi_fail(error, status, file, "can't %s: %s", action, text);
+    if (error != NULL) error->system_errno = system_errno;
+    return status;
+}
+
+enum idx_status idxi_fail_memory(struct idx_error *error) {
+    return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL, "out of memory");
+}
+
+enum idx_status idxi_fault_status(enum idxf_fault fault) {
+    switch (fault) {
+        case IDXF_OK: return IDX_OK;
+        case IDXF_FAULT_VERSION: return IDX_NEW_VERSION;
+        case IDXF_FAULT_SIZE: return IDX_WRONG_SIZE;
+        case IDXF_FAULT_CHECKSUM: return IDX_BAD_CHECKSUM;
+        case IDXF_FAULT_UUID: return IDX_FOREIGN_FILE;
+        default: return IDX_BAD_CONTENT;
+    }
+}
+
+enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset) {
+    enum idx_status status = idxi_fault_status(fault);
+    idxi_fail(error, status, file, "%s (byte %llu): the file is damaged; rebuild the index, or restore it from a copy",
+              idxf_fault_sentence(fault), (unsigned long long)offset);
+    if (error != NULL) error->offset = offset;
+    return status;
+}
+
+enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file) {
+    const char *way = version == 0 ? "write it out by `idx dump` of release 0.1, and build it again from that"
+                                   : "use the idx that made it, or rebuild";
+    return idxi_fail(error, IDX_NEW_VERSION, file, "has format version %u, and libidx %s reads version %d only: %s",
+                     version, IDX_VERSION, IDXF_VERSION, way);
+}
+
+enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {
+    return idxi_fail(error, IDX_FOREIGN_FILE, file,
+                     "belongs to another index: put back the right file, or rebuild the index");
+}

@@ -1,0 +1,194 @@
+/* file.c: files and folders. */
+#include "libidx/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/limits.h"
+#include "libidx/base/error.h"
+
+#define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
+
+/* The disk is given work while there is more to write, so many bytes at a time, that the sync at the end is short. */
+#define WRITE_BACK_BYTES ((uint64_t)8 << 20)
+
+char *idxi_path(const char *folder, const char *name) {
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL) snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
+                             struct idx_error *error) {
+    size_t got = 0;
+    while (got < size) {
+        ssize_t step = pread(fd, (char *)bytes + got, size - got, (off_t)(offset + got));
+        if (step < 0 && errno == EINTR) continue;
+        if (step < 0) return idxi_fail_system(error, errno, path, "read");
+        if (step == 0) return idxi_fail_fault(error, IDXF_FAULT_SIZE, path, offset + got);
+        got += (size_t)step;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
+                              struct idx_error *error) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t step = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        if (step < 0 && errno == EINTR) continue;
+        if (step < 0) return idxi_fail_system(error, errno, path, "write");
+        done += (size_t)step;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error) {
+    struct stat status;
+    if (fstat(fd, &status) != 0) return idxi_fail_system(error, errno, path, "stat");
+    if (!S_ISREG(status.st_mode)) return idxi_fail(error, IDX_BAD_CONTENT, path, "is not a regular file");
+    *size = (uint64_t)status.st_size;
+    return IDX_OK;
+}
+
+/* Where the file system has no files without a name: one whose name is taken away at once. */
+static int make_nameless(int folder) {
+    uint64_t random;
+    char name[32];
+    if (getrandom(&random, sizeof random, 0) != sizeof random) return -1;
+    snprintf(name, sizeof name, ".idx-%016llx", (unsigned long long)random);
+    int file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file >= 0) unlinkat(folder, name, 0);
+    return file;
+}
+
+enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error) {
+    *file = -1;
+    errno = EOPNOTSUPP;
+#ifdef O_TMPFILE
+    *file = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+#endif
+    if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = make_nameless(folder);
+    return *file < 0 ? idxi_fail_system(error, errno, path, "create a temporary file in") : IDX_OK;
+}
+
+enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error) {
+    /* Some file systems can't sync folders, and say so with EINVAL. */
+    if (fsync(folder) != 0 && errno != EINVAL) return idxi_fail_system(error, errno, path, "sync");
+    return IDX_OK;
+}
+
+void idxi_remove_tree(int folder, const char *name) {
+    if (unlinkat(folder, name, 0) == 0) return;
+    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = inner < 0 ? NULL : fdopendir(inner);
+    if (entries != NULL) {
+        for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                idxi_remove_tree(inner, entry->d_name);
+        }
+        closedir(entries);
+    } else if (inner >= 0) {
+        close(inner);
+    }
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* ---- Writing a file page by page ---- */
+
+enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folder, const char *name, uint64_t offset,
+                                      const char *path, struct idx_error *error) {
+    *writer = (struct idxi_page_writer){.fd = -1, .path = path, .written = offset, .written_back = offset};
+    writer->buffer = malloc(BUFFER_BYTES);
+    if (writer->buffer == NULL) return idxi_fail_memory(error);
+    writer->fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (writer->fd < 0) return idxi_fail_system(error, errno, path, "create");
+    return IDX_OK;
+}
+
+static enum idx_status note_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
+    size_t pages = writer->used / IDXF_PAGE_SIZE;
+    if (writer->checksum_count + pages > writer->checksum_capacity) {
+        size_t capacity = writer->checksum_capacity * 2 + pages;
+        uint64_t *grown = realloc(writer->checksums, capacity * sizeof *grown);
+        if (grown == NULL) return idxi_fail_memory(error);
+        writer->checksums = grown;
+        writer->checksum_capacity = capacity;
+    }
+    for (size_t page = 0; page < pages; page++)
+        idxf_store64((uint8_t *)&writer->checksums[writer->checksum_count++],
+                     idxf_checksum(writer->buffer + page * IDXF_PAGE_SIZE, IDXF_PAGE_SIZE));
+    return IDX_OK;
+}
+
+/* A hint: what goes wrong, the sync at the end tells. */
+static void write_back(struct idxi_page_writer *writer) {
+    uint64_t behind = writer->written - writer->written_back;
+    if (behind < WRITE_BACK_BYTES) return;
+#ifdef SYNC_FILE_RANGE_WRITE
+    sync_file_range(writer->fd, (off_t)writer->written_back, (off_t)behind, SYNC_FILE_RANGE_WRITE);
+#endif
+    writer->written_back = writer->written;
+}
+
+static enum idx_status flush(struct idxi_page_writer *writer, struct idx_error *error) {
+    IDXI_TRY(note_checksums(writer, error));
+    IDXI_TRY(idxi_write_at(writer->fd, writer->buffer, writer->used, writer->written, writer->path, error));
+    writer->written += writer->used;
+    writer->used = 0;
+    write_back(writer);
+    return IDX_OK;
+}
+
+enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const void *bytes, size_t size,
+                                       struct idx_error *error) {
+    const uint8_t *from = bytes;
+    while (size > 0) {
+        size_t step = BUFFER_BYTES - writer->used < size ? BUFFER_BYTES - writer->used : size;
+        memcpy(writer->buffer + writer->used, from, step);
+        writer->used += step;
+        from += step;
+        size -= step;
+        if (writer->used == BUFFER_BYTES) IDXI_TRY(flush(writer, error));
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx_error *error) {
+    static const uint8_t zeros[IDXF_PAGE_SIZE];
+    size_t beyond = writer->used % IDXF_PAGE_SIZE;
+    return beyond == 0 ? IDX_OK : idxi_page_writer_write(writer, zeros, IDXF_PAGE_SIZE - beyond, error);
+}
+
+enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
+    IDXI_TRY(flush(writer, error));
+    size_t sums = writer->checksum_count * 8;
+    IDXI_TRY(idxi_write_at(writer->fd, writer->checksums, sums, writer->written, writer->path, error));
+    writer->written += sums;
+    return IDX_OK;
+}
+
+enum idx_status idxi_page_writer_finish(struct idxi_page_writer *writer, const void *header, size_t header_size,
+                                        struct idx_error *error) {
+    IDXI_TRY(flush(writer, error));
+    IDXI_TRY(idxi_write_at(writer->fd, header, header_size, 0, writer->path, error));
+    if (fsync(writer->fd) != 0) return idxi_fail_system(error, errno, writer->path, "sync");
+    return IDX_OK;
+}
+
+void idxi_page_writer_close(struct idxi_page_writer *writer) {
+    if (writer->fd >= 0) close(writer->fd);
+    free(writer->buffer);
+    free(writer->checksums);
+    *writer = (struct idxi_page_writer){.fd = -1};
+}

@@ -1,0 +1,122 @@
+/* lock.c: see lock.h. */
+#include "libidx/base/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+
+#ifndef HOST_NAME_MAX
+#define HOST_NAME_MAX 255
+#endif
+
+/* Room for a process ID, a space, a host's name and a line end. */
+#define HOLDER_BYTES (HOST_NAME_MAX + 32)
+
+/* How long who wants the lock waits for those who share it for a moment, in milliseconds; they need a few, or some
+ * hundred. And how long where the file names who has it, which may be one that was killed. */
+enum { MAX_WAIT = 10000, MAX_WAIT_WHERE_NAMED = 20 };
+
+/* Tells others who has the lock. It holds without that, too. */
+static void write_holder(int lock) {
+    char holder[HOLDER_BYTES], host[HOST_NAME_MAX + 1];
+    if (gethostname(host, sizeof host) != 0) host[0] = '\0';
+    host[HOST_NAME_MAX] = '\0';
+    int size = snprintf(holder, sizeof holder, "%ld %s\n", (long)getpid(), host);
+    if (ftruncate(lock, 0) == 0) (void)idxi_write_at(lock, holder, (size_t)size, 0, IDXI_LOCK_NAME, NULL);
+}
+
+/* The sentence says what the file says, as far as that looks right. */
+static enum idx_status fail_busy(int lock, const char *name, const char *folder_path, struct idx_error *error) {
+    char holder[HOLDER_BYTES];
+    const char *what = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
+    ssize_t size = pread(lock, holder, sizeof holder - 1, 0);
+    holder[size < 0 ? 0 : size] = '\0';
+    size_t digits = strspn(holder, "0123456789"), length = digits;
+    if (digits > 0 && digits < 20 && holder[digits] == ' ')
+        length += 1 + strspn(holder + digits + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
+    if (length < digits + 2 || holder[length] != '\n')
+        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by another process: wait until that ends", what);
+    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: wait until that ends",
+                     what, (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
+}
+
+/* Whether those who have the lock share it, or have gone: then it is soon free. */
+static bool is_shared(int file) {
+    if (flock(file, LOCK_SH | LOCK_NB) != 0) return false;
+    flock(file, LOCK_UN);
+    return true;
+}
+
+static bool is_named(int file) {
+    struct stat status;
+    return fstat(file, &status) == 0 && status.st_size > 0;
+}
+
+/* Locks the file, and waits for those who share the lock for a moment. Returns 0 or an errno: EWOULDBLOCK where others
+ * have it for longer. */
+static int lock_file(int file, int kind) {
+    static const struct timespec millisecond = {0, 1000000};
+    for (int i = 0; flock(file, kind | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK) return errno;
+        if (i == MAX_WAIT || !is_shared(file) || (i >= MAX_WAIT_WHERE_NAMED && is_named(file))) return EWOULDBLOCK;
+        nanosleep(&millisecond, NULL);
+    }
+    return 0;
+}
+
+static enum idx_status take(int *lock, const char *name, int kind, int folder, const char *folder_path,
+                            struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    char *path = idxi_path(folder_path, name);
+    if (path == NULL) return idxi_fail_memory(error);
+    int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    int result = file < 0 ? errno : lock_file(file, kind);
+    if (file >= 0 && result == EWOULDBLOCK)
+        status = fail_busy(file, name, folder_path, error);
+    else if (result != 0)
+        status = idxi_fail_system(error, result, path, file < 0 ? "open" : "lock");
+    free(path);
+    if (status == IDX_OK)
+        *lock = file;
+    else if (file >= 0)
+        close(file);
+    return status;
+}
+
+enum idx_status idxi_lock_open(int *lock, const char *name, int folder, const char *folder_path,
+                               struct idx_error *error) {
+    IDXI_TRY(take(lock, name, LOCK_EX, folder, folder_path, error));
+    write_holder(*lock);
+    return IDX_OK;
+}
+
+enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
+                                struct idx_error *error) {
+    IDXI_TRY(take(lock, name, LOCK_SH, folder, folder_path, error));
+    write_holder(*lock);
+    return IDX_OK;
+}
+
+enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, const char *folder_path,
+                                       struct idx_error *error) {
+    IDXI_TRY(take(lock, name, LOCK_SH, folder, folder_path, error));
+    if (ftruncate(*lock, 0) != 0) errno = 0; /* it may name one who was killed */
+    return IDX_OK;
+}
+
+void idxi_lock_close(int lock) {
+    if (lock < 0) return;
+    if (ftruncate(lock, 0) != 0) errno = 0; /* it names one who holds it no more, then */
+    flock(lock, LOCK_UN);                   /* also for processes that were forked meanwhile */
+    close(lock);
+}

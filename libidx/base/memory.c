@@ -1,0 +1,101 @@
+/* memory.c: see memory.h. */
+#include "libidx/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+
+/* ---- What there is ---- */
+
+/* The number in a file, after `name` at the beginning of a line, in units of `unit` bytes; most where it is not there.
+ */
+static uint64_t read_number(const char *path, const char *name, uint64_t unit) {
+    FILE *file = fopen(path, "re");
+    char line[256];
+    uint64_t number = UINT64_MAX;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        char *end, *digits = line + strlen(name);
+        if (strncmp(line, name, strlen(name)) != 0) continue;
+        unsigned long long read = strtoull(digits, &end, 10);
+        if (end != digits && read < UINT64_MAX / unit) number = read * unit;
+        break;
+    }
+    if (file != NULL) fclose(file);
+    return number;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* What is free on the machine, or that a container is allowed. */
+static uint64_t find_free(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t free = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : (uint64_t)1 << 30;
+    free = least(free, read_number("/proc/meminfo", "MemAvailable:", 1024));
+    free = least(free, read_number("/sys/fs/cgroup/memory.max", "", 1));
+    return least(free, read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
+}
+
+enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error) {
+    if (*bytes == 0) {
+        *bytes = find_free() / 2;
+        if (*bytes < IDX_MIN_MEMORY_BYTES) *bytes = IDX_MIN_MEMORY_BYTES;
+    }
+    if (*bytes >= IDX_MIN_MEMORY_BYTES) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%llu bytes of memory: it takes %llu MiB at least",
+                     (unsigned long long)*bytes, (unsigned long long)(IDX_MIN_MEMORY_BYTES >> 20));
+}
+
+/* ---- What it is for ---- */
+
+/* Buffers of the files and streams that a thread has open, and of the document map's. */
+#define THREAD_BYTES ((uint64_t)4 << 20)
+#define COMMON_BYTES ((uint64_t)24 << 20)
+
+#define KEYS_SHARE 16
+
+size_t idxi_memory_of_keys(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_SHARE / threads); }
+
+uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
+    uint64_t buffers = COMMON_BYTES + THREAD_BYTES * threads;
+    if (buffers > memory / 2) buffers = memory / 2;
+    return memory - buffers - memory / KEYS_SHARE;
+}
+
+bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads) {
+    uint64_t arrays = idxi_memory_of_arrays(memory, threads), each = 8 + (uint64_t)16 * threads;
+    return fingerprints <= arrays / each;
+}
+
+/* ---- Arrays ---- */
+
+/* Not in huge pages: they sort a tenth faster, but where a virtual machine's memory is backed as it is first touched,
+ * taking them costs more than that. */
+
+uint64_t *idxi_array_reserve(size_t count) {
+    if (count > SIZE_MAX / sizeof(uint64_t) - 1) return NULL;
+    void *map = mmap(NULL, (count + 1) * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+void idxi_array_expect(uint64_t *array, size_t count) {
+#ifdef MADV_POPULATE_WRITE
+    size_t beyond = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE);
+    madvise((uint8_t *)array - beyond, count * sizeof *array + beyond, MADV_POPULATE_WRITE);
+#else
+    (void)array;
+    (void)count;
+#endif
+}
+
+void idxi_array_clear(uint64_t *array, size_t count) {
+    if (array != NULL) madvise(array, (count + 1) * sizeof(uint64_t), MADV_DONTNEED);
+}
+
+void idxi_array_release(uint64_t *array, size_t count) {
+    if (array != NULL) munmap(array, (count + 1) * sizeof(uint64_t));
+}

@@ -1,0 +1,133 @@
+/* parallel.c: see parallel.h. */
+#include "libidx/base/parallel.h"
+
+#include <time.h>
+
+#include "libidx/base/error.h"
+
+/* ---- Progress ---- */
+
+#define NANOSECONDS UINT64_C(1000000000)
+#define TELL_EVERY (NANOSECONDS / 10)
+
+static uint64_t now(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
+}
+
+void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor visit, void *context) {
+    *progress = (struct idxi_progress){.visit = visit, .context = context, .phase = IDX_PHASE_COUNT};
+}
+
+static void tell(struct idxi_progress *progress) {
+    if (progress->cancelled) return;
+    struct idx_progress told = {progress->phase, progress->done, progress->total};
+    if (!progress->visit(progress->context, &told)) progress->cancelled = true;
+    progress->told = now(CLOCK_MONOTONIC);
+}
+
+/* Phases from comparing on are those of calls that publish nothing. */
+static enum idx_status check_cancelled(struct idxi_progress *progress, struct idx_error *error) {
+    if (!progress->cancelled) return IDX_OK;
+    return idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: %s",
+                     progress->phase < IDX_PHASE_COMPARING ? "nothing was published" : "not all was found");
+}
+
+enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_phase phase, uint64_t total,
+                                    struct idx_error *error) {
+    progress->caller = pthread_self();
+    progress->phase = phase;
+    progress->total = total;
+    progress->done = 0;
+    if (progress->visit != NULL) tell(progress);
+    return check_cancelled(progress, error);
+}
+
+enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error) {
+    progress->done += more;
+    if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
+        now(CLOCK_MONOTONIC) - progress->told >= TELL_EVERY)
+        tell(progress);
+    return check_cancelled(progress, error);
+}
+
+/* ---- Tasks ---- */
+
+struct work {
+    size_t count;
+    idxi_task task;
+    void *context;
+    atomic_size_t next;
+    atomic_bool failed;
+    pthread_mutex_t mutex; /* for what follows */
+    pthread_cond_t ended;
+    unsigned running; /* threads besides the caller's */
+    enum idx_status status;
+    struct idx_error error;
+};
+
+static void take_tasks(struct work *work) {
+    size_t number;
+    while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
+        struct idx_error error;
+        enum idx_status status = work->task(work->context, number, &error);
+        if (status == IDX_OK) continue;
+        work->failed = true;
+        pthread_mutex_lock(&work->mutex);
+        if (work->status == IDX_OK) {
+            work->status = status;
+            work->error = error;
+        }
+        pthread_mutex_unlock(&work->mutex);
+    }
+}
+
+static void *run_thread(void *context) {
+    struct work *work = context;
+    take_tasks(work);
+    pthread_mutex_lock(&work->mutex);
+    work->running--;
+    pthread_cond_signal(&work->ended);
+    pthread_mutex_unlock(&work->mutex);
+    return NULL;
+}
+
+static void wait_for_others(struct work *work, struct idxi_progress *progress) {
+    pthread_mutex_lock(&work->mutex);
+    while (work->running > 0) {
+        uint64_t until = now(CLOCK_REALTIME) + TELL_EVERY;
+        struct timespec time = {(time_t)(until / NANOSECONDS), (long)(until % NANOSECONDS)};
+        pthread_cond_timedwait(&work->ended, &work->mutex, &time);
+        pthread_mutex_unlock(&work->mutex);
+        if (progress != NULL) (void)idxi_progress_add(progress, 0, NULL);
+        pthread_mutex_lock(&work->mutex);
+    }
+    pthread_mutex_unlock(&work->mutex);
+}
+
+enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
+                              struct idxi_progress *progress, struct idx_error *error) {
+    struct work work = {.count = count,
+                        .task = task,
+                        .context = context,
+                        .mutex = PTHREAD_MUTEX_INITIALIZER,
+                        .ended = PTHREAD_COND_INITIALIZER};
+    pthread_t others[IDX_MAX_THREADS];
+    unsigned started = 0, wanted = threads < count ? threads : (unsigned)count;
+    /* Others help where they can be started. */
+    for (; started + 1 < wanted; started++) {
+        pthread_mutex_lock(&work.mutex);
+        bool begun = pthread_create(&others[started], NULL, run_thread, &work) == 0;
+        work.running += begun;
+        pthread_mutex_unlock(&work.mutex);
+        if (!begun) break;
+    }
+    take_tasks(&work);
+    wait_for_others(&work, progress);
+    while (started > 0) pthread_join(others[--started], NULL);
+    pthread_cond_destroy(&work.ended);
+    pthread_mutex_destroy(&work.mutex);
+    if (work.status != IDX_OK && error != NULL) *error = work.error;
+    return work.status;
+}

@@ -1,0 +1,341 @@
+/* builder.c: collects documents, sorts them, and makes an index of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes.h"
+#include "libidx/base/error.h"
+#include "libidx/base/hash.h"
+#include "libidx/base/memory.h"
+#include "libidx/build/builder.h"
+#include "libidx/build/output.h"
+#include "libidx/build/tables.h"
+#include "libidx/plan/plan.h"
+#include "libidx/scheme/sample.h"
+#include "libidx/scheme/scheme.h"
+#include "libidx/streams/distinct.h"
+#include "libidx/streams/sorter.h"
+
+struct idx_builder {
+    struct idx_build_options options;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1];
+    char *scheme_text, *temporary_folder; /* copies of what the options point to */
+    struct idxi_progress progress;
+    struct idxi_output output;
+    struct idxi_sorter sorter, by_id; /* the latter: hashes of IDs with fingerprints, where there is a map from IDs */
+    struct idxi_distinct distinct;
+    struct idxi_sample sample;
+    struct idxi_survey survey;
+    struct idx_scheme scheme;
+    uint64_t added;
+    bool failed; /* it can only be freed */
+};
+
+/* ---- Opening ---- */
+
+static enum idx_status check_recipe(const char *recipe, struct idx_error *error) {
+    size_t length = strlen(recipe);
+    bool valid = length <= IDX_MAX_RECIPE_BYTES;
+    for (size_t i = 0; i < length && valid; i++) valid = (unsigned char)recipe[i] >= 32 && recipe[i] != 127;
+    return valid ? IDX_OK
+                 : idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a recipe has up to %d bytes and no control characters",
+                             IDX_MAX_RECIPE_BYTES);
+}
+
+enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error) {
+    struct idx_scheme scheme;
+    uint32_t size = options->block_size;
+    bool settled_later = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
+    IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
+    if (!settled_later) IDXI_TRY(idx_scheme_parse(&scheme, options->scheme, options->bits, options->k, 0, error));
+    if (size < IDX_MIN_BLOCK_SIZE || size > IDX_MAX_BLOCK_SIZE || (size & (size - 1)) != 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d",
+                         size, IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
+    if ((unsigned)options->id_type >= IDXF_ID_TYPE_COUNT)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no ID type %d", (int)options->id_type);
+    if (options->by_id && options->id_type == IDX_ID_NONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "a map from IDs takes documents with IDs: leave by-id out, or choose another ID type");
+    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
+                         IDX_MAX_THREADS);
+    return options->recipe == NULL ? IDX_OK : check_recipe(options->recipe, error);
+}
+
+static enum idx_status copy_options(struct idx_builder *builder, const struct idx_build_options *options,
+                                    struct idx_error *error) {
+    size_t size = options->size < sizeof *options ? options->size : sizeof *options;
+    builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
+    memcpy(&builder->options, options, size);
+    options = &builder->options;
+    IDXI_TRY(idxi_build_options_check(options, error));
+    builder->scheme_text = strdup(options->scheme);
+    if (builder->scheme_text == NULL) return idxi_fail_memory(error);
+    if (options->recipe != NULL) strcpy(builder->recipe, options->recipe);
+    if (options->temporary_folder == NULL) return IDX_OK;
+    builder->temporary_folder = strdup(options->temporary_folder);
+    return builder->temporary_folder == NULL ? idxi_fail_memory(error) : IDX_OK;
+}
+
+/* A map from IDs is sorted beside the documents, in half of the memory. */
+static enum idx_status open_sorters(struct idx_builder *builder, struct idx_error *error) {
+    const struct idx_build_options *options = &builder->options;
+    struct idxi_sorter_options sorting = {
+        .with_values = options->id_type != IDX_ID_NONE,
+        .threads = options->threads,
+        .memory = idxi_memory_of_arrays(options->memory_bytes, options->threads) >> options->by_id,
+        .folder = builder->output.temporary_folder,
+        .path = builder->output.temporary_path,
+        .progress = &builder->progress,
+    };
+    IDXI_TRY(idxi_sorter_open(&builder->sorter, &sorting, error));
+    return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
+}
+
+static enum idx_status open_builder(struct idx_builder *builder, const char *path,
+                                    const struct idx_build_options *options, struct idx_error *error) {
+    IDXI_TRY(copy_options(builder, options, error));
+    IDXI_TRY(idxi_memory_settle(&builder->options.memory_bytes, error));
+    IDXI_TRY(idxi_output_open(&builder->output, path, builder->options.replace, builder->temporary_folder,
+                              builder->options.id_type, error));
+    IDXI_TRY(open_sorters(builder, error));
+    idxi_progress_init(&builder->progress, builder->options.progress, builder->options.context);
+    return idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error);
+}
+
+enum idx_status idx_builder_open(struct idx_builder **result, const char *path, const struct idx_build_options *options,
+                                 struct idx_error *error) {
+    struct idx_build_options defaults = IDX_BUILD_OPTIONS_INIT;
+    struct idx_builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL) return idxi_fail_memory(error);
+    builder->output.segment_folder = builder->output.temporary_folder = -1;
+    enum idx_status status = open_builder(builder, path, options == NULL ? &defaults : options, error);
+    if (status == IDX_OK)
+        *result = builder;
+    else
+        idx_builder_free(builder);
+    return status;
+}
+
+/* ---- Adding ---- */
+
+static enum idx_status check_usable(const struct idx_builder *builder, struct idx_error *error) {
+    return builder->failed ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                                       "this builder has finished or failed: it can only be freed")
+                           : IDX_OK;
+}
+
+static enum idx_status check_fingerprint(const struct idx_builder *builder, uint64_t fingerprint,
+                                         struct idx_error *error) {
+    IDXI_TRY(check_usable(builder, error));
+    if ((fingerprint & ~idxf_low_bits(builder->options.bits)) == 0) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than %u bits",
+                     (unsigned long long)fingerprint, builder->options.bits);
+}
+
+static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
+    IDXI_TRY(idxi_sorter_spill(sorter, error));
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error));
+    return idxi_progress_add(&builder->progress, builder->added, error);
+}
+
+/* Documents between two looks at the clock. */
+#define STEP 4096
+
+/* Makes room for STEP more documents. */
+static enum idx_status make_room(struct idx_builder *builder, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
+    if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, &builder->sorter, error));
+    if (builder->options.by_id && idxi_sorter_room(&builder->by_id) < STEP)
+        IDXI_TRY(spill(builder, &builder->by_id, error));
+    return IDX_OK;
+}
+
+/* `hash` is that of the ID. */
+static enum idx_status add(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
+                           struct idx_error *error) {
+    if (builder->added % STEP == 0) IDXI_TRY(make_room(builder, error));
+    idxi_sorter_add(&builder->sorter, fingerprint, value);
+    if (builder->options.by_id) idxi_sorter_add(&builder->by_id, hash, fingerprint);
+    builder->added++;
+    return IDX_OK;
+}
+
+enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id, size_t length,
+                                struct idx_error *error) {
+    IDXI_TRY(check_fingerprint(builder, fingerprint, error));
+    if (builder->options.id_type != IDX_ID_TEXT)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder does not take text IDs");
+    enum idx_status status = idxi_map_writer_add_id(&builder->output.map, builder->added, id, length, error);
+    uint64_t hash = builder->options.by_id ? idxi_id_hash(id, length) : 0;
+    if (status == IDX_OK) status = add(builder, fingerprint, builder->added, hash, error);
+    builder->failed = status != IDX_OK;
+    return status;
+}
+
+enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
+                                    struct idx_error *error) {
+    IDXI_TRY(check_fingerprint(builder, fingerprint, error));
+    if (builder->options.id_type == IDX_ID_TEXT)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder takes text IDs");
+    uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(id) : 0;
+    enum idx_status status = add(builder, fingerprint, id, hash, error);
+    builder->failed = status != IDX_OK;
+    return status;
+}
+
+/* ---- Finishing ---- */
+
+/* Takes documents in order: they go to the map, and their fingerprints to those that the tables are made of. */
+static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
+                                      size_t count, uint64_t *last, struct idx_error *error) {
+    struct idxi_output *output = &builder->output;
+    size_t distinct = 0;
+    if (values != NULL) {
+        IDXI_TRY(idxi_map_writer_add(&output->map, fingerprints, values, count, error));
+        output->segment.documents += count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t fingerprint = fingerprints[i];
+        bool known = fingerprint == *last && (i > 0 || builder->distinct.count > 0);
+        fingerprints[distinct] = *last = fingerprint;
+        distinct += !known;
+    }
+    idxi_sample_add(&builder->sample, fingerprints, distinct);
+    idxi_survey_add(&builder->survey, fingerprints, distinct, IDX_MAX_BITS);
+    IDXI_TRY(idxi_distinct_add(&builder->distinct, fingerprints, distinct, error));
+    return idxi_progress_add(&builder->progress, count, error);
+}
+
+static enum idx_status merge(struct idx_builder *builder, struct idxi_stream *stream, struct idx_error *error) {
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
+    uint64_t *wanted = builder->options.id_type == IDX_ID_NONE ? NULL : values;
+    size_t count;
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
+    for (;;) {
+        IDXI_TRY(stream->read(stream, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0) return idxi_distinct_end(&builder->distinct, error);
+        IDXI_TRY(take_documents(builder, fingerprints, wanted, count, &last, error));
+    }
+}
+
+/* Before the documents, so that these have all the memory then. */
+static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build_summary *summary,
+                                   struct idx_error *error) {
+    struct idxi_by_id_made made;
+    struct idxi_stream *stream;
+    if (!builder->options.by_id) return IDX_OK;
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->by_id.count, error));
+    IDXI_TRY(idxi_sorter_end(&builder->by_id, &stream, error));
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
+    IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &made, error));
+    summary->by_id_bytes = made.bytes;
+    summary->temporary_bytes += idxi_sorter_written(&builder->by_id);
+    idxi_sorter_close(&builder->by_id);
+    return IDX_OK;
+}
+
+static enum idx_status sort_documents(struct idx_builder *builder, struct idx_build_summary *summary,
+                                      struct idx_error *error) {
+    struct idxi_output *output = &builder->output;
+    struct idxi_stream *stream;
+    bool on_disk = !idxi_memory_holds_tables(builder->options.memory_bytes, builder->added, builder->options.threads);
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->sorter.count, error));
+    IDXI_TRY(idxi_sorter_end(&builder->sorter, &stream, error));
+    IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk ? 0 : builder->added, output->temporary_folder,
+                                 output->temporary_path, error));
+    IDXI_TRY(idxi_sample_begin(&builder->sample, error));
+    IDXI_TRY(merge(builder, stream, error));
+    summary->temporary_bytes += idxi_sorter_written(&builder->sorter) + builder->distinct.file.written;
+    idxi_sorter_close(&builder->sorter);
+    output->segment.fingerprints = builder->distinct.count;
+    return idxi_output_finish_map(output, &summary->documents_bytes, error);
+}
+
+/* The scheme that `auto` takes for these fingerprints. */
+static enum idx_status plan_scheme(struct idx_builder *builder, struct idx_error *error) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    options.count = builder->distinct.count;
+    options.bits = builder->options.bits;
+    options.k = builder->options.k;
+    options.block_size = builder->options.block_size;
+    options.max_bytes_per_fingerprint = builder->options.max_bytes_per_fingerprint;
+    idxi_sample_end(&builder->sample, options.bits);
+    options.dead_bits = builder->sample.dead_bits;
+    options.expected_group = idxi_sample_group;
+    options.context = &builder->sample;
+    return idxi_plan_auto(&options, &builder->scheme, error);
+}
+
+static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_error *error) {
+    if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return plan_scheme(builder, error);
+    return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
+                            builder->distinct.count, error);
+}
+
+static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
+                                    struct idx_error *error) {
+    const struct idx_build_options *options = &builder->options;
+    struct idxi_tables_made made;
+    uint64_t total = 2 * builder->distinct.count * builder->scheme.table_count;
+    uint64_t memory = options->memory_bytes, held = builder->distinct.on_disk ? 0 : builder->distinct.count * 8;
+    struct idxi_table_form form = {&builder->scheme,
+                                   idxi_survey_end(&builder->survey, options->bits, options->block_size),
+                                   idxi_memory_of_keys(memory, options->threads), &builder->progress};
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, total, error));
+    IDXI_TRY(idxi_tables_write(&builder->output, &form, &builder->distinct, options->threads,
+                               idxi_memory_of_arrays(memory, options->threads) - held, &made, error));
+    summary->table_bytes = made.bytes;
+    summary->temporary_bytes += made.temporary_bytes;
+    return IDX_OK;
+}
+
+static enum idx_status publish(struct idx_builder *builder, struct idx_error *error) {
+    struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
+    if (manifest == NULL) return idxi_fail_memory(error);
+    manifest->bits = (uint8_t)builder->options.bits;
+    manifest->k = (uint8_t)builder->options.k;
+    manifest->id_type = (enum idxf_id_type)builder->options.id_type;
+    manifest->by_id = builder->options.by_id;
+    strcpy(manifest->recipe, builder->recipe);
+    enum idx_status status = idxi_progress_begin(&builder->progress, IDX_PHASE_PUBLISHING, 0, error);
+    if (status == IDX_OK) status = idxi_output_publish(&builder->output, &builder->scheme, manifest, error);
+    free(manifest);
+    return status;
+}
+
+static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
+    IDXI_TRY(check_usable(builder, error));
+    IDXI_TRY(write_by_id(builder, summary, error));
+    IDXI_TRY(sort_documents(builder, summary, error));
+    IDXI_TRY(settle_scheme(builder, error));
+    IDXI_TRY(write_tables(builder, summary, error));
+    IDXI_TRY(publish(builder, error));
+    summary->documents = builder->output.segment.documents;
+    summary->fingerprints = builder->output.segment.fingerprints;
+    summary->tables = builder->scheme.table_count;
+    summary->leftovers = builder->output.publication.leftovers;
+    strcpy(summary->scheme, builder->scheme.name);
+    return IDX_OK;
+}
+
+enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
+                                   struct idx_error *error) {
+    struct idx_build_summary made = {0};
+    enum idx_status status = finish(builder, &made, error);
+    builder->failed = true;
+    if (status == IDX_OK && summary != NULL) *summary = made;
+    return status;
+}
+
+void idx_builder_free(struct idx_builder *builder) {
+    if (builder == NULL) return;
+    idxi_sorter_close(&builder->sorter);
+    idxi_sorter_close(&builder->by_id);
+    idxi_distinct_free(&builder->distinct);
+    idxi_sample_free(&builder->sample);
+    idxi_output_close(&builder->output);
+    free(builder->scheme_text);
+    free(builder->temporary_folder);
+    free(builder);
+}

@@ -1,0 +1,105 @@
+/* estimate.c: what a build will take, before it begins. */
+#include <math.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/memory.h"
+#include "libidx/build/builder.h"
+#include "libidx/plan/plan.h"
+#include "libidx/scheme/scheme.h"
+#include "libidx/streams/sort.h"
+#include "libidx/streams/sorter.h"
+
+/* What runs and maps take beyond what is computed here. */
+#define MARGIN 1.05
+
+/* Bytes of a fingerprint of `bits` bits among `count` in Elias-Fano form: two bits above log2 of the mean difference,
+ * and what a group of a few hundred spends on its header and its end. */
+static double fingerprint_bytes(double bits, double count) {
+    double spare = bits - log2(count < 2 ? 2 : count);
+    return ((spare < 0 ? 0 : spare) + 2.6) / 8;
+}
+
+/* Bytes of a document among `count`, besides those of its ID where that is text. */
+static double document_bytes(const struct idx_build_options *options, double count, double numbers) {
+    double number = log2(numbers < 2 ? 2 : numbers) / 8, fingerprint = fingerprint_bytes(options->bits, count);
+    switch (options->id_type) {
+        case IDX_ID_TEXT: return fingerprint + number;
+        case IDX_ID_U64: return fingerprint + sizeof(uint64_t);
+        default: return fingerprint;
+    }
+}
+
+/* Bytes of an entry of the map from IDs among `count`: values of one group have nothing in common. */
+static double by_id_bytes(const struct idx_build_options *options, double count) {
+    return fingerprint_bytes(64, count) + options->bits / 8.0;
+}
+
+/* How much of what is sorted, `sorted` entries at a time in as many runs as threads, the largest merge of runs into one
+ * writes again before these are dropped. */
+static double merged_share(double count, double sorted, unsigned threads, uint64_t memory) {
+    double runs = ceil(count / sorted) * threads, fan = (double)idxi_sorter_fan(memory), merged = 1;
+    while (merged * fan <= runs) merged *= fan;
+    return merged > 1 ? merged / runs : 0;
+}
+
+static uint64_t to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
+
+/* How many tables are sorted at a time. */
+static unsigned count_sorted(const struct idx_scheme *scheme, unsigned threads) {
+    unsigned sorted = 0;
+    for (size_t i = 0; i < scheme->table_count; i++) sorted += !idxi_mask_leads(scheme->tables[i].mask, scheme->bits);
+    return sorted < threads ? sorted : threads;
+}
+
+static void fill(const struct idx_build_options *options, const struct idx_scheme *scheme, const struct idx_plan *plan,
+                 uint64_t documents, struct idx_build_estimate *estimate) {
+    unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
+    uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, threads);
+    uint64_t share = memory >> options->by_id; /* of the sorter of documents, and of that of their IDs */
+    double count = (double)documents, sorted = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32);
+    double runs = 0, id_runs = 0, orders = 0, run = sorted / threads, chunk = (double)(memory / writers) / 16;
+    double again = 1 + merged_share(count, sorted, threads, share);
+    if (count > sorted) runs = count * document_bytes(options, run, count) * again;
+    if (count > sorted && options->by_id) id_runs = count * by_id_bytes(options, run) * again;
+    bool in_memory = idxi_memory_holds_tables(options->memory_bytes, documents, threads);
+    double distinct = in_memory ? 0 : count * fingerprint_bytes(options->bits, count);
+    if (count > chunk) /* left-aligned */
+        orders = count_sorted(scheme, threads) * count * fingerprint_bytes(64, chunk) *
+                 (1 + merged_share(count, chunk, 1, memory / writers));
+    double keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
+    if (keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) keys = 0;
+    double map = options->id_type == IDX_ID_NONE ? 0 : count * document_bytes(options, count, count) * 1.05;
+    if (options->id_type == IDX_ID_TEXT) map += count * 2.5;
+    double by_id = options->by_id ? count * by_id_bytes(options, count) * 1.05 : 0;
+    double temporary = fmax(runs + id_runs, distinct + fmax(runs, orders + keys));
+    double peak = distinct + fmax(runs + map, orders + keys + plan->table_bytes + map);
+    peak = by_id + fmax(runs + id_runs, peak);
+    estimate->memory_bytes = options->memory_bytes;
+    estimate->index_bytes = to_bytes(plan->table_bytes + map + by_id);
+    estimate->temporary_bytes = to_bytes(temporary * MARGIN);
+    estimate->peak_bytes = to_bytes(peak * MARGIN);
+}
+
+enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64_t documents,
+                                   struct idx_build_estimate *estimate, struct idx_error *error) {
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    struct idx_plan_options planning = IDX_PLAN_OPTIONS_INIT;
+    struct idx_scheme scheme;
+    struct idx_plan plan;
+    if (given != NULL) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    IDXI_TRY(idxi_build_options_check(&options, error));
+    IDXI_TRY(idxi_memory_settle(&options.memory_bytes, error));
+    planning.count = documents;
+    planning.bits = options.bits;
+    planning.k = options.k;
+    planning.block_size = options.block_size;
+    planning.max_bytes_per_fingerprint = options.max_bytes_per_fingerprint;
+    if (strcmp(options.scheme, IDXI_AUTO) == 0)
+        IDXI_TRY(idxi_plan_auto(&planning, &scheme, error));
+    else
+        IDXI_TRY(idx_scheme_parse(&scheme, options.scheme, options.bits, options.k, documents, error));
+    idxi_plan_scheme(&planning, &scheme, &plan);
+    fill(&options, &scheme, &plan, documents, estimate);
+    return IDX_OK;
+}

@@ -1,0 +1,241 @@
+/* output.c: see output.h. */
+#include "libidx/build/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/segment/names.h"
+#include "libidx/segment/table_writer.h"
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+static enum idx_status make_uuid(uint8_t uuid[IDXF_UUID_BYTES], struct idx_error *error) {
+    if (getrandom(uuid, IDXF_UUID_BYTES, 0) != IDXF_UUID_BYTES)
+        return idxi_fail_system(error, errno, NULL, "get random bytes");
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40); /* RFC 9562, version 4 */
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+    return IDX_OK;
+}
+
+/* ---- Opening ---- */
+
+static enum idx_status open_folder(const char *path, int *folder, struct idx_error *error) {
+    *folder = open(path, OPEN_FOLDER);
+    return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
+}
+
+static enum idx_status open_segment(struct idxi_output *output, const char *path, uint32_t number,
+                                    enum idx_id_type id_type, struct idx_error *error) {
+    char name[IDXI_NAME_BYTES];
+    output->segment.number = number;
+    IDXI_TRY(make_uuid(output->segment.uuid, error));
+    idxi_segment_name(number, name);
+    output->segment_path = idxi_path(path, name);
+    if (output->segment_path == NULL) return idxi_fail_memory(error);
+    if (mkdir(output->segment_path, 0777) != 0) return idxi_fail_system(error, errno, output->segment_path, "create");
+    IDXI_TRY(open_folder(output->segment_path, &output->segment_folder, error));
+    return idxi_map_writer_open(&output->map, IDXI_MAP_DOCUMENTS, output->segment_path, id_type, error);
+}
+
+enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
+                                 enum idx_id_type id_type, struct idx_error *error) {
+    *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
+    IDXI_TRY(idxi_publication_open(&output->publication, path, replace, error));
+    output->temporary_path = temporary != NULL ? temporary : output->publication.parent;
+    IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
+    return open_segment(output, output->publication.temporary, 1, id_type, error);
+}
+
+enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
+                                         const char *temporary, enum idx_id_type id_type, struct idx_error *error) {
+    *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
+    output->temporary_path = temporary != NULL ? temporary : path;
+    IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
+    return open_segment(output, path, number, id_type, error);
+}
+
+/* ---- Writing ---- */
+
+enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error) {
+    return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
+}
+
+static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
+                                     struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                     struct idx_error *error) {
+    uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES], last = 0;
+    size_t count;
+    for (;;) {
+        IDXI_TRY(stream->read(stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0) return IDX_OK;
+        IDXI_TRY(idxi_map_writer_add(writer, hashes, fingerprints, count, error));
+        for (size_t i = 0; i < count; i++) {
+            made->hashes += hashes[i] != last || made->hashes == 0;
+            last = hashes[i];
+        }
+        made->entries += count;
+        IDXI_TRY(idxi_progress_add(progress, count, error));
+    }
+}
+
+enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
+                                        struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                        struct idx_error *error) {
+    struct idxf_manifest_segment segment = {.number = output->segment.number};
+    struct idxi_map_writer writer;
+    *made = (struct idxi_by_id_made){0};
+    memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid); /* its counts may be counted at this time */
+    enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
+    if (status == IDX_OK) status = write_entries(&writer, entries, progress, made, error);
+    segment.fingerprints = made->hashes;
+    segment.documents = made->entries;
+    if (status == IDX_OK)
+        status = idxi_map_writer_finish(&writer, output->segment_folder, &segment, &made->bytes, error);
+    idxi_map_writer_close(&writer);
+    return status;
+}
+
+void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits) {
+    size_t skipped = survey->fingerprints == 0 && count > 0; /* the first one differs from none */
+    if (skipped > 0) survey->last = fingerprints[0];
+    idxf_count_differences(&survey->counts, survey->last, fingerprints + skipped, count - skipped, bits);
+    survey->fingerprints += count;
+    if (count > 0) survey->last = fingerprints[count - 1];
+}
+
+struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {
+    struct idxf_block_form form = {
+        bits, idxf_choose_anchor_bits(survey->fingerprints, bits, block_size), block_size, {0}, false};
+    idxf_code_choose(&form.code, &survey->counts, bits);
+    form.long_codes = idxf_needs_long_codes(&form, &survey->counts);
+    return form;
+}
+
+static bool note_progress(void *context, uint64_t fingerprints) {
+    return idxi_progress_add(context, fingerprints, NULL) == IDX_OK;
+}
+
+enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
+                                        struct idxi_stream *fingerprints, struct idxi_table_made *made,
+                                        struct idx_error *error) {
+    const struct idx_table *table = &form->scheme->tables[number];
+    char name[IDXI_NAME_BYTES];
+    idxi_table_name(number, name);
+    char *path = idxi_path(output->segment_path, name);
+    if (path == NULL) return idxi_fail_memory(error);
+    struct idxi_table_job job = {
+        .folder = output->segment_folder,
+        .name = name,
+        .path = path,
+        .header = {.mask = table->mask,
+                   .number = (uint32_t)number,
+                   .block_size = form->blocks.block_size,
+                   .bits = (uint8_t)form->scheme->bits,
+                   .radius = (uint8_t)table->radius,
+                   .anchor_bits = (uint8_t)form->blocks.anchor_bits,
+                   .code = form->blocks.code,
+                   .long_codes = form->blocks.long_codes},
+        .fingerprints = fingerprints,
+        .key_memory = form->key_memory,
+        .temporary_folder = output->temporary_folder,
+        .temporary_path = output->temporary_path,
+        .progress = note_progress,
+        .context = form->progress,
+    };
+    memcpy(job.header.uuid, output->segment.uuid, IDXF_UUID_BYTES);
+    enum idx_status status = idxi_table_write(&job, &made->bytes, error);
+    made->fingerprints = job.header.fingerprints;
+    free(path);
+    return status;
+}
+
+/* ---- Publishing ---- */
+
+static enum idx_status complete_manifest(const struct idxi_output *output, const struct idx_scheme *scheme,
+                                         struct idxf_manifest *manifest, struct idx_error *error) {
+    IDXI_TRY(make_uuid(manifest->uuid, error));
+    strcpy(manifest->scheme, scheme->name);
+    manifest->table_count = (uint32_t)scheme->table_count;
+    for (size_t i = 0; i < scheme->table_count; i++)
+        manifest->tables[i] = (struct idxf_manifest_table){scheme->tables[i].mask, (uint8_t)scheme->tables[i].radius};
+    manifest->segment_count = 1;
+    manifest->segments[0] = output->segment;
+    return IDX_OK;
+}
+
+static enum idx_status write_file(int folder, const char *name, const char *path, const char *text, size_t size,
+                                  struct idx_error *error) {
+    struct idxi_page_writer writer;
+    enum idx_status status = idxi_page_writer_open(&writer, folder, name, 0, path, error);
+    if (status == IDX_OK) status = idxi_page_writer_finish(&writer, text, size, error);
+    idxi_page_writer_close(&writer);
+    return status;
+}
+
+/* Writes a manifest under a name, in a folder (and its path). */
+static enum idx_status write_manifest(int folder, const char *name, const char *path, struct idxf_manifest *manifest,
+                                      struct idx_error *error) {
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
+    if (text == NULL) return idxi_fail_memory(error);
+    enum idx_status status = write_file(folder, name, path, text, idxf_manifest_write(manifest, text), error);
+    free(text);
+    return status;
+}
+
+static enum idx_status complete_folder(const char *path, struct idxf_manifest *manifest, struct idx_error *error) {
+    int folder;
+    IDXI_TRY(open_folder(path, &folder, error));
+    enum idx_status status = write_manifest(folder, IDXI_MANIFEST_NAME, path, manifest, error);
+    if (status == IDX_OK) status = idxi_sync_folder(folder, path, error);
+    close(folder);
+    return status;
+}
+
+enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
+                                    struct idxf_manifest *manifest, struct idx_error *error) {
+    IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
+    IDXI_TRY(complete_manifest(output, scheme, manifest, error));
+    IDXI_TRY(complete_folder(output->publication.temporary, manifest, error));
+    return idxi_publish(&output->publication, error);
+}
+
+/* The manifest that takes another's place, until it does. */
+#define NEW_MANIFEST_NAME "manifest.new"
+
+/* The segment's name is on disk before a manifest that has it. */
+static enum idx_status replace_manifest(int folder, const char *folder_path, struct idxf_manifest *manifest,
+                                        struct idx_error *error) {
+    IDXI_TRY(write_manifest(folder, NEW_MANIFEST_NAME, folder_path, manifest, error));
+    IDXI_TRY(idxi_sync_folder(folder, folder_path, error));
+    if (renameat(folder, NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) == 0) return IDX_OK;
+    return idxi_fail_system(error, errno, folder_path, "replace its manifest");
+}
+
+enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
+                                   struct idxf_manifest *manifest, bool *switched, struct idx_error *error) {
+    *switched = false;
+    IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
+    if (unlinkat(folder, NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
+        return idxi_fail_system(error, errno, folder_path, "remove its " NEW_MANIFEST_NAME);
+    enum idx_status status = replace_manifest(folder, folder_path, manifest, error);
+    *switched = status == IDX_OK;
+    if (status == IDX_OK) return idxi_sync_folder(folder, folder_path, error);
+    unlinkat(folder, NEW_MANIFEST_NAME, 0);
+    return status;
+}
+
+void idxi_output_close(struct idxi_output *output) {
+    idxi_map_writer_close(&output->map);
+    if (output->segment_folder >= 0) close(output->segment_folder);
+    if (output->temporary_folder >= 0) close(output->temporary_folder);
+    idxi_publication_close(&output->publication);
+    free(output->segment_path);
+}

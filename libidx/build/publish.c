@@ -1,0 +1,307 @@
+/* publish.c: temporary folders, which of them a killed build left, renaming and exchanging. */
+#include "libidx/build/publish.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/checksum.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/base/lock.h"
+#include "libidx/segment/names.h"
+
+/* How often what another build came before in is tried again. */
+#define ATTEMPTS 100
+
+/* Digits at the end of a temporary folder's name. */
+#define DIGITS 8
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+enum rename_flag { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
+
+static int rename_with(const char *from, const char *to, enum rename_flag flag) {
+#ifdef SYS_renameat2
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, (unsigned)flag);
+#else
+    (void)from, (void)to, (void)flag;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
+
+static enum idx_status fail_not_index(const char *path, struct idx_error *error) {
+    return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is no idx index, so it will not be replaced");
+}
+
+/* Whether an idx index stands at the path, sound or not: a folder whose manifest begins like one. */
+static enum idx_status check_index(const char *path, struct idx_error *error) {
+    static const char begin[] = "idx-index ";
+    char bytes[sizeof begin - 1];
+    char *manifest = idxi_path(path, IDXI_MANIFEST_NAME);
+    if (manifest == NULL) return idxi_fail_memory(error);
+    int file = open(manifest, IDXI_OPEN_FILE);
+    enum idx_status status = IDX_OK;
+    if (file < 0)
+        status = errno == ENOENT ? fail_not_index(path, error) : idxi_fail_system(error, errno, manifest, "open");
+    else if (read(file, bytes, sizeof bytes) != (ssize_t)sizeof bytes || memcmp(bytes, begin, sizeof bytes) != 0)
+        status = fail_not_index(path, error);
+    if (file >= 0) close(file);
+    free(manifest);
+    return status;
+}
+
+static enum idx_status check_target(const struct idxi_publication *publication, bool *exists, struct idx_error *error) {
+    struct stat status;
+    *exists = lstat(publication->path, &status) == 0;
+    if (!*exists && errno != ENOENT) return idxi_fail_system(error, errno, publication->path, "stat");
+    if (!*exists) return IDX_OK;
+    if (!publication->replace)
+        return idxi_fail(error, IDX_EXISTS, publication->path,
+                         "exists already: choose another name, or ask for it to be replaced (--force)");
+    return S_ISDIR(status.st_mode) ? check_index(publication->path, error) : fail_not_index(publication->path, error);
+}
+
+/* ---- Opening ---- */
+
+/* Splits the path into the folder that holds it and its name; allocates all of publication's strings. */
+static enum idx_status set_paths(struct idxi_publication *publication, const char *path, struct idx_error *error) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    publication->path = strndup(path, length);
+    if (publication->path == NULL) return idxi_fail_memory(error);
+    const char *slash = strrchr(publication->path, '/');
+    const char *name = slash == NULL ? publication->path : slash + 1;
+    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, path, "is no name for an index: give the name of a new folder");
+    if (slash == NULL)
+        publication->parent = strdup(".");
+    else
+        publication->parent =
+            slash == publication->path ? strdup("/") : strndup(publication->path, (size_t)(slash - publication->path));
+    return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
+}
+
+static enum idx_status open_parent(struct idxi_publication *publication, struct idx_error *error) {
+    publication->folder = open(publication->parent, OPEN_FOLDER);
+    if (publication->folder >= 0 || errno == EACCES) return IDX_OK;
+    if (errno == ENOENT)
+        return idxi_fail(error, IDX_NOT_FOUND, publication->path, "there is no folder %s to hold it: make that first",
+                         publication->parent);
+    return idxi_fail_system(error, errno, publication->parent, "open");
+}
+
+/* Writes what the names of the path's temporary folders begin with: the index's name, cut where it is long, with a hash
+ * of the whole, so that DIGITS more fit into a file name. */
+static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - DIGITS;
+    if (length + strlen("..tmp-") + DIGITS <= NAME_MAX) {
+        snprintf(prefix, NAME_MAX + 1, ".%s.tmp-", name);
+        return;
+    }
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) kept--; /* no part of a UTF-8 character */
+    snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)kept, name,
+             (unsigned long long)idxf_checksum(name, length));
+}
+
+static void write_random(char digits[DIGITS + 1], int attempt) {
+    uint32_t random;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint32_t)getpid() + (uint32_t)attempt;
+    snprintf(digits, DIGITS + 1, "%08x", (unsigned)random);
+}
+
+/* A path and an open folder: whether the one leads to the other. */
+static bool leads_to(const char *path, int folder) {
+    struct stat there, ours;
+    return lstat(path, &there) == 0 && fstat(folder, &ours) == 0 && there.st_dev == ours.st_dev &&
+           there.st_ino == ours.st_ino;
+}
+
+/* ---- What killed builds left ---- */
+
+/* A build keeps its temporary folder locked while it lives; what nobody has locked is a killed one's. That is moved to
+ * another name first: so a build can lose its folder, but not half of it, even where locks don't reach, on a file
+ * system that several machines share. `digits` are the end of `path`, which becomes that name. */
+static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
+    struct stat status;
+    int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
+    if (folder < 0) return false;
+    write_random(digits, attempt);
+    bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && renameat(parent, name, AT_FDCWD, path) == 0;
+    if (taken) idxi_remove_tree(AT_FDCWD, path);
+    close(folder);
+    return taken && lstat(path, &status) != 0 && errno == ENOENT;
+}
+
+static bool is_leftover(const char *name, const char *prefix) {
+    size_t length = strlen(prefix);
+    return strncmp(name, prefix, length) == 0 && strlen(name) == length + DIGITS &&
+           strspn(name + length, "0123456789abcdef") == DIGITS;
+}
+
+/* What can't be removed, as another user's, stays. The first thing is to sync the folder: the index that a killed build
+ * had replaced is needed until the disk knows of the new one. */
+static void remove_leftovers(struct idxi_publication *publication, const char *prefix, const char *path, char *digits) {
+    DIR *entries = publication->folder < 0 ? NULL : opendir(publication->parent);
+    if (entries == NULL) return;
+    int attempt = 0;
+    for (struct dirent *entry; attempt < ATTEMPTS && (entry = readdir(entries)) != NULL;) {
+        if (!is_leftover(entry->d_name, prefix)) continue;
+        if (attempt++ == 0 && idxi_sync_folder(publication->folder, publication->parent, NULL) != IDX_OK) break;
+        if (remove_leftover(publication->folder, entry->d_name, path, digits, attempt)) publication->leftovers++;
+    }
+    closedir(entries);
+}
+
+/* ---- The temporary folder ---- */
+
+/* Locks the folder that was just made. Not *ours: another process took it for a leftover before it was locked. */
+static enum idx_status lock_temporary(struct idxi_publication *publication, const char *temporary, bool *ours,
+                                      struct idx_error *error) {
+    *ours = false;
+    publication->lock = open(temporary, OPEN_FOLDER | O_NOFOLLOW);
+    if (publication->lock < 0 && errno == ENOENT) return IDX_OK;
+    if (publication->lock < 0) return idxi_fail_system(error, errno, temporary, "open");
+    /* Other errors say that folders can't be locked here: then nobody takes any for a leftover. */
+    bool locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    *ours = locked && leads_to(temporary, publication->lock);
+    if (*ours) return IDX_OK;
+    close(publication->lock);
+    publication->lock = -1;
+    return IDX_OK;
+}
+
+/* Makes the folder, under a name that ends in `digits`. */
+static enum idx_status make_temporary(struct idxi_publication *publication, const char *temporary, char *digits,
+                                      struct idx_error *error) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        bool ours = false;
+        write_random(digits, attempt);
+        bool made = mkdir(temporary, 0777) == 0;
+        if (!made && errno != EEXIST) return idxi_fail_system(error, errno, publication->path, "create");
+        enum idx_status status = made ? lock_temporary(publication, temporary, &ours, error) : IDX_OK;
+        if (made && !ours) rmdir(temporary);
+        if (status != IDX_OK || ours) return status;
+    }
+    return idxi_fail(error, IDX_IO_ERROR, publication->path,
+                     "can't be built: other processes take each temporary folder beside it");
+}
+
+static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
+    char prefix[NAME_MAX + 1];
+    write_prefix(publication->path, prefix);
+    size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + DIGITS + 1;
+    char *temporary = malloc(size);
+    if (temporary == NULL) return idxi_fail_memory(error);
+    char *digits = temporary + size - DIGITS - 1;
+    snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, DIGITS, 0);
+    remove_leftovers(publication, prefix, temporary, digits);
+    enum idx_status status = make_temporary(publication, temporary, digits, error);
+    if (status == IDX_OK)
+        publication->temporary = temporary;
+    else
+        free(temporary);
+    return status;
+}
+
+enum idx_status idxi_publication_open(struct idxi_publication *publication, const char *path, bool replace,
+                                      struct idx_error *error) {
+    bool exists;
+    *publication = (struct idxi_publication){.folder = -1, .lock = -1, .replace = replace};
+    IDXI_TRY(set_paths(publication, path, error));
+    IDXI_TRY(check_target(publication, &exists, error));
+    IDXI_TRY(open_parent(publication, error));
+    return open_temporary(publication, error);
+}
+
+/* ---- Publishing ---- */
+
+static enum idx_status move_to_path(struct idxi_publication *publication, struct idx_error *error) {
+    int result = rename_with(publication->temporary, publication->path, FLAG_NOREPLACE);
+    /* A plain rename replaces nothing but an empty folder. */
+    if (result != 0 && is_unsupported(errno)) result = rename(publication->temporary, publication->path);
+    if (result == 0) {
+        free(publication->temporary);
+        publication->temporary = NULL;
+        return IDX_OK;
+    }
+    if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR)
+        return idxi_fail(error, IDX_EXISTS, publication->path,
+                         "came to exist while the index was built: choose another name, or build again");
+    return idxi_fail_system(error, errno, publication->path, "create");
+}
+
+static enum idx_status exchange(struct idxi_publication *publication, struct idx_error *error) {
+    if (rename_with(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
+    if (is_unsupported(errno))
+        return idxi_fail(error, IDX_UNSUPPORTED, publication->path,
+                         "can't be replaced, since its file system can't exchange folders: build under another name");
+    return idxi_fail_system(error, errno, publication->path, "replace");
+}
+
+/* An index that has a writer stays, since what that acknowledges must be there afterwards, and so does one that is
+ * compacted; locks keep others from beginning meanwhile. Where there can be no lock, there can be neither. */
+static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
+    static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
+    int locks[] = {-1, -1}, folder = open(publication->path, OPEN_FOLDER);
+    enum idx_status status = IDX_OK;
+    if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
+    for (size_t i = 0; i < 2 && status != IDX_BUSY && status != IDX_OUT_OF_MEMORY; i++)
+        status = idxi_lock_for_a_moment(&locks[i], names[i], folder, publication->path, error);
+    if (status != IDX_BUSY && status != IDX_OUT_OF_MEMORY) status = exchange(publication, error);
+    for (size_t i = 0; i < 2; i++) idxi_lock_close(locks[i]);
+    close(folder);
+    return status;
+}
+
+static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
+    int result = publication->folder >= 0 ? fsync(publication->folder) : syncfs(publication->lock);
+    if (result == 0 || errno == EINVAL) return IDX_OK; /* as idxi_sync_folder */
+    return idxi_fail_system(error, errno, publication->path,
+                            "sync the folder that holds it, where the new index stands already");
+}
+
+/* With `replace`, an index that another build publishes, or somebody removes, at the same time is no obstacle. */
+static enum idx_status move_or_exchange(struct idxi_publication *publication, struct idx_error *error) {
+    for (int attempt = 0;; attempt++) {
+        bool exists;
+        IDXI_TRY(check_target(publication, &exists, error));
+        enum idx_status status = exists ? exchange_with_path(publication, error) : move_to_path(publication, error);
+        bool changed = status == (exists ? IDX_NOT_FOUND : IDX_EXISTS);
+        if (!changed || !publication->replace || attempt == ATTEMPTS) return status;
+    }
+}
+
+enum idx_status idxi_publish(struct idxi_publication *publication, struct idx_error *error) {
+    IDXI_TRY(move_or_exchange(publication, error));
+    enum idx_status status = sync_parent(publication, error);
+    if (status == IDX_OK) return IDX_OK;
+    /* The disk may still know the path as that of the old index: what is there now is not to be removed. */
+    free(publication->temporary);
+    publication->temporary = NULL;
+    return status;
+}
+
+void idxi_publication_close(struct idxi_publication *publication) {
+    if (publication->path == NULL) return; /* never opened */
+    if (publication->temporary != NULL) idxi_remove_tree(AT_FDCWD, publication->temporary);
+    if (publication->lock >= 0) close(publication->lock);
+    if (publication->folder >= 0) close(publication->folder);
+    free(publication->temporary);
+    free(publication->parent);
+    free(publication->path);
+    *publication = (struct idxi_publication){0};
+}

@@ -1,0 +1,134 @@
+/* tables.c: see tables.h. */
+#include "libidx/build/tables.h"
+
+#include <stdlib.h>
+
+#include "libidx/base/error.h"
+#include "libidx/streams/sort.h"
+#include "libidx/streams/sorter.h"
+
+/* What the threads share. */
+struct making {
+    struct idxi_output *output;
+    const struct idxi_table_form *form;
+    const struct idxi_distinct *distinct;
+    struct idxi_sorter *sorters; /* as many as threads: a table takes one that is free */
+    atomic_bool *taken;
+    atomic_uint_fast64_t bytes;
+};
+
+/* ---- Tables that need no sorting ---- */
+
+/* Of a mask of leading bits: permuting is a shift, and the order stays. */
+struct shifted {
+    struct idxi_stream stream;
+    struct idxi_stream *source;
+    unsigned shift;
+    struct idxi_progress *progress; /* NULL once all were taken */
+};
+
+static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
+                                    size_t capacity, size_t *count, struct idx_error *error) {
+    struct shifted *shifted = (struct shifted *)stream;
+    IDXI_TRY(shifted->source->read(shifted->source, fingerprints, values, capacity, count, error));
+    for (size_t i = 0; i < *count; i++) fingerprints[i] <<= shifted->shift;
+    return shifted->progress == NULL ? IDX_OK : idxi_progress_add(shifted->progress, *count, error);
+}
+
+static enum idx_status rewind_shifted(struct idxi_stream *stream, struct idx_error *error) {
+    struct shifted *shifted = (struct shifted *)stream;
+    shifted->progress = NULL;
+    return shifted->source->rewind(shifted->source, error);
+}
+
+/* ---- Tables that do ---- */
+
+static enum idx_status permute_all(const struct making *making, size_t number, struct idxi_stream *source,
+                                   struct idxi_sorter *sorter, struct idx_error *error) {
+    struct idxf_permutation permutation;
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES];
+    size_t count;
+    idxf_permutation_init(&permutation, making->form->scheme->tables[number].mask, making->form->scheme->bits);
+    for (;;) {
+        size_t room = idxi_sorter_room(sorter), most = room < IDXI_STREAM_ENTRIES ? room : IDXI_STREAM_ENTRIES;
+        IDXI_TRY(source->read(source, fingerprints, NULL, most, &count, error));
+        if (count == 0) return IDX_OK;
+        for (size_t i = 0; i < count; i++) idxi_sorter_add(sorter, idxf_permute(&permutation, fingerprints[i]), 0);
+        IDXI_TRY(idxi_progress_add(making->form->progress, count, error));
+        if (idxi_sorter_room(sorter) == 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
+    }
+}
+
+static struct idxi_sorter *take_sorter(struct making *making) {
+    size_t i = 0;
+    while (atomic_exchange(&making->taken[i], true)) i++;
+    return &making->sorters[i];
+}
+
+static void give_back(struct making *making, const struct idxi_sorter *sorter) {
+    making->taken[sorter - making->sorters] = false;
+}
+
+static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
+                                    struct idxi_table_made *made, struct idx_error *error) {
+    struct idxi_sorter *sorter = take_sorter(making);
+    struct idxi_stream *sorted;
+    uint64_t mask = making->form->scheme->tables[number].mask;
+    idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(mask));
+    enum idx_status status = permute_all(making, number, source, sorter, error);
+    if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
+    if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
+    /* After an error it holds what belongs to no table; this thread takes no other. */
+    if (status == IDX_OK) give_back(making, sorter);
+    return status;
+}
+
+/* ---- All of them ---- */
+
+static enum idx_status write_from(struct making *making, size_t number, struct idxi_stream *source,
+                                  struct idxi_table_made *made, struct idx_error *error) {
+    const struct idx_scheme *scheme = making->form->scheme;
+    struct shifted shifted = {
+        {read_shifted, rewind_shifted}, source, IDX_MAX_BITS - scheme->bits, making->form->progress};
+    if (!idxi_mask_leads(scheme->tables[number].mask, scheme->bits))
+        return write_sorted(making, number, source, made, error);
+    return idxi_output_write_table(making->output, making->form, number, &shifted.stream, made, error);
+}
+
+static enum idx_status write_table(void *context, size_t number, struct idx_error *error) {
+    struct making *making = context;
+    struct idxi_distinct_stream source;
+    struct idxi_table_made made = {0, 0};
+    enum idx_status status = idxi_distinct_open(making->distinct, &source, error);
+    if (status == IDX_OK) status = write_from(making, number, source.stream, &made, error);
+    idxi_distinct_close(&source);
+    making->bytes += made.bytes;
+    return status;
+}
+
+enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_table_form *form,
+                                  const struct idxi_distinct *distinct, unsigned threads, uint64_t memory,
+                                  struct idxi_tables_made *made, struct idx_error *error) {
+    size_t tables = form->scheme->table_count;
+    if (threads > tables) threads = (unsigned)tables;
+    struct making making = {.output = output, .form = form, .distinct = distinct};
+    struct idxi_sorter_options options = {.threads = 1,
+                                          .memory = memory / threads,
+                                          .folder = output->temporary_folder,
+                                          .path = output->temporary_path,
+                                          .progress = form->progress};
+    making.sorters = calloc(threads, sizeof *making.sorters);
+    making.taken = calloc(threads, sizeof *making.taken);
+    enum idx_status status = making.sorters == NULL || making.taken == NULL ? idxi_fail_memory(error) : IDX_OK;
+    for (unsigned i = 0; i < threads && status == IDX_OK; i++)
+        status = idxi_sorter_open(&making.sorters[i], &options, error);
+    if (status == IDX_OK) status = idxi_parallel(tables, threads, write_table, &making, form->progress, error);
+    *made = (struct idxi_tables_made){making.bytes, 0};
+    for (unsigned i = 0; i < threads && making.sorters != NULL; i++) {
+        made->temporary_bytes += idxi_sorter_written(&making.sorters[i]);
+        idxi_sorter_close(&making.sorters[i]);
+    }
+    free(making.sorters);
+    free(making.taken);
+    return status;
+}

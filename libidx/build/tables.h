@@ -1,0 +1,20 @@
+/* tables.h: all tables of an index, from its fingerprints in their own order: sorted once, the other orders are derived
+ * (SPEC.md, chapter 3). */
+#ifndef IDX_LIBIDX_TABLES_H
+#define IDX_LIBIDX_TABLES_H
+
+#include "libidx/build/output.h"
+#include "libidx/streams/distinct.h"
+
+struct idxi_tables_made {
+    uint64_t bytes;           /* of the table files */
+    uint64_t temporary_bytes; /* written to temporary files, in all */
+};
+
+/* Writes the tables, up to `threads` at a time, within `memory` bytes. Progress: each fingerprint counts twice a table,
+ * when it is taken and when it is written. */
+enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_table_form *form,
+                                  const struct idxi_distinct *distinct, unsigned threads, uint64_t memory,
+                                  struct idxi_tables_made *made, struct idx_error *error);
+
+#endif

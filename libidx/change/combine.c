@@ -1,0 +1,393 @@
+/* combine.c: see combine.h. */
+#include "libidx/change/combine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/permute.h"
+#include "libidx/base/error.h"
+#include "libidx/base/memory.h"
+#include "libidx/segment/table_stream.h"
+#include "libidx/streams/merging.h"
+#include "libidx/streams/sort.h"
+
+struct combining {
+    struct idxi_combination *combination;
+    const struct idxf_manifest *manifest;
+    struct idxi_table_form form;
+    struct idxi_table_made *tables;
+    uint64_t document_fingerprints; /* of the document map */
+};
+
+/* ---- Streams with some left out ---- */
+
+struct rest {
+    struct idxi_stream stream;
+    struct idxi_stream *whole;
+    const struct idxi_entries *left_out; /* values: NULL for fingerprints alone */
+    size_t next;                         /* of those left out */
+    const struct idxi_source *renumbers; /* whose values are numbers that change; or NULL */
+};
+
+/* Whether an entry is left out; entries ascend. */
+static bool leaves_out(struct rest *rest, uint64_t fingerprint, const uint64_t *value) {
+    const struct idxi_entries *out = rest->left_out;
+    for (; rest->next < out->count; rest->next++) {
+        uint64_t other = out->fingerprints[rest->next];
+        if (other > fingerprint) return false;
+        if (other == fingerprint && (value == NULL || out->values[rest->next] >= *value))
+            return value == NULL || out->values[rest->next] == *value;
+    }
+    return false;
+}
+
+/* A number behind those that are left out. */
+static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
+    const uint64_t *numbers = source->numbers.fingerprints;
+    size_t begin = 0, end = source->numbers.count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (numbers[middle] < number)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return source->offset + number - begin;
+}
+
+static enum idx_status read_rest(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
+                                 size_t *count, struct idx_error *error) {
+    struct rest *rest = (struct rest *)stream;
+    size_t given;
+    if (rest->next == rest->left_out->count && rest->renumbers == NULL)
+        return rest->whole->read(rest->whole, fingerprints, values, capacity, count, error);
+    *count = 0;
+    do {
+        IDXI_TRY(rest->whole->read(rest->whole, fingerprints, values, capacity, &given, error));
+        for (size_t i = 0; i < given; i++) {
+            if (leaves_out(rest, fingerprints[i], values == NULL ? NULL : &values[i])) continue;
+            fingerprints[*count] = fingerprints[i];
+            if (values != NULL)
+                values[*count] = rest->renumbers == NULL ? values[i] : renumber(rest->renumbers, values[i]);
+            ++*count;
+        }
+    } while (given > 0 && *count == 0);
+    return IDX_OK;
+}
+
+static enum idx_status rewind_rest(struct idxi_stream *stream, struct idx_error *error) {
+    struct rest *rest = (struct rest *)stream;
+    rest->next = 0;
+    return rest->whole->rewind(rest->whole, error);
+}
+
+static void rest_init(struct rest *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
+                      const struct idxi_source *renumbers) {
+    *rest = (struct rest){{read_rest, rewind_rest}, whole, left_out, 0, renumbers};
+}
+
+/* ---- Documents ---- */
+
+struct numbering {
+    struct combining *combining;
+    const struct idxi_source *source;
+    size_t left_out; /* so far */
+};
+
+static enum idx_status copy_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
+    struct numbering *numbering = context;
+    const struct idxi_source *source = numbering->source;
+    struct idxi_combination *combination = numbering->combining->combination;
+    if (number % IDXI_STREAM_ENTRIES == 0) IDXI_TRY(idxi_progress_add(combination->progress, 0, error));
+    if (numbering->left_out < source->numbers.count && source->numbers.fingerprints[numbering->left_out] == number) {
+        numbering->left_out++;
+        return IDX_OK;
+    }
+    return idxi_map_writer_add_id(&combination->output->map, source->offset + number - numbering->left_out, id, length,
+                                  error);
+}
+
+/* Copies those in memory, from *next on, that come before document number `end`. */
+static enum idx_status copy_added_ids(const struct idxi_combination *combination, uint64_t end, size_t *next,
+                                      struct idx_error *error) {
+    for (; *next < combination->added_id_count && combination->added_ids[*next].number < end; ++*next) {
+        const struct idxi_text_id *id = &combination->added_ids[*next];
+        IDXI_TRY(idxi_map_writer_add_id(&combination->output->map, id->number, id->bytes, id->size, error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status copy_ids(struct combining *combining, struct idx_error *error) {
+    const struct idxi_combination *combination = combining->combination;
+    size_t next = 0;
+    for (size_t i = 0; i < combination->source_count; i++) {
+        const struct idxi_source *source = &combination->sources[i];
+        struct numbering numbering = {combining, source, 0};
+        IDXI_TRY(copy_added_ids(combination, source->offset, &next, error));
+        IDXI_TRY(idxi_map_visit_ids(&source->segment->map, copy_id, &numbering, error));
+    }
+    return copy_added_ids(combination, UINT64_MAX, &next, error);
+}
+
+static enum idx_status write_documents(struct combining *combining, struct idxi_stream *stream,
+                                       struct idx_error *error) {
+    struct idxi_combination *combination = combining->combination;
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
+    size_t count;
+    for (;;) {
+        IDXI_TRY(stream->read(stream, fingerprints, values, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0) return IDX_OK;
+        IDXI_TRY(idxi_map_writer_add(&combination->output->map, fingerprints, values, count, error));
+        IDXI_TRY(idxi_progress_add(combination->progress, count, error));
+        for (size_t i = 0; i < count; i++) {
+            combining->document_fingerprints += fingerprints[i] != last || combining->document_fingerprints == 0;
+            last = fingerprints[i];
+        }
+        combination->output->segment.documents += count;
+    }
+}
+
+/* Streams of all that goes into a map, as one merges them: those of sources, then that of what is in memory. */
+struct map_inputs {
+    struct idxi_map_stream *maps;
+    struct rest *rests;
+    struct idxi_array_stream added;
+    struct idxi_stream **streams;
+    size_t count;
+};
+
+static enum idx_status open_map_inputs(const struct combining *combining, enum idxi_map_kind kind,
+                                       struct map_inputs *inputs, struct idx_error *error) {
+    const struct idxi_combination *combination = combining->combination;
+    bool by_id = kind == IDXI_MAP_BY_ID, numbered = combining->manifest->id_type == IDXF_ID_TEXT && !by_id;
+    const struct idxi_entries *added = by_id ? &combination->added_hashes : &combination->added;
+    size_t count = combination->source_count;
+    *inputs = (struct map_inputs){calloc(count + 1, sizeof(struct idxi_map_stream)),
+                                  calloc(count + 1, sizeof(struct rest)),
+                                  {{0}, NULL, NULL, 0, 0},
+                                  calloc(count + 1, sizeof(struct idxi_stream *)),
+                                  0};
+    if (inputs->maps == NULL || inputs->rests == NULL || inputs->streams == NULL) return idxi_fail_memory(error);
+    for (; inputs->count < count; inputs->count++) {
+        const struct idxi_source *source = &combination->sources[inputs->count];
+        struct idxi_map_stream *map = &inputs->maps[inputs->count];
+        struct rest *rest = &inputs->rests[inputs->count];
+        idxi_map_stream_init(map, by_id ? &source->segment->by_id : &source->segment->map, 0);
+        rest_init(rest, &map->stream, by_id ? &source->hashes : &source->documents, numbered ? source : NULL);
+        inputs->streams[inputs->count] = &rest->stream;
+    }
+    idxi_array_stream_init(&inputs->added, added->fingerprints, added->values, added->count);
+    if (added->count > 0 || count == 0) inputs->streams[inputs->count++] = &inputs->added.stream;
+    return IDX_OK;
+}
+
+/* Merges all maps of one kind. */
+static enum idx_status combine_maps(struct combining *combining, enum idxi_map_kind kind, struct idx_error *error) {
+    struct idxi_combination *combination = combining->combination;
+    struct map_inputs inputs;
+    struct idxi_merging *merging = NULL;
+    enum idx_status status = open_map_inputs(combining, kind, &inputs, error);
+    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, true, error);
+    if (status == IDX_OK && kind == IDXI_MAP_BY_ID)
+        status = idxi_output_write_by_id(combination->output, idxi_merging_stream(merging), combination->progress,
+                                         &combination->by_id, error);
+    else if (status == IDX_OK)
+        status = write_documents(combining, idxi_merging_stream(merging), error);
+    idxi_merging_close(merging);
+    free(inputs.streams);
+    free(inputs.rests);
+    free(inputs.maps);
+    return status;
+}
+
+/* ---- Tables ---- */
+
+/* Fingerprints as a table has them, in its order; the caller frees permuted->fingerprints. */
+static enum idx_status permute(const struct combining *combining, size_t table, const struct idxi_entries *entries,
+                               struct idxi_entries *permuted, struct idx_error *error) {
+    struct idxf_permutation permutation;
+    *permuted = (struct idxi_entries){malloc((2 * entries->count + 1) * sizeof(uint64_t)), NULL, entries->count, 0};
+    if (permuted->fingerprints == NULL) return idxi_fail_memory(error);
+    idxf_permutation_init(&permutation, combining->form.scheme->tables[table].mask, combining->manifest->bits);
+    for (size_t i = 0; i < entries->count; i++)
+        permuted->fingerprints[i] = idxf_permute(&permutation, entries->fingerprints[i]);
+    idxi_sort_pairs(permuted->fingerprints, NULL, entries->count, false, permuted->fingerprints + entries->count, NULL);
+    return IDX_OK;
+}
+
+/* Streams of all that goes into a table. */
+struct table_inputs {
+    struct idxi_table_stream *tables;
+    struct idxi_entries *gone; /* of each */
+    struct rest *rests;
+    struct idxi_entries added_fingerprints;
+    struct idxi_array_stream added;
+    struct idxi_stream **streams;
+    size_t count;
+};
+
+static enum idx_status open_table_inputs(const struct combining *combining, size_t number, struct table_inputs *inputs,
+                                         struct idx_error *error) {
+    const struct idxi_combination *combination = combining->combination;
+    size_t count = combination->source_count;
+    *inputs = (struct table_inputs){.tables = calloc(count + 1, sizeof(struct idxi_table_stream)),
+                                    .gone = calloc(count + 1, sizeof(struct idxi_entries)),
+                                    .rests = calloc(count + 1, sizeof(struct rest)),
+                                    .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
+    if (inputs->tables == NULL || inputs->gone == NULL || inputs->rests == NULL || inputs->streams == NULL)
+        return idxi_fail_memory(error);
+    IDXI_TRY(permute(combining, number, &combination->added, &inputs->added_fingerprints, error));
+    for (; inputs->count < count; inputs->count++) {
+        const struct idxi_source *source = &combination->sources[inputs->count];
+        struct idxi_table_stream *table = &inputs->tables[inputs->count];
+        struct rest *rest = &inputs->rests[inputs->count];
+        IDXI_TRY(permute(combining, number, &source->gone, &inputs->gone[inputs->count], error));
+        idxi_table_stream_init(table, &source->segment->tables[number]);
+        rest_init(rest, &table->stream, &inputs->gone[inputs->count], NULL);
+        inputs->streams[inputs->count] = &rest->stream;
+    }
+    idxi_array_stream_init(&inputs->added, inputs->added_fingerprints.fingerprints, NULL,
+                           inputs->added_fingerprints.count);
+    if (inputs->added.count > 0 || count == 0) inputs->streams[inputs->count++] = &inputs->added.stream;
+    return IDX_OK;
+}
+
+static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
+    for (size_t i = 0; i < sources && inputs->gone != NULL; i++) free(inputs->gone[i].fingerprints);
+    free(inputs->added_fingerprints.fingerprints);
+    free(inputs->streams);
+    free(inputs->rests);
+    free(inputs->gone);
+    free(inputs->tables);
+}
+
+/* Fingerprints that the code is chosen by, of the first table. */
+#define SURVEYED ((uint64_t)1 << 20)
+
+static enum idx_status survey(const struct combining *combining, struct idxi_stream *fingerprints,
+                              struct idxi_survey *survey, struct idx_error *error) {
+    uint64_t some[IDXI_STREAM_ENTRIES];
+    for (size_t count = 1; count > 0 && survey->fingerprints < SURVEYED;) {
+        IDXI_TRY(fingerprints->read(fingerprints, some, NULL, IDXI_STREAM_ENTRIES, &count, error));
+        idxi_survey_add(survey, some, count, combining->manifest->bits);
+    }
+    return IDX_OK;
+}
+
+/* How many fingerprints there will be, if of what is not surveyed as many are the same, or left out. */
+static uint64_t count_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
+                                   uint64_t surveyed) {
+    const struct idxi_combination *combination = combining->combination;
+    double all = (double)inputs->added.count, given = (double)inputs->added.given;
+    for (size_t i = 0; i < combination->source_count; i++) {
+        all += (double)combination->sources[i].segment->entry.fingerprints;
+        given += (double)inputs->tables[i].given;
+    }
+    return given > 0 ? (uint64_t)((double)surveyed * all / given) : 0;
+}
+
+static enum idx_status choose_form(struct combining *combining, struct idx_error *error) {
+    struct table_inputs inputs;
+    struct idxi_merging *merging = NULL;
+    struct idxi_survey surveyed = {0};
+    enum idx_status status = open_table_inputs(combining, 0, &inputs, error);
+    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, false, error);
+    if (status == IDX_OK) status = survey(combining, idxi_merging_stream(merging), &surveyed, error);
+    if (status == IDX_OK) surveyed.fingerprints = count_fingerprints(combining, &inputs, surveyed.fingerprints);
+    idxi_merging_close(merging);
+    close_table_inputs(&inputs, combining->combination->source_count);
+    uint32_t block_size = combining->combination->form->segments[0]->tables[0].header.block_size;
+    combining->form.blocks = idxi_survey_end(&surveyed, combining->manifest->bits, block_size);
+    return status;
+}
+
+static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
+    struct table_inputs inputs;
+    struct idxi_merging *merging = NULL;
+    enum idx_status status = open_table_inputs(combining, number, &inputs, error);
+    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, false, error);
+    if (status == IDX_OK)
+        status = idxi_output_write_table(combining->combination->output, &combining->form, number,
+                                         idxi_merging_stream(merging), &combining->tables[number], error);
+    idxi_merging_close(merging);
+    close_table_inputs(&inputs, combining->combination->source_count);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+/* Task 0 is the documents', the next one the map from IDs, where there is any, the others are the tables'. */
+static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
+    struct combining *combining = context;
+    enum idxf_id_type id_type = combining->manifest->id_type;
+    size_t maps = combining->manifest->by_id ? 2 : 1;
+    if (number >= maps) return combine_table(combining, number - maps, error);
+    if (number > 0) return combine_maps(combining, IDXI_MAP_BY_ID, error);
+    if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_ids(combining, error));
+    return id_type == IDXF_ID_NONE ? IDX_OK : combine_maps(combining, IDXI_MAP_DOCUMENTS, error);
+}
+
+static uint64_t count_work(const struct combining *combining) {
+    const struct idxi_combination *combination = combining->combination;
+    bool by_id = combining->manifest->by_id;
+    size_t tables = combining->form.scheme->table_count;
+    uint64_t total = combination->added.count * (tables + 1 + by_id);
+    for (size_t i = 0; i < combination->source_count; i++) {
+        const struct idxi_segment *segment = combination->sources[i].segment;
+        total += segment->entry.documents + segment->entry.fingerprints * tables;
+        if (by_id) total += segment->by_id.segment.documents;
+    }
+    return total;
+}
+
+/* Merging may show that what is in bounds for each source is wrong. */
+static enum idx_status check_by_id(const struct combining *combining, struct idx_error *error) {
+    const struct idxi_combination *combination = combining->combination;
+    uint64_t entries = combination->by_id.entries, documents = combination->output->segment.documents;
+    bool all_differ = combining->manifest->id_type == IDXF_ID_U64;
+    if (entries >= combining->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
+        return IDX_OK;
+    return idxi_fail(error, IDX_BAD_CONTENT, NULL,
+                     "the document maps and the maps from IDs of an index to be merged don't hold the same documents: "
+                     "find it by idx verify");
+}
+
+static enum idx_status check_counts(const struct combining *combining, struct idx_error *error) {
+    uint64_t fingerprints = combining->tables[0].fingerprints;
+    bool agree = combining->manifest->id_type == IDXF_ID_NONE || combining->document_fingerprints == fingerprints;
+    for (size_t i = 1; i < combining->form.scheme->table_count; i++)
+        agree = agree && combining->tables[i].fingerprints == fingerprints;
+    if (!agree)
+        return idxi_fail(error, IDX_BAD_CONTENT, NULL,
+                         "the tables and the document maps of an index to be merged don't hold the same "
+                         "fingerprints: find it by idx verify");
+    return combining->manifest->by_id ? check_by_id(combining, error) : IDX_OK;
+}
+
+static enum idx_status combine(struct combining *combining, struct idx_error *error) {
+    struct idxi_combination *combination = combining->combination;
+    size_t tasks = combining->form.scheme->table_count + (combining->manifest->by_id ? 2 : 1);
+    IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
+    IDXI_TRY(choose_form(combining, error));
+    IDXI_TRY(idxi_parallel(tasks, combination->threads, run_task, combining, combination->progress, error));
+    IDXI_TRY(check_counts(combining, error));
+    combination->output->segment.fingerprints = combining->tables[0].fingerprints;
+    for (size_t i = 0; i < combining->form.scheme->table_count; i++)
+        combination->table_bytes += combining->tables[i].bytes;
+    return idxi_output_finish_map(combination->output, &combination->documents_bytes, error);
+}
+
+enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_error *error) {
+    const struct idx_scheme *scheme = &combination->form->scheme;
+    struct combining combining = {
+        .combination = combination,
+        .manifest = combination->form->manifest,
+        .form = {.scheme = scheme,
+                 .key_memory = idxi_memory_of_keys(combination->memory_bytes, combination->threads),
+                 .progress = combination->progress},
+        .tables = calloc(scheme->table_count, sizeof *combining.tables),
+    };
+    enum idx_status status = combining.tables == NULL ? idxi_fail_memory(error) : combine(&combining, error);
+    free(combining.tables);
+    return status;
+}

@@ -1,0 +1,308 @@
+/* compact.c: turns what is pending, and some of the newest segments, into one segment, beside readers and the writer.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/base/memory.h"
+#include "libidx/change/combine.h"
+#include "libidx/change/compact.h"
+#include "libidx/change/index_lock.h"
+#include "libidx/change/purge.h"
+#include "libidx/log/log_writer.h"
+#include "libidx/view/live.h"
+
+#define NUMBER_DIGITS 6
+#define MAX_NUMBER 999999
+
+struct compaction {
+    struct idx_compact_options options;
+    struct idx_index *index; /* the view that is compacted */
+    int lock;
+    size_t first; /* segment that becomes part of the new one; the number of segments for none */
+    struct idxi_combination combination;
+    struct idxi_progress progress;
+    struct idxi_output output;
+    bool switched;
+    struct idx_compact_summary summary;
+};
+
+/* ---- Folders of segments ---- */
+
+static bool is_segment_name(const char *name) {
+    size_t digits = 0;
+    while (isdigit((unsigned char)name[digits])) digits++;
+    return digits == NUMBER_DIGITS && name[digits] == '\0';
+}
+
+static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
+    unsigned long number = strtoul(name, NULL, 10);
+    for (size_t i = 0; i < manifest->segment_count; i++) {
+        if (manifest->segments[i].number == number) return true;
+    }
+    return false;
+}
+
+/* Removes folders of segments that the manifest does not have: those of compactions that were killed, or that became
+ * part of another. First the index's folder is synced, so that the disk knows the manifest that was read. */
+static enum idx_status remove_unlisted(const struct idx_index *index, size_t *removed, struct idx_error *error) {
+    struct stat status;
+    IDXI_TRY(idxi_sync_folder(index->folder, index->path, error));
+    int folder = openat(index->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+    if (entries == NULL) {
+        enum idx_status failed = idxi_fail_system(error, errno, index->path, "list");
+        if (folder >= 0) close(folder);
+        return failed;
+    }
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        if (!is_segment_name(entry->d_name) || is_listed(index->manifest, entry->d_name)) continue;
+        idxi_remove_tree(folder, entry->d_name);
+        *removed += fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0;
+    }
+    closedir(entries);
+    return IDX_OK;
+}
+
+/* By the index's folder, since another index may have come to stand at its path. */
+static void remove_segment(const struct idx_index *index, uint32_t number) {
+    char name[IDXI_NAME_BYTES];
+    idxi_segment_name(number, name);
+    idxi_remove_tree(index->folder, name);
+}
+
+/* A number that no segment has, above them all where there is one. */
+static uint32_t choose_number(const struct idxf_manifest *manifest) {
+    uint32_t number = 1;
+    for (size_t i = 0; i < manifest->segment_count; i++) {
+        if (manifest->segments[i].number >= number) number = manifest->segments[i].number + 1;
+    }
+    if (number <= MAX_NUMBER) return number;
+    for (number = 1;; number++) {
+        bool taken = false;
+        for (size_t i = 0; i < manifest->segment_count; i++) taken |= manifest->segments[i].number == number;
+        if (!taken) return number;
+    }
+}
+
+/* ---- What is to be done ---- */
+
+static uint64_t count_records(const struct idx_index *index) {
+    return index->pending.pending.last - index->pending.pending.after;
+}
+
+static uint64_t size_of(const struct idxi_segment *segment) {
+    const struct idxf_manifest_segment *entry = &segment->entry;
+    return (entry->documents > 0 ? entry->documents : entry->fingerprints) + entry->removed;
+}
+
+/* Sets growth[i] to how many times segment i is as large as all that is newer, for those before segment `end`; less
+ * than one more time than that. */
+static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
+    uint64_t newer = count_records(index);
+    for (size_t i = index->open_segments; i-- > 0; newer += size_of(index->segments[i]))
+        if (i < end) growth[i] = size_of(index->segments[i]) / (newer + 1);
+}
+
+static size_t choose_first(const struct compaction *compaction) {
+    const struct idx_index *index = compaction->index;
+    size_t most = compaction->options.max_segments, first = 0;
+    size_t end = index->open_segments - (count_records(index) == 0); /* segments before the newest part */
+    uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
+    if (compaction->options.all) return 0;
+    measure_growth(index, end, growth);
+    if (end + 1 > most) {
+        uint64_t least = UINT64_MAX;
+        for (size_t i = 0; i < most; i++) least = growth[i] < least ? growth[i] : least;
+        if (least > limit) limit = least;
+    }
+    while (first < end && growth[first] > limit) first++;
+    return first;
+}
+
+static bool is_needed(const struct compaction *compaction) {
+    return count_records(compaction->index) > 0 || compaction->index->open_segments - compaction->first > 1;
+}
+
+/* ---- The new segment ---- */
+
+static enum idx_status write_segment(struct compaction *compaction, struct idx_error *error) {
+    const struct idx_index *index = compaction->index;
+    struct idxi_output *output = &compaction->output;
+    struct idxi_combination *combination = &compaction->combination;
+    combination->form = index;
+    combination->memory_bytes = compaction->options.memory_bytes;
+    combination->threads = compaction->options.threads;
+    combination->progress = &compaction->progress;
+    combination->output = output;
+    IDXI_TRY(idxi_purge_views(&compaction->index, 1, compaction->first, combination, error));
+    IDXI_TRY(idxi_output_open_segment(output, index->path, choose_number(index->manifest),
+                                      compaction->options.temporary_folder, (enum idx_id_type)index->manifest->id_type,
+                                      error));
+    IDXI_TRY(idxi_combine(combination, error));
+    return idxi_purge_write(index, compaction->first, &output->segment, output->segment_folder, output->segment_path,
+                            error);
+}
+
+/* Whether the index stands where it did, so that all files of the segment came into it. */
+static enum idx_status check_place(const struct idx_index *index, struct idx_error *error) {
+    bool replaced;
+    IDXI_TRY(idx_replaced(index, &replaced, error));
+    if (!replaced) return IDX_OK;
+    return idxi_fail(error, IDX_IO_ERROR, index->path,
+                     "was moved away while it was compacted: nothing changed; compact it where it is now");
+}
+
+static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
+    const struct idx_index *index = compaction->index;
+    IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
+    IDXI_TRY(check_place(index, error));
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    if (manifest == NULL) return idxi_fail_memory(error);
+    *manifest = *index->manifest;
+    manifest->sequence = index->pending.pending.last;
+    manifest->segments[compaction->first] = compaction->output.segment;
+    manifest->segment_count = (uint32_t)compaction->first + 1;
+    enum idx_status status =
+        idxi_output_switch(&compaction->output, index->folder, index->path, manifest, &compaction->switched, error);
+    free(manifest);
+    return status;
+}
+
+/* ---- Behind the switch ---- */
+
+static void remove_sources(const struct compaction *compaction) {
+    const struct idx_index *index = compaction->index;
+    for (size_t i = compaction->first; i < index->open_segments; i++)
+        remove_segment(index, index->segments[i]->entry.number);
+}
+
+/* Deletes the records that are in segments now, where there is no writer: one does it itself. One that comes meanwhile
+ * waits, as the lock is shared; nobody else who does comes, under the lock of compaction. What stays is passed over. */
+static void trim_log(const struct compaction *compaction) {
+    const struct idx_index *index = compaction->index;
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    struct idxi_log_writer *log;
+    int lock = -1;
+    if (!idxi_tail_has_log(index->tail)) return;
+    if (idxi_lock_for_a_moment(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
+    if (idxi_log_writer_open(&log, index->folder, index->path, &rules, index->pending.pending.last, NULL) == IDX_OK)
+        idxi_log_writer_close(log);
+    idxi_lock_close(lock);
+}
+
+/* ---- The whole ---- */
+
+static enum idx_status check_options(const struct idx_compact_options *options, struct idx_error *error) {
+    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
+                         IDX_MAX_THREADS);
+    if (options->max_segments < 1 || options->max_segments > IDXF_MAX_SEGMENTS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u segments: it must be 1 to %d", options->max_segments,
+                         IDXF_MAX_SEGMENTS);
+    return IDX_OK;
+}
+
+static void summarise(struct compaction *compaction) {
+    const struct idxf_manifest_segment *segment = &compaction->output.segment;
+    struct idx_compact_summary *summary = &compaction->summary;
+    summary->changed = true;
+    summary->segments = compaction->first + 1;
+    summary->merged = compaction->combination.source_count;
+    summary->records = count_records(compaction->index);
+    summary->documents = segment->documents;
+    summary->fingerprints = segment->fingerprints;
+    summary->removals = segment->removed;
+}
+
+static enum idx_status compact(struct compaction *compaction, struct idx_error *error) {
+    IDXI_TRY(remove_unlisted(compaction->index, &compaction->summary.leftovers, error));
+    compaction->first = choose_first(compaction);
+    compaction->summary.segments = compaction->index->open_segments;
+    bool needed = is_needed(compaction);
+    if (needed) {
+        IDXI_TRY(write_segment(compaction, error));
+        IDXI_TRY(switch_manifest(compaction, error));
+        summarise(compaction);
+        remove_sources(compaction);
+    }
+    trim_log(compaction); /* also what another one, that was killed, or beside which a writer was, left */
+    return IDX_OK;
+}
+
+/* Opens what stands at a path, locked. */
+static enum idx_status open_index(struct compaction *compaction, const char *path, struct idx_error *error) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    options.residence = IDX_RESIDENCE_NONE;
+    IDXI_TRY(idx_open(&compaction->index, path, &options, error));
+    return idxi_lock_index(&compaction->lock, IDXI_COMPACT_LOCK_NAME, &compaction->index, error);
+}
+
+/* Locks the index that is open. */
+static enum idx_status lock_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
+    const struct idx_index *index = compaction->index;
+    IDXI_TRY(idxi_lock_open(&compaction->lock, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
+    return idx_replaced(index, outdated, error);
+}
+
+/* Compacts what stands at `path`, or for NULL the index that is open. */
+static enum idx_status run(struct compaction *compaction, const char *path, struct idx_error *error) {
+    bool outdated = false;
+    IDXI_TRY(check_options(&compaction->options, error));
+    IDXI_TRY(idxi_memory_settle(&compaction->options.memory_bytes, error));
+    idxi_progress_init(&compaction->progress, compaction->options.progress, compaction->options.context);
+    IDXI_TRY(path != NULL ? open_index(compaction, path, error) : lock_index(compaction, &outdated, error));
+    if (outdated) return IDX_OK;
+    IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_MERGING, 0, error));
+    return compact(compaction, error);
+}
+
+static void free_compaction(struct compaction *compaction) {
+    if (compaction->output.segment_path != NULL && !compaction->switched)
+        remove_segment(compaction->index, compaction->output.segment.number);
+    idxi_output_close(&compaction->output);
+    idxi_purge_free(&compaction->combination);
+    idxi_lock_close(compaction->lock);
+    idx_close(compaction->index);
+    free(compaction);
+}
+
+static struct compaction *new_compaction(const struct idx_compact_options *options) {
+    struct compaction *compaction = calloc(1, sizeof *compaction);
+    if (compaction == NULL) return NULL;
+    compaction->options = (struct idx_compact_options)IDX_COMPACT_OPTIONS_INIT;
+    if (options != NULL)
+        memcpy(&compaction->options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    compaction->lock = compaction->output.segment_folder = compaction->output.temporary_folder = -1;
+    return compaction;
+}
+
+enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_options *options,
+                             struct idx_error *error) {
+    struct compaction *compaction = new_compaction(options);
+    if (compaction == NULL) {
+        idx_close(index);
+        return idxi_fail_memory(error);
+    }
+    compaction->index = index;
+    enum idx_status status = run(compaction, NULL, error);
+    free_compaction(compaction);
+    return status;
+}
+
+enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
+                            struct idx_compact_summary *summary, struct idx_error *error) {
+    struct compaction *compaction = new_compaction(options);
+    if (compaction == NULL) return idxi_fail_memory(error);
+    enum idx_status status = run(compaction, path, error);
+    if (status == IDX_OK && summary != NULL) *summary = compaction->summary;
+    free_compaction(compaction);
+    return status;
+}

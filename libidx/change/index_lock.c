@@ -1,0 +1,38 @@
+/* index_lock.c: see index_lock.h. */
+#include "libidx/change/index_lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "libidx/base/error.h"
+
+bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index) {
+    struct stat ours, theirs;
+    return fstat(lock, &ours) == 0 && fstatat(index->folder, name, &theirs, 0) == 0 && ours.st_dev == theirs.st_dev &&
+           ours.st_ino == theirs.st_ino;
+}
+
+/* Makes the view the newest one. */
+static enum idx_status renew(struct idx_index **index, bool *renewed, struct idx_error *error) {
+    struct idx_index *newer;
+    IDXI_TRY(idx_refresh(*index, &newer, error));
+    *renewed = newer != NULL;
+    if (newer == NULL) return IDX_OK;
+    idx_close(*index);
+    *index = newer;
+    return IDX_OK;
+}
+
+enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error) {
+    for (;;) {
+        bool renewed;
+        enum idx_status locked = idxi_lock_open(lock, name, (*index)->folder, (*index)->path, error);
+        if (locked != IDX_OK && locked != IDX_NOT_FOUND) return locked; /* the latter: the folder is deleted */
+        enum idx_status status = renew(index, &renewed, error);
+        if (status == IDX_OK && locked == IDX_OK && idxi_lock_is_of(*lock, name, *index)) return IDX_OK;
+        idxi_lock_close(*lock);
+        *lock = -1;
+        if (status != IDX_OK) return status;
+        if (locked != IDX_OK && !renewed) return locked;
+    }
+}

@@ -1,0 +1,200 @@
+/* merge.c: makes one index of several, table by table and map by map, by merging what is in order already (combine.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/lock.h"
+#include "libidx/base/memory.h"
+#include "libidx/base/recipe.h"
+#include "libidx/change/combine.h"
+#include "libidx/change/purge.h"
+
+struct merge {
+    struct idx_merge_options options;
+    struct idx_index **indexes;
+    size_t index_count;
+    struct idxi_combination combination; /* of all that they have */
+    struct idxi_progress progress;
+    struct idxi_output output;
+    int locks[2]; /* of an input that is to be replaced */
+};
+
+/* ---- Opening ---- */
+
+/* What a sentence says that two indexes differ in; NULL where they match. */
+static const char *find_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
+    if (a->bits != b->bits) return "bits";
+    if (a->k != b->k) return "k";
+    if (a->id_type != b->id_type) return "ID type";
+    if (a->by_id != b->by_id) return "maps from IDs (by-id)";
+    if (!idx_recipe_matches(a->recipe, b->recipe, NULL)) return "recipe";
+    if (a->table_count != b->table_count) return "scheme";
+    for (size_t i = 0; i < a->table_count; i++) {
+        if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return "scheme";
+    }
+    return NULL;
+}
+
+/* Compares an index with those before it. */
+static enum idx_status check_match(const struct merge *merge, const struct idx_index *index, struct idx_error *error) {
+    const struct idx_index *first = merge->indexes[0];
+    const char *difference = find_difference(first->manifest, index->manifest);
+    if (difference != NULL)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
+                         "can't be merged with %s, since they differ in their %s: build one of them anew", first->path,
+                         difference);
+    for (size_t i = 0; i + 1 < merge->index_count; i++) {
+        if (memcmp(merge->indexes[i]->manifest->uuid, index->manifest->uuid, IDXF_UUID_BYTES) == 0)
+            return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "is the same index as %s: give each index once",
+                             merge->indexes[i]->path);
+    }
+    return IDX_OK;
+}
+
+static bool stands_at(const char *path, const struct idx_index *index) {
+    struct stat there, ours;
+    return stat(path, &there) == 0 && fstat(index->folder, &ours) == 0 && there.st_dev == ours.st_dev &&
+           there.st_ino == ours.st_ino;
+}
+
+static void unlock(struct merge *merge) {
+    for (size_t i = 0; i < 2; i++) {
+        idxi_lock_close(merge->locks[i]);
+        merge->locks[i] = -1;
+    }
+}
+
+/* An index that is to be replaced has neither writer nor compaction until it is: what they made would be lost. Then the
+ * view, which is brought up to date, has all. As publishing does, passes over locks where there can be none. */
+static enum idx_status lock_replaced(struct merge *merge, const char *path, struct idx_index **index,
+                                     struct idx_error *error) {
+    static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
+    struct idx_index *newer = *index;
+    while (newer != NULL && stands_at(path, *index)) {
+        unlock(merge);
+        for (size_t i = 0; i < 2; i++) {
+            enum idx_status status = idxi_lock_share(&merge->locks[i], names[i], (*index)->folder, path, error);
+            if (status == IDX_BUSY || status == IDX_OUT_OF_MEMORY) return status;
+        }
+        IDXI_TRY(idx_refresh(*index, &newer, error));
+        if (newer == NULL) continue;
+        idx_close(*index);
+        *index = newer;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status open_indexes(struct merge *merge, const char *path, const char *const *paths, size_t count,
+                                    struct idx_error *error) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    options.residence = IDX_RESIDENCE_NONE;
+    merge->indexes = calloc(count + 1, sizeof(struct idx_index *));
+    if (merge->indexes == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        struct idx_index **index = &merge->indexes[i];
+        IDXI_TRY(idx_open(index, paths[i], &options, error));
+        merge->index_count = i + 1;
+        if (merge->options.replace) IDXI_TRY(lock_replaced(merge, path, index, error));
+        if (i > 0) IDXI_TRY(check_match(merge, *index, error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status check_options(const struct idx_merge_options *options, size_t count, struct idx_error *error) {
+    if (count == 0) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no index to merge");
+    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
+                         IDX_MAX_THREADS);
+    return IDX_OK;
+}
+
+/* ---- The whole ---- */
+
+static enum idx_status list_sources(struct merge *merge, struct idx_error *error) {
+    idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
+    merge->combination.progress = &merge->progress;
+    return idxi_purge_views(merge->indexes, merge->index_count, 0, &merge->combination, error);
+}
+
+static enum idx_status write_all(struct merge *merge, struct idx_error *error) {
+    merge->combination.form = merge->indexes[0];
+    merge->combination.memory_bytes = merge->options.memory_bytes;
+    merge->combination.threads = merge->options.threads;
+    merge->combination.output = &merge->output;
+    return idxi_combine(&merge->combination, error);
+}
+
+static enum idx_status publish(struct merge *merge, struct idx_error *error) {
+    struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
+    if (manifest == NULL) return idxi_fail_memory(error);
+    *manifest = *merge->indexes[0]->manifest;
+    manifest->sequence = 0;
+    for (size_t i = 1; i < merge->index_count; i++) {
+        if (strcmp(manifest->recipe, merge->indexes[i]->manifest->recipe) != 0)
+            manifest->recipe[idxi_recipe_identity(manifest->recipe)] = '\0';
+    }
+    enum idx_status status = idxi_progress_begin(&merge->progress, IDX_PHASE_PUBLISHING, 0, error);
+    if (status == IDX_OK) status = idxi_output_publish(&merge->output, &merge->indexes[0]->scheme, manifest, error);
+    free(manifest);
+    return status;
+}
+
+/* Whether the recipes of any two inputs name different versions of ICU; those that name none differ from no other. */
+static bool mixes_icu(const struct merge *merge) {
+    bool same = true;
+    for (size_t i = 1; i < merge->index_count && same; i++) {
+        for (size_t j = 0; j < i && same; j++)
+            idx_recipe_matches(merge->indexes[i]->manifest->recipe, merge->indexes[j]->manifest->recipe, &same);
+    }
+    return !same;
+}
+
+static void summarise(const struct merge *merge, struct idx_build_summary *summary) {
+    *summary = (struct idx_build_summary){.documents = merge->output.segment.documents,
+                                          .fingerprints = merge->output.segment.fingerprints,
+                                          .table_bytes = merge->combination.table_bytes,
+                                          .documents_bytes = merge->combination.documents_bytes,
+                                          .by_id_bytes = merge->combination.by_id.bytes,
+                                          .tables = merge->indexes[0]->scheme.table_count,
+                                          .leftovers = merge->output.publication.leftovers,
+                                          .mixed_icu = mixes_icu(merge)};
+    strcpy(summary->scheme, merge->indexes[0]->scheme.name);
+}
+
+static enum idx_status run(struct merge *merge, const char *path, const char *const *paths, size_t count,
+                           struct idx_error *error) {
+    IDXI_TRY(check_options(&merge->options, count, error));
+    IDXI_TRY(idxi_memory_settle(&merge->options.memory_bytes, error));
+    IDXI_TRY(open_indexes(merge, path, paths, count, error));
+    IDXI_TRY(list_sources(merge, error));
+    IDXI_TRY(idxi_output_open(&merge->output, path, merge->options.replace, NULL,
+                              (enum idx_id_type)merge->indexes[0]->manifest->id_type, error));
+    IDXI_TRY(write_all(merge, error));
+    return publish(merge, error);
+}
+
+static void free_merge(struct merge *merge) {
+    idxi_output_close(&merge->output);
+    unlock(merge);
+    while (merge->index_count > 0) idx_close(merge->indexes[--merge->index_count]);
+    free(merge->indexes);
+    idxi_purge_free(&merge->combination);
+    free(merge);
+}
+
+enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
+                          const struct idx_merge_options *options, struct idx_build_summary *summary,
+                          struct idx_error *error) {
+    struct merge *merge = calloc(1, sizeof *merge);
+    if (merge == NULL) return idxi_fail_memory(error);
+    merge->options = (struct idx_merge_options)IDX_MERGE_OPTIONS_INIT;
+    if (options != NULL)
+        memcpy(&merge->options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    merge->output.segment_folder = merge->output.temporary_folder = merge->locks[0] = merge->locks[1] = -1;
+    enum idx_status status = run(merge, path, inputs, count, error);
+    if (status == IDX_OK && summary != NULL) summarise(merge, summary);
+    free_merge(merge);
+    return status;
+}

@@ -1,0 +1,353 @@
+/* clusters.c: from pairs of fingerprints to clusters (idx_clusters). Fingerprints are numbered by preference, so that
+ * of two the one with the smaller number represents the other. Pairs are sorted by one end and then by the other, while
+ * the list of fingerprints with their numbers, in the same order, is gone through beside them; what is left of a pair
+ * are two numbers, and of the clusters a number for each fingerprint. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/memory.h"
+#include "libidx/clusters/cluster_visit.h"
+#include "libidx/clusters/document_groups.h"
+#include "libidx/clusters/numbering.h"
+#include "libidx/lookup/search.h"
+
+/* The memory is shared by the pairs that are sorted by one end, those by the other, the list of fingerprints, and what
+ * finds pairs. */
+#define SHARES 4
+
+struct clustering {
+    const struct idx_index *index;
+    struct idx_cluster_options options;
+    struct idxi_sorter_options sorting;
+    struct idxi_progress progress;
+    struct idxi_progress silent; /* while idx_pairs tells how far it is */
+    struct idxi_numbering numbering;
+    struct idxi_sorter pairs, others; /* by the first end and the second; then fingerprints and documents, by cluster */
+    uint32_t *roots;  /* by number: another of the cluster with a smaller one, or itself; at last the representative */
+    uint64_t *listed; /* a bit for each representative: whether its cluster is given */
+    int folder;
+};
+
+/* ---- Pairs ---- */
+
+struct taking {
+    struct idxi_sorter *pairs;
+    enum idx_status status;
+    struct idx_error *error;
+};
+
+/* An idx_pairs_visitor. */
+static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    struct taking *taking = context;
+    for (size_t i = 0; i < count && taking->status == IDX_OK; i++)
+        taking->status = idxi_sorter_put(taking->pairs, pairs[i].a, pairs[i].b, taking->error);
+    return taking->status == IDX_OK;
+}
+
+/* Sorts all pairs by their first ends. */
+static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
+    const struct idx_cluster_options *options = &clustering->options;
+    struct taking taking = {&clustering->pairs, IDX_OK, error};
+    struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
+    joining.distance = options->distance;
+    joining.threads = options->threads;
+    joining.memory_bytes = options->memory_bytes / SHARES;
+    if (joining.memory_bytes < IDX_MIN_MEMORY_BYTES) joining.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    joining.progress = options->progress;
+    joining.context = options->context;
+    IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
+    clustering->pairs.options.progress = &clustering->silent;
+    IDXI_TRY(idx_pairs(clustering->index, &joining, take_pairs, &taking, error));
+    clustering->pairs.options.progress = &clustering->progress;
+    IDXI_TRY(taking.status);
+    return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
+}
+
+/* Goes on in the list of fingerprints, as far as to this one, and gives its number. */
+static enum idx_status find_number(const struct clustering *clustering, struct idxi_reading *numbers,
+                                   uint64_t fingerprint, uint64_t *number, struct idx_error *error) {
+    bool found;
+    size_t at;
+    for (;;) {
+        IDXI_TRY(idxi_reading_peek(numbers, &at, &found, error));
+        if (!found || numbers->fingerprints[at] >= fingerprint) break;
+        numbers->next++;
+    }
+    *number = numbers->values[at];
+    if (found && numbers->fingerprints[at] == fingerprint) return IDX_OK;
+    return idxi_fail(error, IDX_BAD_CONTENT, clustering->index->path,
+                     "its tables hold fingerprint %016llx, which its docs.mdb lacks: rebuild the index, or restore it "
+                     "from a copy",
+                     (unsigned long long)fingerprint);
+}
+
+/* Called for a pair that has a number in place of the end that it was sorted by. */
+typedef enum idx_status (*numbered_taker)(struct clustering *clustering, uint64_t number, uint64_t other,
+                                          struct idx_error *error);
+
+/* Ends a sorter of pairs, and puts numbers in place of the ends that they are sorted by. */
+static enum idx_status put_numbers(struct clustering *clustering, struct idxi_sorter *sorter, numbered_taker take,
+                                   struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream, *pairs;
+    struct idxi_reading reading, numbers;
+    uint64_t number;
+    bool found;
+    size_t at;
+    IDXI_TRY(idxi_sorter_end(sorter, &pairs, error));
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&reading, pairs, &clustering->progress);
+    idxi_reading_init(&numbers, list, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(find_number(clustering, &numbers, reading.fingerprints[at], &number, error));
+        IDXI_TRY(take(clustering, number, reading.values[at], error));
+    }
+}
+
+/* The pair is sorted by its second end next. */
+static enum idx_status take_first_end(struct clustering *clustering, uint64_t number, uint64_t other,
+                                      struct idx_error *error) {
+    return idxi_sorter_put(&clustering->others, other, number, error);
+}
+
+/* ---- Components ---- */
+
+/* The representative of what a number was joined with so far, halving the way there. */
+static uint32_t find_root(uint32_t *roots, uint32_t number) {
+    while (roots[number] != number) number = roots[number] = roots[roots[number]];
+    return number;
+}
+
+static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+    uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
+    (void)error;
+    roots[x > y ? x : y] = x > y ? y : x;
+    return IDX_OK;
+}
+
+/* ---- Stars ---- */
+
+/* Numbers of a pair, the smaller first: sorted by these next. */
+static enum idx_status take_second_end(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+    return idxi_sorter_put(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
+}
+
+/* All pairs with smaller numbers came before: so what is free now becomes a representative, and takes what is. */
+static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
+    uint32_t *roots = clustering->roots;
+    struct idxi_reading reading;
+    struct idxi_stream *pairs;
+    bool found;
+    size_t at;
+    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &pairs, error));
+    idxi_reading_init(&reading, pairs, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) return IDX_OK;
+        uint32_t a = (uint32_t)reading.fingerprints[at], b = (uint32_t)reading.values[at];
+        if (roots[a] == a && roots[b] == b) roots[b] = a;
+    }
+}
+
+/* ---- Both ---- */
+
+static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
+                              struct idx_error *error) {
+    idxi_sorter_close(sorter);
+    return idxi_sorter_open(sorter, options, error);
+}
+
+static enum idx_status join(struct clustering *clustering, struct idx_error *error) {
+    const struct idxi_sorter_options *sorting = &clustering->sorting;
+    bool star = clustering->options.method == IDX_CLUSTER_STAR;
+    IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
+    IDXI_TRY(put_numbers(clustering, &clustering->pairs, take_first_end, error));
+    IDXI_TRY(reopen(&clustering->pairs, sorting, error));
+    IDXI_TRY(put_numbers(clustering, &clustering->others, star ? take_second_end : unite, error));
+    idxi_sorter_close(&clustering->others);
+    return star ? make_stars(clustering, error) : IDX_OK;
+}
+
+/* Representatives have the smallest numbers of their clusters. */
+static void settle_roots(struct clustering *clustering) {
+    uint32_t *roots = clustering->roots;
+    for (uint64_t i = 0; i < clustering->numbering.count; i++) roots[i] = roots[roots[i]];
+}
+
+/* ---- Which clusters are given ---- */
+
+static void list_cluster(struct clustering *clustering, uint64_t root) {
+    clustering->listed[root / 64] |= UINT64_C(1) << root % 64;
+}
+
+static bool is_listed(const struct clustering *clustering, uint64_t root) {
+    return clustering->listed[root / 64] >> root % 64 & 1;
+}
+
+/* Those of fingerprints with several documents. */
+static enum idx_status list_shared(struct clustering *clustering, struct idxi_document_groups *groups,
+                                   struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream;
+    struct idxi_reading numbers;
+    struct idxi_document_group group;
+    uint64_t number;
+    bool found;
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&numbers, list, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(find_number(clustering, &numbers, group.fingerprint, &number, error));
+        if (group.count > 1) list_cluster(clustering, clustering->roots[number]);
+    }
+}
+
+static enum idx_status list_clusters(struct clustering *clustering, struct idx_error *error) {
+    struct idxi_document_groups groups;
+    for (uint64_t i = 0; i < clustering->numbering.count; i++) {
+        if (clustering->roots[i] != i) list_cluster(clustering, clustering->roots[i]);
+    }
+    if (clustering->index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
+    enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
+    if (status == IDX_OK) status = list_shared(clustering, &groups, error);
+    idxi_document_groups_close(&groups);
+    return status;
+}
+
+/* Sorts fingerprints and documents that are given by cluster, and counts the others. */
+static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *others,
+                                      struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream;
+    struct idxi_reading numbers;
+    uint64_t number, last = UINT64_MAX;
+    bool found;
+    size_t at;
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&numbers, list, &clustering->progress);
+    for (*others = 0;;) {
+        IDXI_TRY(idxi_reading_next(documents, &at, &found, error));
+        if (!found) return IDX_OK;
+        uint64_t fingerprint = documents->fingerprints[at];
+        IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
+        uint64_t root = clustering->roots[number], key = root << 32 | number;
+        if (!clustering->options.alone && !is_listed(clustering, root)) {
+            ++*others;
+            continue;
+        }
+        if (number != last) IDXI_TRY(idxi_sorter_put(&clustering->pairs, key, fingerprint, error));
+        IDXI_TRY(idxi_sorter_put(&clustering->others, key, documents->values[at], error));
+        last = number;
+    }
+}
+
+static enum idx_status sort_members(struct clustering *clustering, uint64_t *others, struct idx_error *error) {
+    struct idxi_document_groups groups;
+    IDXI_TRY(reopen(&clustering->pairs, &clustering->sorting, error));
+    IDXI_TRY(reopen(&clustering->others, &clustering->sorting, error));
+    enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
+    if (status == IDX_OK) status = sort_documents(clustering, &groups.reading, others, error);
+    idxi_document_groups_close(&groups);
+    return status;
+}
+
+static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
+                                 struct idx_cluster_summary *summary, struct idx_error *error) {
+    struct idxi_stream *members, *documents;
+    struct idxi_cluster_visit visiting = {.index = clustering->index,
+                                          .distance = clustering->options.distance,
+                                          .is_id_smallest =
+                                              clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
+                                              clustering->index->manifest->id_type == IDXF_ID_TEXT,
+                                          .visit = visit,
+                                          .context = visit_context,
+                                          .summary = summary};
+    uint64_t others;
+    IDXI_TRY(list_clusters(clustering, error));
+    IDXI_TRY(sort_members(clustering, &others, error));
+    idxi_numbering_close(&clustering->numbering);
+    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
+    IDXI_TRY(idxi_sorter_end(&clustering->others, &documents, error));
+    *summary = (struct idx_cluster_summary){.documents = others, .sizes = {others}};
+    return idxi_cluster_visit(&visiting, members, documents, &clustering->progress, error);
+}
+
+/* ---- The whole ---- */
+
+static enum idx_status check_options(struct clustering *clustering, struct idx_error *error) {
+    struct idx_cluster_options *options = &clustering->options;
+    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
+                         IDX_MAX_THREADS);
+    if ((unsigned)options->method > IDX_CLUSTER_STAR ||
+        (unsigned)options->representative > IDX_REPRESENTATIVE_SMALLEST_ID)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no such way to cluster");
+    if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
+    IDXI_TRY(idxi_check_distance(clustering->index, options->distance, error));
+    return idxi_memory_settle(&options->memory_bytes, error);
+}
+
+/* The folder of the index stands in the one that holds it, wherever that was moved to. */
+static enum idx_status open_folder(struct clustering *clustering, struct idx_error *error) {
+    const char *path = clustering->options.temporary_folder;
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    clustering->folder = path == NULL ? openat(clustering->index->folder, "..", flags) : open(path, flags);
+    clustering->sorting.path = path == NULL ? clustering->index->path : path;
+    if (clustering->folder >= 0) return IDX_OK;
+    return idxi_fail_system(error, errno, clustering->sorting.path, "open");
+}
+
+static enum idx_status reserve(struct clustering *clustering, struct idx_error *error) {
+    size_t count = (size_t)clustering->numbering.count;
+    clustering->roots = malloc((count + 1) * sizeof *clustering->roots);
+    clustering->listed = calloc(count / 64 + 1, sizeof *clustering->listed);
+    if (clustering->roots == NULL || clustering->listed == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < count; i++) clustering->roots[i] = (uint32_t)i;
+    return IDX_OK;
+}
+
+static enum idx_status run(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
+                           struct idx_cluster_summary *summary, struct idx_error *error) {
+    const struct idx_cluster_options *options = &clustering->options;
+    IDXI_TRY(check_options(clustering, error));
+    IDXI_TRY(open_folder(clustering, error));
+    clustering->sorting = (struct idxi_sorter_options){.with_values = true,
+                                                       .threads = options->threads,
+                                                       .memory = options->memory_bytes / SHARES,
+                                                       .folder = clustering->folder,
+                                                       .path = clustering->sorting.path,
+                                                       .progress = &clustering->progress};
+    idxi_progress_init(&clustering->progress, options->progress, options->context);
+    idxi_progress_init(&clustering->silent, NULL, NULL);
+    IDXI_TRY(idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error));
+    IDXI_TRY(idxi_numbering_open(&clustering->numbering, clustering->index, options->representative,
+                                 &clustering->sorting, options->memory_bytes, error));
+    IDXI_TRY(reserve(clustering, error));
+    IDXI_TRY(find_pairs(clustering, error));
+    IDXI_TRY(join(clustering, error));
+    settle_roots(clustering);
+    return visit_all(clustering, visit, visit_context, summary, error);
+}
+
+enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
+                             idx_cluster_visitor visit, void *visit_context, struct idx_cluster_summary *summary,
+                             struct idx_error *error) {
+    struct clustering clustering = {.index = index, .options = IDX_CLUSTER_OPTIONS_INIT, .folder = -1};
+    struct idx_cluster_summary made;
+    if (options != NULL)
+        memcpy(&clustering.options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    enum idx_status status = run(&clustering, visit, visit_context, &made, error);
+    if (status == IDX_OK && summary != NULL) *summary = made;
+    idxi_sorter_close(&clustering.pairs);
+    idxi_sorter_close(&clustering.others);
+    idxi_numbering_close(&clustering.numbering);
+    free(clustering.roots);
+    free(clustering.listed);
+    if (clustering.folder >= 0) close(clustering.folder);
+    return status;
+}

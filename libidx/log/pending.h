@@ -1,0 +1,106 @@
+/* pending.h: records in memory, found by distance, fingerprint and ID. Records are only ever appended, by one thread at
+ * a time, while any number of others look up in views of it: those never wait, and see the same for as long as they
+ * live. */
+#ifndef IDX_LIBIDX_PENDING_H
+#define IDX_LIBIDX_PENDING_H
+
+#include <idx.h>
+
+#include "format/record.h"
+#include "libidx/segment/removed.h"
+
+struct idxi_pending;
+
+/* What a look-up sees: the records with after < sequence <= last. Plain values, to be copied. */
+struct idxi_pending_view {
+    const struct idxi_pending *pending;
+    uint64_t after, last;
+};
+
+/* Makes an empty one, held once, for records behind `after`. `k` is the index's. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
+                                 uint64_t after, struct idx_error *error);
+
+/* Holds it once more, and once less: the last one frees it. NULL is fine. */
+void idxi_pending_hold(struct idxi_pending *pending);
+void idxi_pending_release(struct idxi_pending *pending);
+
+/* The records so far. From any thread. */
+uint64_t idxi_pending_last(const struct idxi_pending *pending);
+
+/* Appends the record after the last one, which must keep the rules; its ID is copied. One thread at a time. Nothing is
+ * changed on an error: IDX_OUT_OF_MEMORY, IDX_LIMIT (2^32 - 1 records; make a new one then, after compaction). */
+enum idx_status idxi_pending_append(struct idxi_pending *pending, const struct idxf_record *record,
+                                    struct idx_error *error);
+
+/* Asks memory for what appending the record reads and writes: worth it some records ahead. Who appends calls it. */
+void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record);
+
+/* Bytes allocated. From any thread. */
+size_t idxi_pending_bytes(const struct idxi_pending *pending);
+
+/* ---- Looking up: from any thread, no locks, no allocation ---- */
+
+/* Called for a match with query number `query`; returns false to stop. */
+typedef bool (*idxi_pending_visitor)(void *context, size_t query, const struct idx_match *match);
+
+/* Visits, for each of `count` queries in turn, every fingerprint within `distance` (up to k) that has a pending
+ * document, each once, in no particular order. Faster for many queries at once. Returns false where a visitor did. */
+bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
+                       idxi_pending_visitor visit, void *context);
+
+/* Asks memory for what finding the matches of a query reads: worth it some hundred nanoseconds ahead, for few queries.
+ */
+void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance);
+
+/* Whether a fingerprint has a pending document. */
+bool idxi_pending_holds(const struct idxi_pending_view *view, uint64_t fingerprint);
+
+/* What the records say of a fingerprint's documents in segments. */
+enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uint64_t fingerprint);
+
+/* Whether a document in the segments was removed. */
+bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id, size_t id_size);
+
+/* Whether this document is pending. */
+bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id,
+                               size_t id_size);
+
+/* Pending documents, one after the other, those added first first; of an integer ID given twice to one fingerprint,
+ * one.
+ */
+struct idxi_pending_cursor {
+    struct idxi_pending_view view;
+    uint32_t next, floor; /* private */
+    uint64_t sequence;    /* of the record that idxi_pending_next gave last */
+};
+
+/* Those of a fingerprint. idxi_pending_next sets *id, which lives as long as the pending records do, and returns
+ * false behind the last one. */
+void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t fingerprint,
+                            struct idxi_pending_cursor *cursor);
+bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size);
+
+/* The ID of record `number` of the view, from 0 on; one without has 0 bytes. */
+void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size);
+
+/* The fingerprints of the pending documents with an ID, newest first: a fingerprint comes once for each document. */
+void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
+                               struct idxi_pending_cursor *cursor);
+bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint);
+
+/* Visits all records of the view, in order: what compaction reads. Returns what the visitor did, where it is not
+ * IDX_OK. */
+typedef enum idx_status (*idxi_pending_record_visitor)(void *context, uint64_t sequence,
+                                                       const struct idxf_record *record, struct idx_error *error);
+enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
+                                   void *context, struct idx_error *error);
+
+/* ---- For tests ---- */
+
+/* The ways to scan candidates, the fastest last. */
+typedef uint64_t idxi_pending_scan(const uint64_t *fingerprints, size_t count, uint64_t query, unsigned distance);
+#define IDXI_PENDING_SCANS 3
+size_t idxi_pending_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]);
+
+#endif

@@ -1,0 +1,258 @@
+/* batch.c: batches of queries to an open index: which way they are answered, and the ways that are not rooms of their
+ * own: probing, and streaming the index's fingerprints past the queries. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "libidx/base/memory.h"
+#include "libidx/lookup/batch.h"
+#include "libidx/lookup/query_tables.h"
+#include "libidx/lookup/search.h"
+#include "libidx/lookup/sweep.h"
+
+/* What things take, on a core of a typical server, in nanoseconds; see also sweep.c and query_tables.c. */
+#define PROBE_TIME 90.0   /* a probe of one query after the other, a look-up's next ones asked for ahead */
+#define DECODE_TIME 2.0   /* a fingerprint, decoded and permuted back */
+#define INSERT_TIME 300.0 /* a query, put into the tables past which fingerprints stream */
+
+struct batch {
+    const struct idx_index *index;
+    const uint64_t *queries;
+    size_t count;
+    struct idx_batch_options options;
+    struct idxi_results results;
+    struct idxi_progress progress;
+    struct idxi_query_tables *tables;
+    uint64_t part_size; /* fingerprints, about */
+    atomic_size_t next;
+    atomic_bool failed;
+    bool pending_alone; /* what is probed for */
+};
+
+/* ---- Options ---- */
+
+enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
+                                   struct idx_error *error) {
+    *options = given == NULL ? (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT : *given;
+    if (options->size != sizeof *options)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "options of another version of idx: rebuild the program");
+    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
+                         IDX_MAX_THREADS);
+    if ((unsigned)options->method > IDX_BATCH_STREAM)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no batch method %u", (unsigned)options->method);
+    return idxi_memory_settle(&options->memory_bytes, error);
+}
+
+/* ---- Probing ---- */
+
+/* Queries that a thread takes at a time. */
+#define TAKEN ((size_t)1024)
+
+struct prober {
+    struct idxi_search search;
+    struct idxi_finds finds;
+    struct idx_error *error;
+};
+
+static bool note_match(void *context, size_t query, const struct idx_match *match) {
+    struct prober *prober = context;
+    return idxi_results_find(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
+}
+
+static enum idx_status probe_some(struct batch *batch, struct prober *prober, struct idx_error *error) {
+    size_t begin;
+    while (!batch->failed && (begin = atomic_fetch_add(&batch->next, TAKEN)) < batch->count) {
+        size_t end = batch->count - begin < TAKEN ? batch->count : begin + TAKEN;
+        idxi_search_init(&prober->search, batch->index, batch->options.distance, batch->queries, note_match, prober,
+                         error);
+        IDXI_TRY(batch->pending_alone ? idxi_search_pending(&prober->search, begin, end)
+                                      : idxi_search_queries(&prober->search, begin, end));
+        if (prober->search.stopped) return error->status;
+        IDXI_TRY(idxi_progress_add(&batch->progress, batch->pending_alone ? 0 : end - begin, error));
+    }
+    return idxi_results_put(&prober->finds, error);
+}
+
+static enum idx_status probe(void *context, size_t number, struct idx_error *error) {
+    struct batch *batch = context;
+    struct prober *prober = calloc(1, sizeof *prober);
+    (void)number;
+    if (prober == NULL) return idxi_fail_memory(error);
+    prober->finds.results = &batch->results;
+    prober->error = error;
+    enum idx_status status = probe_some(batch, prober, error);
+    if (status != IDX_OK) batch->failed = true;
+    free(prober);
+    return status;
+}
+
+static enum idx_status run_probers(struct batch *batch, struct idx_error *error) {
+    return idxi_parallel(batch->options.threads, batch->options.threads, probe, batch, &batch->progress, error);
+}
+
+static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count, error));
+    return run_probers(batch, error);
+}
+
+/* ---- Merging ---- */
+
+static enum idx_status merge_all(struct batch *batch, struct idx_error *error) {
+    const struct idx_batch_options *options = &batch->options;
+    struct idxi_sweep_options sweep = {options->distance, options->threads, options->memory_bytes / 2,
+                                       &batch->progress};
+    uint64_t turns = 0;
+    for (size_t i = 0; i < batch->index->manifest->segment_count; i++) {
+        for (size_t j = 0; j < batch->index->probings[options->distance].count; j++)
+            turns += batch->index->segments[i]
+                         ->tables[batch->index->probings[options->distance].tables[j].table]
+                         .header.blocks > 0;
+    }
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * turns, error));
+    IDXI_TRY(idxi_sweep(batch->index, batch->queries, batch->count, &sweep, &batch->results, error));
+    batch->pending_alone = true;
+    return idxi_has_pending(batch->index) ? run_probers(batch, error) : IDX_OK;
+}
+
+/* ---- Streaming ---- */
+
+/* Parts of an index that threads take, and fingerprints that pass at a time. */
+#define PARTS 1024
+#define PASSING ((size_t)4096)
+
+struct streamer {
+    struct idxi_passing *passing;
+    size_t count;
+    uint64_t fingerprints[PASSING];
+    enum idx_status status;
+    struct idx_error *error;
+};
+
+static enum idx_status pass(struct streamer *streamer) {
+    size_t count = streamer->count;
+    streamer->count = 0;
+    return idxi_passing_add(streamer->passing, streamer->fingerprints, count, streamer->error);
+}
+
+static bool collect(void *context, const uint64_t *fingerprints, size_t count) {
+    struct streamer *streamer = context;
+    for (size_t i = 0; i < count; i++) {
+        streamer->fingerprints[streamer->count++] = fingerprints[i];
+        if (streamer->count == PASSING) streamer->status = pass(streamer);
+        if (streamer->status != IDX_OK) return false;
+    }
+    return true;
+}
+
+static enum idx_status stream_parts(struct batch *batch, struct streamer *streamer) {
+    size_t part;
+    struct idx_error *error = streamer->error;
+    while (!batch->failed && (part = atomic_fetch_add(&batch->next, 1)) < PARTS) {
+        IDXI_TRY(idx_visit_part(batch->index, (uint32_t)part, PARTS, collect, streamer, error));
+        if (streamer->status == IDX_OK) streamer->status = pass(streamer);
+        if (streamer->status != IDX_OK) return streamer->status;
+        IDXI_TRY(idxi_progress_add(&batch->progress, batch->part_size, error));
+    }
+    return idxi_passing_end(streamer->passing, error);
+}
+
+static enum idx_status stream(void *context, size_t number, struct idx_error *error) {
+    struct batch *batch = context;
+    struct streamer *streamer = calloc(1, sizeof *streamer);
+    enum idx_status status = streamer == NULL ? idxi_fail_memory(error) : IDX_OK;
+    uint64_t memory = batch->options.memory_bytes / 4 / batch->options.threads;
+    (void)number;
+    if (status == IDX_OK) status = idxi_passing_open(&streamer->passing, batch->tables, &batch->results, memory, error);
+    if (status == IDX_OK) {
+        streamer->error = error;
+        status = stream_parts(batch, streamer);
+        idxi_passing_close(streamer->passing);
+    }
+    if (status != IDX_OK) batch->failed = true;
+    free(streamer);
+    return status;
+}
+
+static uint64_t count_fingerprints(const struct idx_index *index) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
+        count += index->segments[i]->tables[0].header.fingerprints;
+    return count;
+}
+
+/* Queries [begin, end). */
+static enum idx_status stream_some(struct batch *batch, size_t begin, size_t end, struct idx_error *error) {
+    const struct idx_batch_options *options = &batch->options;
+    IDXI_TRY(idxi_query_tables_make(&batch->tables, batch->queries + begin, end - begin, begin,
+                                    batch->index->manifest->bits, options->distance, UINT64_MAX, error));
+    batch->next = 0;
+    enum idx_status status = idxi_parallel(options->threads, options->threads, stream, batch, &batch->progress, error);
+    idxi_query_tables_free(batch->tables);
+    return status;
+}
+
+/* Queries whose tables memory holds, or a few, stream at a time. */
+static size_t choose_streamed(const struct batch *batch) {
+    const struct idx_batch_options *options = &batch->options;
+    size_t count = batch->count < UINT32_MAX ? batch->count : UINT32_MAX - 1;
+    while (count > PASSING &&
+           idxi_passing_cost(count, batch->index->manifest->bits, options->distance).bytes > options->memory_bytes / 2)
+        count = count / 2 + 1;
+    return count;
+}
+
+static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
+    uint64_t all = count_fingerprints(batch->index);
+    size_t count = choose_streamed(batch), turns = count == 0 ? 0 : (batch->count - 1) / count + 1;
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, all * turns, error));
+    batch->part_size = all / PARTS;
+    for (size_t begin = 0; begin < batch->count; begin += count)
+        IDXI_TRY(stream_some(batch, begin, batch->count - begin < count ? batch->count : begin + count, error));
+    return IDX_OK;
+}
+
+/* ---- All ways ---- */
+
+static enum idx_batch_method choose_method(const struct batch *batch) {
+    const struct idx_index *index = batch->index;
+    const struct idx_batch_options *options = &batch->options;
+    double count = (double)batch->count, probes = 0;
+    for (size_t i = 0; i < index->probings[options->distance].count; i++) {
+        const struct idxi_probed *probed = &index->probings[options->distance].tables[i];
+        for (size_t segment = 0; segment < index->manifest->segment_count; segment++)
+            probes += idxi_count_probes(&index->segments[segment]->tables[probed->table], probed->radius);
+    }
+    struct idxi_passing_cost cost = idxi_passing_cost(batch->count, index->manifest->bits, options->distance);
+    double probing = count * probes * PROBE_TIME, merging = idxi_sweep_cost(index, batch->count, options->distance);
+    double streaming = (double)count_fingerprints(index) * (DECODE_TIME + cost.nanoseconds) + count * INSERT_TIME;
+    bool streams = choose_streamed(batch) == batch->count;
+    if (streams && streaming < fmin(probing, merging)) return IDX_BATCH_STREAM;
+    return merging < probing ? IDX_BATCH_MERGE : IDX_BATCH_PROBE;
+}
+
+static enum idx_status find_all(struct batch *batch, struct idx_error *error) {
+    switch (batch->options.method) {
+        case IDX_BATCH_PROBE: return probe_all(batch, error);
+        case IDX_BATCH_MERGE: return merge_all(batch, error);
+        default: return stream_all(batch, error);
+    }
+}
+
+enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
+                          const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
+                          struct idx_error *error) {
+    struct batch batch = {.index = index, .queries = queries, .count = count};
+    IDXI_TRY(idxi_batch_options(&batch.options, options, error));
+    if (batch.options.distance == UINT_MAX) batch.options.distance = index->manifest->k;
+    IDXI_TRY(idxi_check_distance(index, batch.options.distance, error));
+    IDXI_TRY(idxi_check_queries(index, queries, count, error));
+    if (batch.options.method == IDX_BATCH_AUTO) batch.options.method = choose_method(&batch);
+    idxi_progress_init(&batch.progress, batch.options.progress, batch.options.context);
+    enum idx_status status = idxi_results_open(&batch.results, queries, true, batch.options.threads,
+                                               batch.options.memory_bytes / 4, batch.options.temporary_folder, error);
+    if (status == IDX_OK) status = find_all(&batch, error);
+    if (status == IDX_OK) status = idxi_results_give(&batch.results, &batch.progress, visit, visit_context, error);
+    idxi_results_close(&batch.results);
+    return status;
+}

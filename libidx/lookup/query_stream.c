@@ -1,0 +1,116 @@
+/* query_stream.c: fingerprints of any origin, which stream past queries in memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/memory.h"
+#include "libidx/lookup/batch.h"
+#include "libidx/lookup/query_tables.h"
+
+struct idx_stream {
+    struct idx_batch_options options;
+    uint64_t *queries;
+    struct idxi_query_tables *tables;
+    struct idxi_passing *passings[IDX_MAX_THREADS]; /* one a thread */
+    struct idxi_results results;
+    bool results_open;
+    struct idxi_progress progress;
+    const uint64_t *fingerprints; /* being added */
+    size_t count;
+};
+
+static enum idx_status check(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
+                             struct idx_error *error) {
+    const struct idx_batch_options *options = &stream->options;
+    if (bits < 1 || bits > IDX_MAX_BITS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits: there can be 1 to %d", bits, IDX_MAX_BITS);
+    if (options->distance > IDX_MAX_K)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a distance of %u: it can be 0 to %d", options->distance,
+                         IDX_MAX_K);
+    if (options->method != IDX_BATCH_AUTO && options->method != IDX_BATCH_STREAM)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream knows no other method");
+    for (size_t i = 0; i < count; i++) {
+        if (bits < 64 && queries[i] >> bits != 0)
+            return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than %u bits",
+                             (unsigned long long)queries[i], bits);
+    }
+    return IDX_OK;
+}
+
+static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
+                                const struct idx_batch_options *given, struct idx_error *error) {
+    struct idx_batch_options *options = &stream->options;
+    IDXI_TRY(idxi_batch_options(options, given, error));
+    IDXI_TRY(check(stream, queries, count, bits, error));
+    stream->queries = malloc((count + 1) * sizeof *queries);
+    if (stream->queries == NULL) return idxi_fail_memory(error);
+    if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
+    stream->results_open = true;
+    IDXI_TRY(idxi_results_open(&stream->results, stream->queries, false, options->threads, options->memory_bytes / 4,
+                               options->temporary_folder, error));
+    IDXI_TRY(idxi_query_tables_make(&stream->tables, queries, count, 0, bits, options->distance,
+                                    options->memory_bytes / 2, error));
+    for (unsigned i = 0; i < options->threads; i++)
+        IDXI_TRY(idxi_passing_open(&stream->passings[i], stream->tables, &stream->results,
+                                   options->memory_bytes / 4 / options->threads, error));
+    idxi_progress_init(&stream->progress, options->progress, options->context);
+    return idxi_progress_begin(&stream->progress, IDX_PHASE_COMPARING, 0, error);
+}
+
+enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *queries, size_t count, unsigned bits,
+                                const struct idx_batch_options *options, struct idx_error *error) {
+    if (options == NULL) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream needs options: its distance");
+    struct idx_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) return idxi_fail_memory(error);
+    enum idx_status status = open_all(stream, queries, count, bits, options, error);
+    if (status == IDX_OK)
+        *result = stream;
+    else
+        idx_stream_close(stream);
+    return status;
+}
+
+/* Fingerprints that pass between two looks at whether the call was cancelled. */
+#define STEP ((size_t)1 << 16)
+
+static enum idx_status pass_slice(void *context, size_t number, struct idx_error *error) {
+    struct idx_stream *stream = context;
+    unsigned threads = stream->options.threads;
+    size_t step = stream->count / threads, end = number + 1 == threads ? stream->count : (number + 1) * step;
+    for (size_t at = number * step; at < end;) {
+        size_t count = end - at < STEP ? end - at : STEP;
+        IDXI_TRY(idxi_passing_add(stream->passings[number], stream->fingerprints + at, count, error));
+        IDXI_TRY(idxi_progress_add(&stream->progress, count, error));
+        at += count;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
+                               struct idx_error *error) {
+    unsigned threads = stream->options.threads;
+    stream->fingerprints = fingerprints;
+    stream->count = count;
+    return idxi_parallel(threads, threads, pass_slice, stream, &stream->progress, error);
+}
+
+static enum idx_status end_passing(void *context, size_t number, struct idx_error *error) {
+    struct idx_stream *stream = context;
+    return idxi_passing_end(stream->passings[number], error);
+}
+
+enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
+                                  struct idx_error *error) {
+    unsigned threads = stream->options.threads;
+    IDXI_TRY(idxi_parallel(threads, threads, end_passing, stream, &stream->progress, error));
+    return idxi_results_give(&stream->results, &stream->progress, visit, visit_context, error);
+}
+
+void idx_stream_close(struct idx_stream *stream) {
+    if (stream == NULL) return;
+    for (unsigned i = 0; i < IDX_MAX_THREADS; i++) idxi_passing_close(stream->passings[i]);
+    idxi_query_tables_free(stream->tables);
+    if (stream->results_open) idxi_results_close(&stream->results);
+    free(stream->queries);
+    free(stream);
+}

@@ -1,0 +1,36 @@
+/* range.h: what an index holds of one table in a range of permuted fingerprints, as an array. */
+#ifndef IDX_LIBIDX_RANGE_H
+#define IDX_LIBIDX_RANGE_H
+
+#include "libidx/view/index.h"
+
+/* A table, in all segments of an index. */
+struct idxi_ranges {
+    const struct idx_index *index;
+    size_t table;
+    uint64_t *counts; /* what idxi_range_load has given, of each segment */
+};
+
+/* A range, with both ends, and what is to hold it. */
+struct idxi_range {
+    uint64_t low, high;
+    uint64_t mask, value;   /* fingerprints whose bits of `mask` are not `value` are left out */
+    uint64_t *fingerprints; /* ascending, each once */
+    uint64_t *room;         /* of as many; used where there are several segments */
+    size_t capacity, count;
+};
+
+/* The least capacity of a range. */
+#define IDXI_MIN_RANGE_CAPACITY(segments) ((size_t)(segments)*2 * IDXF_DECODED_ROOM)
+
+/* Loads the fingerprints from `low` to `high`, as far as there is room: then `high` is lowered to the last one loaded.
+ * Each page is checked before its first use, unless the index was opened otherwise. `counts` (may be NULL) grow by what
+ * each segment has of it (use no mask then). Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. Any number
+ * of threads may load ranges of a table at a time, each with counts of its own. */
+enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error);
+
+/* About how many fingerprints there are from `low` to `high`, by the blocks that may hold them. */
+enum idx_status idxi_range_estimate(const struct idxi_ranges *ranges, uint64_t low, uint64_t high, uint64_t *count,
+                                    struct idx_error *error);
+
+#endif

@@ -1,0 +1,47 @@
+/* results.h: what a batch of queries finds, in any order and by any thread, and gives sorted and each once: in memory,
+ * and where that is too small, by way of temporary files. */
+#ifndef IDX_LIBIDX_RESULTS_H
+#define IDX_LIBIDX_RESULTS_H
+
+#include "libidx/streams/sorter.h"
+
+struct idxi_results {
+    const uint64_t *queries;
+    bool by_distance; /* a query's matches by distance, then fingerprint; else by fingerprint alone */
+    pthread_mutex_t mutex;
+    struct idxi_sorter sorter;
+    struct idxi_progress quiet; /* of sorting, which is not told */
+    int folder;
+};
+
+/* What one thread has found and not put yet. */
+#define IDXI_FINDS 512
+struct idxi_finds {
+    struct idxi_results *results;
+    size_t count;
+    uint64_t queries[IDXI_FINDS], fingerprints[IDXI_FINDS];
+};
+
+/* Takes about `memory` bytes. `folder`: for temporary files; NULL: /tmp. To be closed also after an error. Errors:
+ * IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder), IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_results_open(struct idxi_results *results, const uint64_t *queries, bool by_distance,
+                                  unsigned threads, uint64_t memory, const char *folder, struct idx_error *error);
+
+/* Puts what a thread has found, which has nothing left then. Any number of threads at a time. */
+enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error);
+
+/* Notes a match of query number `query`. */
+static inline enum idx_status idxi_results_find(struct idxi_finds *finds, size_t query, uint64_t fingerprint,
+                                                struct idx_error *error) {
+    finds->queries[finds->count] = query;
+    finds->fingerprints[finds->count++] = fingerprint;
+    return finds->count == IDXI_FINDS ? idxi_results_put(finds, error) : IDX_OK;
+}
+
+/* Gives all that was put, in the order of queries. Nothing can be put any more. */
+enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_progress *progress, idx_batch_visitor visit,
+                                  void *context, struct idx_error *error);
+
+void idxi_results_close(struct idxi_results *results);
+
+#endif

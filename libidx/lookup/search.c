@@ -1,0 +1,357 @@
+/* search.c: see search.h. The probes of a query, and of the queries after it, go through stages: the directory's line
+ * is asked for; the block is found and asked for; the blocks are searched, some side by side. So the waits for memory,
+ * or for a disk, overlap. */
+#include "libidx/lookup/search.h"
+
+#include <sys/mman.h>
+
+#define LINE_BYTES 64
+
+/* ---- Matches ---- */
+
+enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
+                                 struct idx_error *error) {
+    *repeated = idxi_first_live(index, fingerprint) > segment;
+    return *repeated ? IDX_OK : idxi_is_before(index, segment, fingerprint, repeated, error);
+}
+
+/* `query` and `found` are permuted. */
+static enum idx_status report(struct idxi_search *search, const struct idxi_probe *probe, uint64_t query,
+                              uint64_t found) {
+    uint64_t errors = idxf_unpermute(&probe->table->permutation, query ^ found);
+    bool earlier;
+    if (search->stopped || !idxi_owns(search->probing, probe->turn, errors)) return IDX_OK;
+    uint64_t fingerprint = idxf_unpermute(&probe->table->permutation, found);
+    IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &earlier, search->error));
+    if (earlier) return IDX_OK;
+    struct idx_match match = {fingerprint, (unsigned)__builtin_popcountll(errors)};
+    search->stopped = !search->take(search->context, probe->query, &match);
+    return IDX_OK;
+}
+
+/* ---- Stages ---- */
+
+/* Into the first cache, or the second, which waits for more lines at a time. */
+static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
+static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
+
+/* Asks the disk for the pages of all blocks up to those that may hold probe->high. */
+static enum idx_status read_ahead(const struct idxi_search *search, const struct idxi_probe *probe) {
+    const struct idxi_table *table = probe->table;
+    struct idxf_start last;
+    IDXI_TRY(idxi_table_find(table, probe->high, &last, search->error));
+    if (last.block == table->header.blocks) last.block--;
+    uint64_t begin = idxi_table_block_offset(table, probe->start.block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    uint64_t end = idxi_table_block_offset(table, last.block + 1);
+    madvise((void *)(uintptr_t)(table->map + begin), (size_t)(end - begin), MADV_WILLNEED);
+    return IDX_OK;
+}
+
+static enum idx_status ask_for_block(const struct idxi_search *search, const struct idxi_probe *probe) {
+    const struct idxi_table *table = probe->table;
+    if (probe->start.block == table->header.blocks) return IDX_OK;
+    if (table->on_disk) return read_ahead(search, probe);
+    const uint8_t *block = idxi_table_block(table, probe->start.block);
+    for (size_t at = 0; at < table->prefetched_bytes; at += LINE_BYTES) prefetch_block(block + at);
+    return IDX_OK;
+}
+
+/* Searches the chains that wait, which are of tables with one code. */
+static enum idx_status search_lanes(struct idxi_search *search) {
+    const struct idxf_decoder *decoder = search->lane_probes[0]->table->decoder;
+    unsigned align = 64 - decoder->bits;
+    idxf_search(decoder, &search->lanes, search->lane_count, search->distance, &search->hits);
+    search->lane_count = 0;
+    for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
+        const struct idxi_probe *probe = search->lane_probes[search->hits.lanes[i]];
+        IDXI_TRY(report(search, probe, probe->permuted, search->hits.fingerprints[i] << align));
+    }
+    return IDX_OK;
+}
+
+/* Adds a chain that is to be searched for a probe. */
+static inline enum idx_status add_lane(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
+                                       uint64_t key, uint64_t begin, uint64_t end) {
+    if (search->lane_count > 0 && search->lane_probes[0]->table->alike != probe->table->alike)
+        IDXI_TRY(search_lanes(search));
+    unsigned lane = search->lane_count++, align = 64 - probe->table->decoder->bits;
+    struct idxf_lanes *lanes = &search->lanes;
+    search->lane_probes[lane] = probe;
+    lanes->blocks[lane] = block;
+    lanes->keys[lane] = key;
+    lanes->begins[lane] = begin;
+    lanes->ends[lane] = end;
+    lanes->low[lane] = probe->low >> align;
+    lanes->high[lane] = probe->high >> align;
+    lanes->queries[lane] = probe->permuted >> align;
+    return search->lane_count == IDXF_LANES ? search_lanes(search) : IDX_OK;
+}
+
+/* Adds the chains of a block of several that may have what is sought. */
+static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
+                                  struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
+                                  enum idxf_fault *fault) {
+    struct idxf_chain chains[IDXF_MAX_CHAINS];
+    unsigned count = idxf_block_list_chains(probe->table->decoder, block, bounds, chains, fault);
+    if (count == 0) return IDX_OK;
+    *key = chains[count - 1].key;
+    for (unsigned i = 0; i < count; i++) {
+        if (chains[i].key < low) continue;
+        IDXI_TRY(add_lane(search, probe, block, chains[i].key, chains[i].begin, chains[i].end));
+        if (chains[i].key >= high) break;
+    }
+    return IDX_OK;
+}
+
+/* Adds what is to be searched of the probe's block, and of those after it up to the one whose key is beyond the range.
+ */
+static enum idx_status add_blocks(struct idxi_search *search, const struct idxi_probe *probe) {
+    const struct idxi_table *table = probe->table;
+    const struct idxf_decoder *decoder = table->decoder;
+    unsigned align = 64 - decoder->bits;
+    uint64_t above = probe->start.above >> align, low = probe->low >> align, high = probe->high >> align, key = above;
+    for (uint64_t block = probe->start.block; block < table->header.blocks && !search->stopped; block++) {
+        enum idxf_fault fault = IDXF_OK;
+        const uint8_t *bytes = idxi_table_block(table, block);
+        uint64_t offset = idxi_table_block_offset(table, block);
+        IDXI_TRY(idxi_table_check(table, offset, search->error));
+        if (decoder->chains > 1) {
+            IDXI_TRY(add_chains(search, probe, bytes, (struct idxf_bounds){above, 0}, low, high, &key, &fault));
+        } else {
+            struct idxf_anchor anchor = idxf_block_anchor(decoder, bytes, above);
+            key = anchor.key;
+            if (key < above) fault = IDXF_FAULT_ORDER;
+            if (key >= low)
+                IDXI_TRY(add_lane(search, probe, bytes, key, anchor.end, (uint64_t)table->header.block_size * 8));
+        }
+        if (fault != IDXF_OK) return idxi_fail_fault(search->error, fault, table->path, offset);
+        search->blocks_searched++;
+        if (key >= high) break;
+        above = key + 1;
+    }
+    return IDX_OK;
+}
+
+/* Probes before its use that a block comes from the second cache into the first. */
+#define AHEAD 8
+
+static const uint8_t *get_block(const struct idxi_probe *probe) {
+    bool has_block = probe->start.block < probe->table->header.blocks;
+    return idxi_table_block(probe->table, has_block ? probe->start.block : 0);
+}
+
+static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
+    for (size_t i = 0; i < group->count && !search->stopped; i++) {
+        if (i + AHEAD < group->count) prefetch(get_block(&group->probes[i + AHEAD]));
+        IDXI_TRY(add_blocks(search, &group->probes[i]));
+    }
+    if (search->lane_count > 0 && !search->stopped) IDXI_TRY(search_lanes(search));
+    search->lane_count = 0;
+    group->count = 0;
+    group->bytes = 0;
+    return IDX_OK;
+}
+
+/* Finds the blocks of the group that was begun, and asks for them; meanwhile the group before it is searched. */
+static enum idx_status end_group(struct idxi_search *search) {
+    struct idxi_group *group = search->beginning;
+    for (size_t i = 0; i < group->count; i++) {
+        struct idxi_probe *probe = &group->probes[i];
+        IDXI_TRY(idxi_table_find(probe->table, probe->low, &probe->start, search->error));
+    }
+    for (size_t i = 0; i < group->count; i++) IDXI_TRY(ask_for_block(search, &group->probes[i]));
+    IDXI_TRY(search_group(search, search->waiting));
+    search->beginning = search->waiting;
+    search->waiting = group;
+    return IDX_OK;
+}
+
+enum idx_status idxi_search_end(struct idxi_search *search) {
+    IDXI_TRY(end_group(search));
+    return search_group(search, search->waiting);
+}
+
+/* Begins a probe for the first `prefix` bits of `value`. */
+static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+                                   unsigned prefix) {
+    struct idxi_group *group = search->beginning;
+    struct idxi_probe *probe = &group->probes[group->count++];
+    uint64_t rest = idxf_low_bits(64 - prefix);
+    probe->table = turn->table;
+    probe->query = turn->query;
+    probe->turn = turn->number;
+    probe->low = value & ~rest;
+    probe->high = value | rest;
+    probe->permuted = turn->permuted;
+    prefetch(idxi_table_line(turn->table, value & ~rest));
+    group->bytes += turn->table->prefetched_bytes;
+    bool is_full = group->count == search->most || group->bytes >= search->most_bytes;
+    return is_full ? end_group(search) : IDX_OK;
+}
+
+/* The last bits of the prefix, the spared ones, are not flipped: so few fingerprints have the bits before them that
+ * they are searched for all of their values at once. */
+enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+                                   unsigned bit, unsigned radius) {
+    unsigned prefix = turn->table->prefix, flipped = prefix - turn->table->spared_bits;
+    if (radius == 0) return begin_probe(search, turn, value, prefix);
+    IDXI_TRY(begin_probe(search, turn, value, flipped));
+    while (bit > 64 - flipped && !search->stopped) {
+        bit--;
+        IDXI_TRY(idxi_search_probes(search, turn, value ^ UINT64_C(1) << bit, bit, radius - 1));
+    }
+    return IDX_OK;
+}
+
+double idxi_count_probes(const struct idxi_table *table, unsigned radius) {
+    unsigned flipped = radius == 0 ? 0 : table->prefix - table->spared_bits;
+    double sum = 0, patterns = 1;
+    for (unsigned i = 0; i <= radius && i <= flipped; i++) {
+        sum += patterns;
+        patterns = patterns * (flipped - i) / (i + 1);
+    }
+    return sum;
+}
+
+static enum idx_status search_query(struct idxi_search *search, size_t query) {
+    const struct idxi_table *tables = search->index->segments[search->segment]->tables;
+    for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
+        const struct idxi_probed *probed = &search->probing->tables[i];
+        const struct idxi_table *table = &tables[probed->table];
+        if (table->header.blocks == 0) continue;
+        struct idxi_turn turn = {table, query, i, idxf_permute(&table->permutation, search->queries[query])};
+        IDXI_TRY(idxi_search_probes(search, &turn, turn.permuted, 64, probed->radius));
+    }
+    return IDX_OK;
+}
+
+/* ---- Searches ---- */
+
+enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
+    if (distance <= index->manifest->k) return IDX_OK;
+    return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
+                     "answers distances up to %u, not %u: ask for less, or build an index with -k %u",
+                     index->manifest->k, distance, distance);
+}
+
+enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                   struct idx_error *error) {
+    unsigned bits = index->manifest->bits;
+    for (size_t i = 0; i < count; i++) {
+        if ((queries[i] & ~idxf_low_bits(bits)) == 0) continue;
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than the index's %u bits",
+                         (unsigned long long)queries[i], bits);
+    }
+    return IDX_OK;
+}
+
+void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
+                      const uint64_t *queries, idxi_match_taker take, void *context, struct idx_error *error) {
+    bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
+    search->index = index;
+    search->probing = &index->probings[distance];
+    search->distance = distance;
+    search->queries = queries;
+    search->take = take;
+    search->context = context;
+    search->error = error;
+    search->segment = 0;
+    search->stopped = false;
+    search->blocks_searched = 0;
+    search->lane_count = 0;
+    search->most = on_disk ? IDXI_DISK_GROUP : IDXI_MEMORY_GROUP;
+    search->most_bytes = on_disk ? SIZE_MAX : IDXI_MEMORY_GROUP_BYTES;
+    search->beginning = &search->groups[0];
+    search->waiting = &search->groups[1];
+    for (size_t i = 0; i < 2; i++) search->groups[i].count = search->groups[i].bytes = 0;
+}
+
+enum idx_status idxi_search_segments(struct idxi_search *search, size_t begin, size_t end) {
+    uint32_t segments = search->index->manifest->segment_count;
+    for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
+        for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
+        IDXI_TRY(idxi_search_end(search));
+    }
+    return IDX_OK;
+}
+
+/* ---- Pending fingerprints ---- */
+
+struct pending_search {
+    struct idxi_search *search;
+    size_t begin;
+    enum idx_status status;
+};
+
+/* A match that segments hold, too, was reported of them. */
+static bool report_pending(void *context, size_t query, const struct idx_match *match) {
+    struct pending_search *pending = context;
+    struct idxi_search *search = pending->search;
+    const struct idx_index *index = search->index;
+    bool before;
+    pending->status = idxi_is_before(index, index->open_segments, match->fingerprint, &before, search->error);
+    if (pending->status != IDX_OK) return false;
+    search->stopped = !before && !search->take(search->context, pending->begin + query, match);
+    return !search->stopped;
+}
+
+enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end) {
+    struct pending_search pending = {search, begin, IDX_OK};
+    if (search->stopped || !idxi_has_pending(search->index)) return IDX_OK;
+    idxi_pending_find(&search->index->pending.pending, search->queries + begin, end - begin, search->distance,
+                      report_pending, &pending);
+    return pending.status;
+}
+
+/* Up to so many queries, what is pending is asked for before segments are searched: it is there afterwards. */
+#define FETCHED_AHEAD 4
+
+enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
+    bool ahead = idxi_has_pending(search->index) && end - begin <= FETCHED_AHEAD;
+    for (size_t query = begin; query < end && ahead; query++)
+        idxi_pending_prefetch(&search->index->pending.pending, search->queries[query], search->distance);
+    IDXI_TRY(idxi_search_segments(search, begin, end));
+    return idxi_search_pending(search, begin, end);
+}
+
+/* ---- Single fingerprints ---- */
+
+/* Whether a chain has a number of as many bits as the index. */
+static bool has_number(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t number) {
+    struct idxf_lanes lanes = {.blocks = {chain->block},
+                               .keys = {chain->key},
+                               .begins = {chain->begin},
+                               .ends = {chain->end},
+                               .low = {number},
+                               .high = {number},
+                               .queries = {number}};
+    struct idxf_hits hits;
+    idxf_search(decoder, &lanes, 1, 0, &hits);
+    return hits.count > 0;
+}
+
+enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                      bool *contains, struct idx_error *error) {
+    const struct idxi_table *table = &index->segments[segment]->tables[0];
+    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), number = permuted >> (64 - table->header.bits);
+    struct idxf_start start;
+    *contains = false;
+    if (table->header.blocks == 0) return IDX_OK;
+    IDXI_TRY(idxi_table_find(table, permuted, &start, error));
+    struct idxf_bounds bounds = {start.above >> (64 - table->header.bits), 0};
+    for (uint64_t block = start.block; block < table->header.blocks; block++) {
+        struct idxf_chain chains[IDXF_MAX_CHAINS];
+        enum idxf_fault fault;
+        uint64_t offset = idxi_table_block_offset(table, block);
+        IDXI_TRY(idxi_table_check(table, offset, error));
+        unsigned count = idxf_block_list_chains(table->decoder, idxi_table_block(table, block), bounds, chains, &fault);
+        if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
+        for (unsigned i = 0; i < count; i++) {
+            if (chains[i].key < number) continue;
+            *contains = has_number(table->decoder, &chains[i], number);
+            return IDX_OK;
+        }
+        bounds.above = bounds.floor = chains[count - 1].key + 1;
+    }
+    return IDX_OK;
+}

@@ -1,0 +1,185 @@
+/* compare.c: see compare.h. */
+#include "libidx/pairs/compare.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "format/processor.h"
+
+/* ---- Portable, or with BMI2 ---- */
+
+IDXF_INLINE void compare_one(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) comparison->take(comparison, a, b[i]);
+    }
+}
+
+IDXF_INLINE void compare_within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+    for (size_t i = 0; i + 1 < count; i++) compare_one(comparison, a[i], a + i + 1, count - i - 1);
+}
+
+IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                 const uint64_t *b, size_t b_count) {
+    for (size_t i = 0; i < a_count; i++) compare_one(comparison, a[i], b, b_count);
+}
+
+IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
+            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) comparison->take(comparison, a[i], a[j]);
+        }
+    }
+}
+
+/* The bits of a number that a mask has, moved together. */
+typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
+
+IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
+    uint64_t bits = 0;
+    for (unsigned at = 0; mask != 0; at++, mask &= mask - 1) bits |= (number >> __builtin_ctzll(mask) & 1) << at;
+    return bits;
+}
+
+IDXF_INLINE void sort_by(extractor key, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
+                         uint32_t *counts) {
+    size_t values = (size_t)1 << idxf_count_bits(mask);
+    memset(counts, 0, (values + 1) * sizeof *counts);
+    for (size_t i = 0; i < count; i++) counts[key(from[i], mask) + 1]++;
+    for (size_t i = 1; i < values; i++) counts[i] += counts[i - 1];
+    for (size_t i = 0; i < count; i++) to[counts[key(from[i], mask)]++] = from[i];
+}
+
+static void within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+    compare_within(comparison, a, count);
+}
+
+static void between(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
+                    size_t b_count) {
+    compare_between(comparison, a, a_count, b, b_count);
+}
+
+static void runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+    compare_runs(comparison, a, count, mask);
+}
+
+static void sort(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t counts[IDXI_SORT_COUNTS]) {
+    sort_by(extract, from, count, mask, to, counts);
+}
+
+static const struct idxi_compare_way portable = {"portable", within, between, runs, sort};
+
+#ifdef IDXF_X86
+#include <immintrin.h>
+
+IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+    compare_within(comparison, a, count);
+}
+
+IDXF_BMI2 static void between_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                   const uint64_t *b, size_t b_count) {
+    compare_between(comparison, a, a_count, b, b_count);
+}
+
+IDXF_BMI2 static void runs_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+    compare_runs(comparison, a, count, mask);
+}
+
+IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
+
+IDXF_BMI2 static void sort_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
+                                uint32_t counts[IDXI_SORT_COUNTS]) {
+    sort_by(extract_bmi2, from, count, mask, to, counts);
+}
+
+static const struct idxi_compare_way bmi2 = {"BMI2", within_bmi2, between_bmi2, runs_bmi2, sort_bmi2};
+
+/* ---- With AVX-512 ---- */
+
+#define LANES 8
+
+/* A bit for each of the next lanes that there are. */
+static inline __mmask8 get_lanes(size_t count) {
+    return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
+}
+
+IDXF_AVX512 static inline void take_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
+                                          __mmask8 lanes) {
+    for (unsigned left = lanes; left != 0; left &= left - 1) comparison->take(comparison, a, b[__builtin_ctz(left)]);
+}
+
+IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
+                                             size_t count) {
+    __m512i all = _mm512_set1_epi64((long long)a), most = _mm512_set1_epi64((long long)comparison->distance);
+    for (size_t i = 0; i < count; i += LANES) {
+        __mmask8 here = get_lanes(count - i);
+        __m512i errors = _mm512_xor_si512(all, _mm512_maskz_loadu_epi64(here, b + i));
+        __mmask8 found = _mm512_mask_cmple_epu64_mask(here, _mm512_popcnt_epi64(errors), most);
+        if (__builtin_expect(found != 0, 0)) take_lanes(comparison, a, b + i, found);
+    }
+}
+
+IDXF_AVX512 static void within_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+    for (size_t i = 0; i + 1 < count; i++) compare_lanes(comparison, a[i], a + i + 1, count - i - 1);
+}
+
+IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                       const uint64_t *b, size_t b_count) {
+    for (size_t i = 0; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
+}
+
+/* Takes those of `a` and `b` that the bits of `near` stand for; no part of the loops, so that these keep their vectors
+ * in registers. */
+__attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
+                                                const uint64_t *b, unsigned near) {
+    for (; near != 0; near &= near - 1) comparison->take(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
+}
+
+/* What is compared with two times the lanes at hand. */
+struct shifted {
+    __m512i here, there, shared, most;
+};
+
+/* Those of the lanes that share a run with fingerprints at `b`, and are near to them. */
+IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *at,
+                                               const uint64_t *a, const uint64_t *b, __mmask8 first, __mmask8 second) {
+    __m512i errors = _mm512_xor_si512(at->here, _mm512_maskz_loadu_epi64(first, b));
+    __m512i others = _mm512_xor_si512(at->there, _mm512_maskz_loadu_epi64(second, b + LANES));
+    first = _mm512_mask_testn_epi64_mask(first, errors, at->shared);
+    second = _mm512_mask_testn_epi64_mask(second, others, at->shared);
+    unsigned near = _mm512_mask_cmple_epu64_mask(first, _mm512_popcnt_epi64(errors), at->most);
+    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second, _mm512_popcnt_epi64(others), at->most) << LANES;
+    if (__builtin_expect(near != 0, 0)) take_near(comparison, a, b, near);
+    return (first | second) != 0;
+}
+
+/* Those at hand with those one behind, then with those two behind, as long as any two share a run: twice as many as
+ * there are lanes, so that how far that is is guessed wrong less often. */
+IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                    uint64_t mask) {
+    struct shifted at = {.shared = _mm512_set1_epi64((long long)mask),
+                         .most = _mm512_set1_epi64((long long)comparison->distance)};
+    for (size_t i = 0; i < count; i += 2 * LANES) {
+        const uint64_t *here = a + i;
+        size_t left = count - i, j = 1;
+        bool any = true;
+        at.here = _mm512_maskz_loadu_epi64(get_lanes(left), here);
+        at.there = _mm512_maskz_loadu_epi64(get_lanes(left > LANES ? left - LANES : 0), here + LANES);
+        for (; any && j + 2 * LANES <= left; j++) any = compare_shifted(comparison, &at, here, here + j, 0xff, 0xff);
+        for (; any && j < left; j++) {
+            __mmask8 second = get_lanes(left - j > LANES ? left - j - LANES : 0);
+            any = compare_shifted(comparison, &at, here, here + j, get_lanes(left - j), second);
+        }
+    }
+}
+static const struct idxi_compare_way avx512 = {"AVX-512", within_avx512, between_avx512, runs_avx512, sort_bmi2};
+#endif
+
+size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]) {
+    size_t count = 0;
+    ways[count++] = &portable;
+#ifdef IDXF_X86
+    if (idxf_has_bmi2()) ways[count++] = &bmi2;
+    if (idxf_has_avx512()) ways[count++] = &avx512;
+#endif
+    return count;
+}

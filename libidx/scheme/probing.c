@@ -1,0 +1,136 @@
+/* probing.c: for a distance below an index's k, leaves out what the proof of covering does not need. */
+#include "libidx/scheme/probing.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/scheme/scheme.h"
+
+/* What the proofs may cost when an index is opened, some milliseconds: their steps, each of which looks at all tables.
+ * What is not proved by then is probed. */
+#define MAX_LOOKS 1000000
+
+/* Tables, fewer and fewer, that cover a distance. */
+struct choice {
+    unsigned bits, distance;
+    size_t count;
+    struct idxi_probed *tables;
+    struct idx_scheme *trial;
+    uint64_t *steps;
+};
+
+static bool covers(const struct choice *choice) {
+    choice->trial->bits = choice->bits;
+    choice->trial->table_count = choice->count;
+    for (size_t i = 0; i < choice->count; i++)
+        choice->trial->tables[i] = (struct idx_table){choice->tables[i].mask, choice->tables[i].radius};
+    return idxi_scheme_covers_within(choice->trial, choice->distance, choice->steps);
+}
+
+/* Gives a table the least radius that it can have. */
+static void lower(struct choice *choice, struct idxi_probed *table) {
+    unsigned most = table->radius;
+    for (table->radius = 0; table->radius < most; table->radius++) {
+        if (covers(choice)) return;
+    }
+}
+
+static void leave_out(struct choice *choice, size_t at) {
+    struct idxi_probed table = choice->tables[at];
+    struct idxi_probed *from = &choice->tables[at];
+    size_t behind = choice->count - at - 1;
+    memmove(from, from + 1, behind * sizeof *from);
+    choice->count--;
+    if (covers(choice)) return;
+    memmove(from + 1, from, behind * sizeof *from);
+    *from = table;
+    choice->count++;
+}
+
+/* How much a table has in common with the `count` before it; bits that several of these have count for more. */
+static unsigned long get_overlap(const struct idxi_probed *table, const struct idxi_probed *before, size_t count) {
+    unsigned long overlap = 0;
+    for (uint64_t left = table->mask; left != 0; left &= left - 1) {
+        unsigned long shared = 0;
+        for (size_t i = 0; i < count; i++) shared += before[i].mask >> __builtin_ctzll(left) & 1;
+        overlap += shared * shared * 2 + shared;
+    }
+    return overlap;
+}
+
+/* Each next table has the least in common with those before: so what is left out from the end is needed least. */
+static void spread(struct choice *choice) {
+    for (size_t i = 0; i < choice->count; i++) {
+        size_t best = i;
+        unsigned long least = ULONG_MAX;
+        for (size_t j = i; j < choice->count; j++) {
+            unsigned long overlap = get_overlap(&choice->tables[j], choice->tables, i);
+            if (overlap >= least) continue;
+            least = overlap;
+            best = j;
+        }
+        struct idxi_probed table = choice->tables[best];
+        memmove(&choice->tables[i + 1], &choice->tables[i], (best - i) * sizeof table);
+        choice->tables[i] = table;
+    }
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const struct idxi_probed *x = a, *y = b;
+    return (x->table > y->table) - (x->table < y->table);
+}
+
+/* Radii first, since a larger one costs more probes than a further table. For the fingerprint itself any table will
+ * do. */
+static void reduce(struct choice *choice) {
+    if (choice->distance == 0) choice->count = 1;
+    for (size_t i = 0; i<choice->count && * choice->steps> 0; i++) lower(choice, &choice->tables[i]);
+    if (*choice->steps > 0) spread(choice);
+    for (size_t i = choice->count; i-- > 0 && *choice->steps > 0;) leave_out(choice, i);
+    qsort(choice->tables, choice->count, sizeof *choice->tables, compare_numbers);
+}
+
+static void set_all(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
+    choice->distance = distance;
+    choice->count = scheme->table_count;
+    for (size_t i = 0; i < scheme->table_count; i++) {
+        const struct idx_table *table = &scheme->tables[i];
+        unsigned radius = table->radius < distance ? table->radius : distance;
+        choice->tables[i] = (struct idxi_probed){table->mask, radius, (uint32_t)i};
+    }
+}
+
+static void make_all(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
+                     struct idxi_probed *tables, struct idx_scheme *trial) {
+    uint64_t steps = MAX_LOOKS / (scheme->table_count + 1);
+    struct choice choice = {.bits = scheme->bits, .trial = trial, .steps = &steps};
+    for (unsigned distance = 0; distance <= k; distance++) {
+        choice.tables = tables + distance * scheme->table_count;
+        set_all(&choice, scheme, distance);
+        if (distance < k) reduce(&choice);
+        probings[distance] = (struct idxi_probing){choice.count, choice.tables};
+    }
+}
+
+enum idx_status idxi_probings_make(struct idxi_probing **result, const struct idx_scheme *scheme, unsigned k,
+                                   struct idx_error *error) {
+    struct idxi_probing *probings = calloc(k + 1, sizeof *probings);
+    struct idxi_probed *tables = calloc((k + 1) * (scheme->table_count + 1), sizeof *tables);
+    struct idx_scheme *trial = calloc(1, sizeof *trial);
+    bool is_short = probings == NULL || tables == NULL || trial == NULL;
+    if (is_short) {
+        free(probings);
+        free(tables);
+    } else {
+        make_all(probings, scheme, k, tables, trial);
+        *result = probings;
+    }
+    free(trial);
+    return is_short ? idxi_fail_memory(error) : IDX_OK;
+}
+
+void idxi_probings_free(struct idxi_probing *probings) {
+    if (probings != NULL) free(probings[0].tables);
+    free(probings);
+}

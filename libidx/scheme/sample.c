@@ -1,0 +1,72 @@
+/* sample.c: see sample.h. */
+#include "libidx/scheme/sample.h"
+
+#include <stdlib.h>
+
+#include "format/bytes.h"
+#include "libidx/base/error.h"
+#include "libidx/base/hash.h"
+#include "libidx/streams/sort.h"
+
+/* Their pairs, 2^27, show groups of a few among 1e8 fingerprints; a mask is measured in a millisecond. */
+#define SAMPLE_FINGERPRINTS 16384
+
+/* So many are taken before those with the greatest hashes are dropped. */
+#define ROOM (4 * SAMPLE_FINGERPRINTS)
+
+enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *error) {
+    *sample = (struct idxi_sample){.limit = UINT64_MAX, .common_bits = UINT64_MAX};
+    sample->fingerprints = malloc(ROOM * sizeof(uint64_t));
+    sample->hashes = malloc(ROOM * sizeof(uint64_t));
+    sample->masked = malloc(ROOM * sizeof(uint64_t));
+    sample->spare = malloc(ROOM * sizeof(uint64_t));
+    bool enough =
+        sample->fingerprints != NULL && sample->hashes != NULL && sample->masked != NULL && sample->spare != NULL;
+    return enough ? IDX_OK : idxi_fail_memory(error);
+}
+
+static void drop(struct idxi_sample *sample) {
+    if (sample->count <= SAMPLE_FINGERPRINTS) return;
+    idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);
+    sample->count = SAMPLE_FINGERPRINTS;
+    sample->limit = sample->hashes[SAMPLE_FINGERPRINTS - 1];
+}
+
+void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = idxi_hash(fingerprints[i]);
+        sample->set_bits |= fingerprints[i];
+        sample->common_bits &= fingerprints[i];
+        if (hash > sample->limit) continue;
+        sample->hashes[sample->count] = hash;
+        sample->fingerprints[sample->count++] = fingerprints[i];
+        if (sample->count == ROOM) drop(sample);
+    }
+    sample->total += count;
+}
+
+void idxi_sample_end(struct idxi_sample *sample, unsigned bits) {
+    drop(sample);
+    sample->dead_bits = ~(sample->set_bits & ~sample->common_bits) & idxf_low_bits(bits);
+}
+
+double idxi_sample_group(void *context, uint64_t mask) {
+    struct idxi_sample *sample = context;
+    double pairs = 0;
+    size_t group = 0;
+    if (sample->count < 2) return 0;
+    for (size_t i = 0; i < sample->count; i++) sample->masked[i] = sample->fingerprints[i] & mask;
+    idxi_sort_pairs(sample->masked, NULL, sample->count, false, sample->spare, NULL);
+    for (size_t i = 1; i < sample->count; i++) {
+        group = sample->masked[i] == sample->masked[i - 1] ? group + 1 : 0;
+        pairs += (double)group;
+    }
+    return pairs * 2 / (double)(sample->count - 1) / (double)sample->count * ((double)sample->total - 1);
+}
+
+void idxi_sample_free(struct idxi_sample *sample) {
+    free(sample->fingerprints);
+    free(sample->hashes);
+    free(sample->masked);
+    free(sample->spare);
+}

@@ -1,0 +1,248 @@
+/* scheme.c: schemes from their text, and the proof that a scheme covers k. */
+#include "libidx/scheme/scheme.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes.h"
+#include "libidx/base/error.h"
+
+/* ---- Making ---- */
+
+/* Masks of `blocks` parts of the set bits of `bits`, from the most significant, as even as they come, wider first. */
+static void cut(uint64_t bits, unsigned blocks, uint64_t *parts) {
+    unsigned width = (unsigned)__builtin_popcountll(bits);
+    unsigned bit = 64;
+    for (unsigned part = 0; part < blocks; part++) {
+        unsigned left = width / blocks + (part < width % blocks);
+        parts[part] = 0;
+        while (left > 0) {
+            uint64_t mask = UINT64_C(1) << --bit;
+            if (bits & mask) {
+                parts[part] |= mask;
+                left--;
+            }
+        }
+    }
+}
+
+static bool add_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius) {
+    if (scheme->table_count == IDX_MAX_TABLES) return false;
+    scheme->tables[scheme->table_count++] = (struct idx_table){mask, radius};
+    return true;
+}
+
+/* Goes to the next choice of `front` of `blocks` things in lexicographic order. */
+static bool next_choice(unsigned *choice, unsigned blocks, unsigned front) {
+    unsigned i = front;
+    while (i > 0 && choice[i - 1] == blocks - front + i - 1) i--;
+    if (i == 0) return false;
+    choice[i - 1]++;
+    for (; i < front; i++) choice[i] = choice[i - 1] + 1;
+    return true;
+}
+
+bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
+                     unsigned radius) {
+    uint64_t parts[64];
+    unsigned choice[64];
+    if (blocks > (unsigned)__builtin_popcountll(bits) || front < 1 || front > blocks || radius > IDX_MAX_RADIUS)
+        return false;
+    cut(bits, blocks, parts);
+    for (unsigned i = 0; i < front; i++) choice[i] = i;
+    do {
+        uint64_t mask = fixed;
+        for (unsigned i = 0; i < front; i++) mask |= parts[choice[i]];
+        if (!add_table(scheme, mask, radius)) return false;
+    } while (next_choice(choice, blocks, front));
+    return true;
+}
+
+void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits) {
+    memset(scheme, 0, sizeof *scheme);
+    snprintf(scheme->name, sizeof scheme->name, "%s", name);
+    scheme->bits = bits;
+}
+
+/* One level: each choice of `front` of the `blocks` parts of the fingerprint. */
+static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
+    char name[sizeof scheme->name];
+    if (radius > 0)
+        snprintf(name, sizeof name, "%u:%u:%u", blocks, front, radius);
+    else
+        snprintf(name, sizeof name, "%u:%u", blocks, front);
+    idxi_scheme_init(scheme, name, bits);
+    return idxi_scheme_add(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
+}
+
+/* Two levels: each choice of the first, and each choice of the parts that the bits left over are cut into. */
+static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigned first[2], const unsigned second[2]) {
+    struct idx_scheme level;
+    char name[sizeof scheme->name];
+    snprintf(name, sizeof name, "%u:%u/%u:%u", first[0], first[1], second[0], second[1]);
+    idxi_scheme_init(scheme, name, bits);
+    if (!choose_once(&level, bits, first[0], first[1], 0)) return false;
+    for (size_t i = 0; i < level.table_count; i++) {
+        uint64_t fixed = level.tables[i].mask;
+        if (!idxi_scheme_add(scheme, idxf_low_bits(bits) & ~fixed, fixed, second[0], second[1], 0)) return false;
+    }
+    return true;
+}
+
+/* ---- Parsing ---- */
+
+/* A decimal number of one or two digits. */
+static bool parse_small(const char **text, unsigned *number) {
+    char *end;
+    if (**text < '0' || **text > '9') return false;
+    unsigned long value = strtoul(*text, &end, 10);
+    if (end - *text > 2) return false;
+    *number = (unsigned)value;
+    *text = end;
+    return true;
+}
+
+static bool parse_pair(const char **text, unsigned pair[2]) {
+    return parse_small(text, &pair[0]) && *(*text)++ == ':' && parse_small(text, &pair[1]);
+}
+
+static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
+    unsigned first[2], second[2], radius = 0;
+    if (!parse_pair(&text, first)) return false;
+    if (*text == '/') {
+        text++;
+        return parse_pair(&text, second) && *text == '\0' && choose_twice(scheme, bits, first, second);
+    }
+    if (*text == ':') {
+        text++;
+        if (!parse_small(&text, &radius)) return false;
+    }
+    return *text == '\0' && choose_once(scheme, bits, first[0], first[1], radius);
+}
+
+/* One mask, `@hex[:R]`. */
+static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bits) {
+    char *end;
+    unsigned radius = 0;
+    if (*(*text)++ != '@' || strspn(*text, "0123456789abcdefABCDEF") != (bits + 3) / 4) return false;
+    uint64_t mask = strtoull(*text, &end, 16);
+    if (mask == 0 || (mask & ~idxf_low_bits(bits)) != 0) return false;
+    *text = end;
+    if (**text == ':') {
+        (*text)++;
+        if (!parse_small(text, &radius) || radius > IDX_MAX_RADIUS) return false;
+    }
+    return add_table(scheme, mask, radius);
+}
+
+static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bits) {
+    idxi_scheme_init(scheme, "masks", bits);
+    for (;;) {
+        if (!parse_mask(scheme, &text, bits)) return false;
+        if (*text == '\0') return true;
+        if (*text++ != ',') return false;
+    }
+}
+
+bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits) {
+    static const char *const paper[][2] = {{"4", "4:1"}, {"10", "5:2"}, {"16", "4:1/4:1"}, {"20", "6:3"}};
+    if (text[0] == '@') return parse_masks(scheme, text, bits);
+    for (size_t i = 0; i < sizeof paper / sizeof paper[0]; i++) {
+        if (strcmp(text, paper[i][0]) == 0) text = paper[i][1];
+    }
+    return parse_blocks(scheme, text, bits);
+}
+
+enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error) {
+    if (bits < 1 || bits > IDX_MAX_BITS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits a fingerprint: it must be 1 to %d", bits,
+                         IDX_MAX_BITS);
+    if (k > IDX_MAX_K || k >= bits)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "k = %u with fingerprints of %u bits: k must be 0 to %d, and less than the bits", k, bits,
+                         IDX_MAX_K);
+    return IDX_OK;
+}
+
+/* ---- The proof ---- */
+
+/* Bits that belong to the same tables are an atom: which of them are in error makes no difference. A pattern escapes
+ * when every table has more errors in its prefix than its radius; the scheme covers k when none of at most k errors
+ * does. The search takes the first table that still lets the pattern through, and tries each atom of its mask for the
+ * next error. An atom tried is closed for the later branches, so that no pattern is tried twice. */
+struct proof {
+    const struct idx_scheme *scheme;
+    unsigned atom_count;
+    uint64_t atoms[IDX_MAX_BITS];
+    unsigned room[IDX_MAX_BITS];     /* errors that an atom can still take; 0 when closed */
+    unsigned errors[IDX_MAX_TABLES]; /* in each table's prefix */
+    uint64_t *steps;                 /* that may still be taken; when they are used up, the answer is no */
+};
+
+/* About three seconds. */
+#define MAX_PROOF_STEPS 20000000
+
+static void find_atoms(struct proof *proof) {
+    const struct idx_scheme *scheme = proof->scheme;
+    proof->atom_count = 1;
+    proof->atoms[0] = idxf_low_bits(scheme->bits);
+    for (size_t table = 0; table < scheme->table_count; table++) {
+        unsigned before = proof->atom_count;
+        for (unsigned i = 0; i < before; i++) {
+            uint64_t inside = proof->atoms[i] & scheme->tables[table].mask;
+            if (inside == 0 || inside == proof->atoms[i]) continue;
+            proof->atoms[proof->atom_count++] = proof->atoms[i] & ~inside;
+            proof->atoms[i] = inside;
+        }
+    }
+    for (unsigned i = 0; i < proof->atom_count; i++) proof->room[i] = (unsigned)__builtin_popcountll(proof->atoms[i]);
+}
+
+static void count_error(struct proof *proof, unsigned atom, int change) {
+    for (size_t table = 0; table < proof->scheme->table_count; table++) {
+        if (proof->scheme->tables[table].mask & proof->atoms[atom])
+            proof->errors[table] = (unsigned)((int)proof->errors[table] + change);
+    }
+}
+
+/* Whether some pattern with up to `left` more errors escapes every table. */
+static bool escapes(struct proof *proof, unsigned left) {
+    const struct idx_scheme *scheme = proof->scheme;
+    size_t open = scheme->table_count;
+    if (*proof->steps == 0) return true;
+    --*proof->steps;
+    for (size_t table = scheme->table_count; table-- > 0;) {
+        if (proof->errors[table] > scheme->tables[table].radius) continue;
+        open = table;
+        if (scheme->tables[table].radius - proof->errors[table] >= left) return false;
+    }
+    if (open == scheme->table_count) return true;
+
+    unsigned closed[IDX_MAX_BITS];
+    bool found = false;
+    memcpy(closed, proof->room, sizeof closed);
+    for (unsigned atom = 0; atom < proof->atom_count && !found; atom++) {
+        if (proof->room[atom] == 0 || (proof->atoms[atom] & scheme->tables[open].mask) == 0) continue;
+        proof->room[atom]--;
+        count_error(proof, atom, 1);
+        found = escapes(proof, left - 1);
+        count_error(proof, atom, -1);
+        proof->room[atom] = 0;
+    }
+    memcpy(proof->room, closed, sizeof closed);
+    return found;
+}
+
+bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps) {
+    struct proof proof = {.scheme = scheme, .steps = steps};
+    if (scheme->bits < 1 || scheme->bits > IDX_MAX_BITS || scheme->table_count > IDX_MAX_TABLES) return false;
+    find_atoms(&proof);
+    *steps -= *steps < proof.atom_count ? *steps : proof.atom_count; /* finding an atom takes about a step */
+    return !escapes(&proof, k);
+}
+
+bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k) {
+    uint64_t steps = MAX_PROOF_STEPS;
+    return idxi_scheme_covers_within(scheme, k, &steps);
+}

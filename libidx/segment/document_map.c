@@ -1,0 +1,383 @@
+/* document_map.c: opens a map and its checksums, and reads them from end to end. */
+#include "libidx/segment/document_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/bytes.h"
+#include "format/document_sums.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+
+static const char *const names[][2] = {{"docs.mdb", "docs.sum"}, {"by-id.mdb", "by-id.sum"}};
+
+const char *idxi_map_name(enum idxi_map_kind kind) { return names[kind][0]; }
+
+const char *idxi_sums_name(enum idxi_map_kind kind) { return names[kind][1]; }
+
+static void store_big_endian(uint8_t bytes[8], uint64_t number) {
+    for (int i = 7; i >= 0; i--, number >>= 8) bytes[i] = (uint8_t)number;
+}
+
+void idxi_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value) {
+    store_big_endian(key, fingerprint);
+    store_big_endian(key + 8, value);
+}
+
+void idxi_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number) { store_big_endian(key, number); }
+
+uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]) {
+    uint64_t number = 0;
+    for (int i = 0; i < IDXI_IDS_KEY_BYTES; i++) number = number << 8 | key[i];
+    return number;
+}
+
+void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint) {
+    heaviest->run = heaviest->run > 0 && heaviest->last == fingerprint ? heaviest->run + 1 : 1;
+    heaviest->last = fingerprint;
+    if (heaviest->run <= heaviest->documents) return;
+    heaviest->fingerprint = fingerprint;
+    heaviest->documents = heaviest->run;
+}
+
+/* ---- Reading ---- */
+
+static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
+                                 struct idx_error *error) {
+    *file = openat(folder, name, IDXI_OPEN_FILE);
+    if (*file >= 0) return idxi_file_size(*file, size, path, error);
+    if (errno != ENOENT) return idxi_fail_system(error, errno, path, "open");
+    return idxi_fail(error, IDX_MISSING_FILE, path,
+                     "is missing: the index is damaged; rebuild it, or restore it from a copy");
+}
+
+static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
+                                  const char *sums_path, struct idx_error *error) {
+    struct idxf_document_sums sums;
+    uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES] = {0};
+    uint32_t version;
+    size_t got = sums_size < sizeof header ? (size_t)sums_size : sizeof header;
+    IDXI_TRY(idxi_read_at(sums_file, header, got, 0, sums_path, error));
+    enum idxf_fault fault = idxf_document_sums_read(&sums, header, sums_size, &version);
+    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, sums_path);
+    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, sums_path, 0);
+    if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sums_path);
+    if (length != sums.length)
+        return idxi_fail(error, IDX_WRONG_SIZE, map->path,
+                         "has %llu bytes where %s says %llu: the file is damaged, or of another index",
+                         (unsigned long long)length, idxi_sums_name(map->kind), (unsigned long long)sums.length);
+    return IDX_OK;
+}
+
+/* The two files, open while the map is opened. */
+struct files {
+    int documents, sums;
+    char *sums_path;
+};
+
+static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files, bool skip_checks,
+                                struct idx_error *error) {
+    uint64_t length, sums_length;
+    IDXI_TRY(open_file(folder, idxi_map_name(map->kind), map->path, &files->documents, &length, error));
+    IDXI_TRY(open_file(folder, idxi_sums_name(map->kind), files->sums_path, &files->sums, &sums_length, error));
+    IDXI_TRY(check_sums(map, files->sums, sums_length, length, files->sums_path, error));
+    map->bytes = length + sums_length;
+    return idxi_pages_open(&map->pages, files->documents, length, files->sums, sums_length, skip_checks, map->path,
+                           error);
+}
+
+enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
+                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
+                              struct idx_error *error) {
+    struct files files = {-1, -1, idxi_path(folder_path, idxi_sums_name(kind))};
+    *map = (struct idxi_map){.kind = kind,
+                             .segment = *segment,
+                             .id_type = kind == IDXI_MAP_BY_ID ? IDX_ID_U64 : id_type,
+                             .ids_differ = id_type == IDX_ID_U64};
+    pthread_mutex_init(&map->mutex, NULL);
+    map->path = idxi_path(folder_path, idxi_map_name(kind));
+    enum idx_status status = map->path == NULL || files.sums_path == NULL
+                                 ? idxi_fail_memory(error)
+                                 : open_map(map, folder, &files, skip_checks, error);
+    if (files.documents >= 0) close(files.documents);
+    if (files.sums >= 0) close(files.sums);
+    free(files.sums_path);
+    return status;
+}
+
+enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
+                              struct idx_error *error) {
+    return idxi_fail_fault(error, fault, map->path, (uint64_t)(cursor->value - map->pages.map));
+}
+
+/* Finds what the map says of itself under a name. */
+static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, const char *name,
+                                 struct idxi_page_cursor *cursor, struct idx_error *error) {
+    IDXI_TRY(idxi_pages_seek(&map->pages, meta, name, strlen(name), cursor, error));
+    if (cursor->found && cursor->key_size == strlen(name) && memcmp(cursor->key, name, cursor->key_size) == 0)
+        return IDX_OK;
+    return idxi_fail(error, IDX_BAD_CONTENT, map->path, "does not say its %s: the index is damaged; rebuild it", name);
+}
+
+static enum idx_status check_meta(const struct idxi_map *map, uint64_t meta, const char *name, const void *expected,
+                                  size_t size, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(find_meta(map, meta, name, &cursor, error));
+    if (cursor.value_size == size && memcmp(cursor.value, expected, size) == 0) return IDX_OK;
+    if (size == IDXF_UUID_BYTES) return idxi_fail_foreign(error, map->path);
+    return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+}
+
+static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, const char *name, uint64_t *count,
+                                  struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(find_meta(map, meta, name, &cursor, error));
+    if (cursor.value_size != 8) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    *count = idxf_load64(cursor.value);
+    return IDX_OK;
+}
+
+/* The counts of a map from IDs are its own, in bounds that the segment's set. */
+static enum idx_status read_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
+    struct idxf_manifest_segment *segment = &map->segment;
+    uint64_t hashes, entries;
+    IDXI_TRY(read_count(map, meta, IDXI_META_FINGERPRINTS, &hashes, error));
+    IDXI_TRY(read_count(map, meta, IDXI_META_DOCUMENTS, &entries, error));
+    bool in_bounds = hashes <= entries && (hashes > 0 || entries == 0) && entries >= segment->fingerprints &&
+                     entries <= segment->documents && (!map->ids_differ || entries == segment->documents);
+    if (!in_bounds) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    segment->fingerprints = hashes;
+    segment->documents = entries;
+    return IDX_OK;
+}
+
+static enum idx_status check_all_meta(const struct idxi_map *map, uint64_t meta, struct idx_error *error) {
+    uint8_t fingerprints[8], documents[8];
+    IDXI_TRY(check_meta(map, meta, IDXI_META_UUID, map->segment.uuid, IDXF_UUID_BYTES, error));
+    if (map->kind == IDXI_MAP_BY_ID) return IDX_OK;
+    idxf_store64(fingerprints, map->segment.fingerprints);
+    idxf_store64(documents, map->segment.documents);
+    IDXI_TRY(check_meta(map, meta, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
+    return check_meta(map, meta, IDXI_META_DOCUMENTS, documents, sizeof documents, error);
+}
+
+static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(find_meta(map, meta, IDXI_META_HEAVIEST, &cursor, error));
+    if (cursor.value_size != IDXI_HEAVIEST_BYTES) return idxi_fail_fault(error, IDXF_FAULT_SIZE, map->path, 0);
+    map->heaviest_fingerprint = idxf_load64(cursor.value);
+    map->heaviest_documents = idxf_load64(cursor.value + 8);
+    return IDX_OK;
+}
+
+static enum idx_status find_dictionary(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(find_meta(map, meta, IDXI_META_DICTIONARY, &cursor, error));
+    if (cursor.value_size > IDXF_MAX_DICTIONARY_BYTES) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
+    map->dictionary = cursor.value;
+    map->dictionary_size = cursor.value_size;
+    return IDX_OK;
+}
+
+static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error) {
+    uint64_t meta;
+    IDXI_TRY(idxi_pages_find_root(&map->pages, "docs", &map->docs_root, error));
+    if (map->id_type == IDX_ID_TEXT) IDXI_TRY(idxi_pages_find_root(&map->pages, "ids", &map->ids_root, error));
+    IDXI_TRY(idxi_pages_find_root(&map->pages, "meta", &meta, error));
+    IDXI_TRY(check_all_meta(map, meta, error));
+    IDXI_TRY(read_heaviest(map, meta, error));
+    if (map->id_type == IDX_ID_TEXT) IDXI_TRY(find_dictionary(map, meta, error));
+    return map->kind == IDXI_MAP_BY_ID ? read_counts(map, meta, error) : IDX_OK;
+}
+
+enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error) {
+    if (atomic_load_explicit(&map->ready, memory_order_acquire)) return IDX_OK;
+    enum idx_status status = IDX_OK;
+    pthread_mutex_lock(&map->mutex);
+    if (!atomic_load_explicit(&map->ready, memory_order_relaxed)) {
+        status = make_ready(map, error);
+        if (status == IDX_OK) atomic_store_explicit(&map->ready, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&map->mutex);
+    return status;
+}
+
+void idxi_map_close(struct idxi_map *map) {
+    idxi_pages_close(&map->pages);
+    free(map->path);
+    pthread_mutex_destroy(&map->mutex);
+}
+
+enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                    struct idxf_group *group, struct idx_error *error) {
+    enum idxf_fault fault = cursor->key_size == IDXI_GROUP_KEY_BYTES
+                                ? idxf_group_open(group, cursor->value, cursor->value_size)
+                                : IDXF_FAULT_SIZE;
+    return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
+}
+
+enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
+                                    bool *found, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    struct idxf_group group;
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    size_t at = 0;
+    *found = false;
+    idxi_group_key(key, fingerprint, least);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, error));
+    if (!cursor.found) return IDX_OK;
+    IDXI_TRY(idxi_map_open_group(map, &cursor, &group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);
+    if (fault != IDXF_OK) return idxi_map_fail(map, &cursor, fault, error);
+    while (at < group.count && fingerprints[at] < fingerprint) at++;
+    for (; at < group.count && fingerprints[at] == fingerprint && !*found; at++) {
+        idxf_group_values(&group, at, 1, value);
+        *found = *value >= least;
+    }
+    /* The group's key says that it has such an entry, or a later one. */
+    bool as_said = *found || (at < group.count && fingerprints[at] > fingerprint);
+    return as_said ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
+}
+
+/* ---- Reading all ---- */
+
+/* Pages are dropped after as many bytes of groups. */
+#define DROPPED_BYTES ((size_t)8 << 20)
+
+static void drop_sometimes(const struct idxi_map *map, size_t *undropped, size_t size) {
+    *undropped += size;
+    if (*undropped < DROPPED_BYTES) return;
+    idxi_pages_drop(&map->pages);
+    *undropped = 0;
+}
+
+/* Goes to the next group, and decodes its fingerprints; to none, a count of 0, at the end. */
+static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_error *error) {
+    const struct idxi_map *map = stream->map;
+    struct idxi_page_cursor *cursor = &stream->cursor;
+    IDXI_TRY(stream->begun ? idxi_pages_next(cursor, error)
+                           : idxi_pages_seek(&map->pages, map->docs_root, "", 0, cursor, error));
+    stream->begun = true;
+    stream->given = 0;
+    stream->group.count = 0;
+    if (cursor->found) {
+        IDXI_TRY(idxi_map_open_group(map, cursor, &stream->group, error));
+        enum idxf_fault fault = idxf_group_fingerprints(&stream->group, stream->fingerprints);
+        if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+        drop_sometimes(map, &stream->undropped, cursor->value_size);
+    }
+    stream->documents += stream->group.count;
+    bool agrees =
+        stream->documents == map->segment.documents || (cursor->found && stream->documents < map->segment.documents);
+    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+}
+
+/* Notes that an entry was given, before the offset; false where it is not above the one before. */
+static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
+    bool ascends = !stream->any || stream->last_fingerprint < fingerprint ||
+                   (stream->last_fingerprint == fingerprint && stream->last_value < value);
+    stream->any = true;
+    stream->last_fingerprint = fingerprint;
+    stream->last_value = value;
+    return ascends;
+}
+
+static enum idx_status read_map(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
+                                size_t *count, struct idx_error *error) {
+    struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
+    *count = 0;
+    if (stream->begun && !stream->cursor.found) return IDX_OK;
+    if (stream->given == stream->group.count) IDXI_TRY(next_group(stream, error));
+    size_t left = stream->group.count - stream->given, made = left < capacity ? left : capacity;
+    memcpy(fingerprints, stream->fingerprints + stream->given, made * sizeof *fingerprints);
+    idxf_group_values(&stream->group, stream->given, made, values);
+    for (size_t i = 0; i < made; i++) {
+        if (!note_entry(stream, fingerprints[i], values[i]))
+            return idxi_map_fail(stream->map, &stream->cursor, IDXF_FAULT_ORDER, error);
+        values[i] += stream->offset;
+    }
+    stream->given += made;
+    *count = made;
+    return IDX_OK;
+}
+
+static enum idx_status rewind_map(struct idxi_stream *base, struct idx_error *error) {
+    struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
+    (void)error;
+    stream->begun = stream->any = false;
+    stream->given = 0;
+    stream->group.count = 0;
+    stream->documents = 0;
+    return IDX_OK;
+}
+
+void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset) {
+    stream->stream = (struct idxi_stream){read_map, rewind_map};
+    stream->map = map;
+    stream->offset = offset;
+    stream->undropped = 0;
+    rewind_map(&stream->stream, NULL);
+}
+
+enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                  struct idxf_ids *ids, uint8_t **id, size_t *capacity, struct idx_error *error) {
+    size_t room = idxf_ids_room(cursor->value_size);
+    enum idxf_fault fault =
+        cursor->key_size == IDXI_IDS_KEY_BYTES
+            ? idxf_ids_open(ids, cursor->value, cursor->value_size, map->dictionary, map->dictionary_size)
+            : IDXF_FAULT_SIZE;
+    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+    if (room <= *capacity) return IDX_OK;
+    free(*id);
+    *id = malloc(room);
+    *capacity = *id == NULL ? 0 : room;
+    return *id == NULL ? idxi_fail_memory(error) : IDX_OK;
+}
+
+/* A visit of all IDs. */
+struct visit {
+    const struct idxi_map *map;
+    idxi_id_visitor visit;
+    void *context;
+    uint64_t number; /* of the next ID */
+    uint8_t *id;
+    size_t capacity;
+};
+
+static enum idx_status visit_group(struct visit *visit, const struct idxi_page_cursor *cursor,
+                                   struct idx_error *error) {
+    const struct idxi_map *map = visit->map;
+    struct idxf_ids ids;
+    IDXI_TRY(idxi_map_open_ids(map, cursor, &ids, &visit->id, &visit->capacity, error));
+    if (ids.count > map->segment.documents - visit->number ||
+        idxi_ids_number(cursor->key) != visit->number + ids.count - 1)
+        return idxi_map_fail(map, cursor, IDXF_FAULT_COUNT, error);
+    while (ids.left > 0) {
+        enum idxf_fault fault = idxf_ids_next(&ids, visit->id);
+        if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+        IDXI_TRY(visit->visit(visit->context, visit->number++, visit->id, ids.length, error));
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visitor, void *context,
+                                   struct idx_error *error) {
+    struct visit visit = {.map = map, .visit = visitor, .context = context};
+    struct idxi_page_cursor cursor;
+    size_t undropped = 0;
+    enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, "", 0, &cursor, error);
+    while (status == IDX_OK && cursor.found) {
+        status = visit_group(&visit, &cursor, error);
+        drop_sometimes(map, &undropped, cursor.value_size);
+        if (status == IDX_OK) status = idxi_pages_next(&cursor, error);
+    }
+    free(visit.id);
+    if (status == IDX_OK && visit.number != map->segment.documents)
+        return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents, and the map from IDs, which is of
+ * the same form (SPEC.md, chapter 8): opened and read. document_writer.h writes them. */
+#ifndef IDX_LIBIDX_DOCUMENT_MAP_H
+#define IDX_LIBIDX_DOCUMENT_MAP_H
+
+#include <idx.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "format/group.h"
+#include "format/ids.h"
+#include "format/manifest.h"
+#include "libidx/lmdb/document_pages.h"
+#include "libidx/streams/stream.h"
+
+/* The two maps that a segment may have. In that from IDs, the hash of an ID is in a fingerprint's place, and the
+ * fingerprint in that of an IDX_ID_U64 document. */
+enum idxi_map_kind { IDXI_MAP_DOCUMENTS, IDXI_MAP_BY_ID };
+
+/* Their files' names. */
+const char *idxi_map_name(enum idxi_map_kind kind);
+const char *idxi_sums_name(enum idxi_map_kind kind);
+
+/* Keys of docs.mdb: of a group of documents, its last entry; of a group of IDs, its last document number. */
+#define IDXI_GROUP_KEY_BYTES 16
+#define IDXI_IDS_KEY_BYTES 8
+void idxi_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value);
+void idxi_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number);
+uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
+
+/* Names of meta data: little-endian u64, two of them under the last, but for the uuid and the dictionary. */
+#define IDXI_META_UUID "uuid"
+#define IDXI_META_FINGERPRINTS "fingerprints"
+#define IDXI_META_DOCUMENTS "documents"
+#define IDXI_META_HEAVIEST "heaviest"
+#define IDXI_HEAVIEST_BYTES 16
+#define IDXI_META_DICTIONARY "dictionary"
+
+/* The fingerprint of the most documents: of those with as many, the smallest. */
+struct idxi_heaviest {
+    uint64_t fingerprint, documents; /* both 0 for no documents */
+    uint64_t last, run;              /* the fingerprint that came last, and how often so far */
+};
+
+/* Counts a document of a fingerprint; fingerprints must ascend. */
+void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
+
+/* ---- Reading ---- */
+
+struct idxi_map {
+    uint64_t docs_root, ids_root; /* these, and what the map says is heaviest: once ready */
+    uint64_t heaviest_fingerprint, heaviest_documents;
+    const uint8_t *dictionary; /* of text IDs, within the pages; once ready */
+    size_t dictionary_size;
+    char *path;
+    uint64_t bytes; /* of docs.mdb and docs.sum */
+    struct idxi_pages pages;
+    enum idxi_map_kind kind;
+    struct idxf_manifest_segment segment; /* of IDXI_MAP_BY_ID, once ready, with the map's own counts */
+    enum idx_id_type id_type;             /* the map's form: IDX_ID_U64 for IDXI_MAP_BY_ID */
+    bool ids_differ;                      /* IDXI_MAP_BY_ID: no two IDs have one hash, as the index's are integers */
+    pthread_mutex_t mutex;                /* held while getting ready */
+    atomic_bool ready;
+};
+
+/* Opens and checks lengths, headers and LMDB's meta pages. `folder` is the segment's folder and `folder_path` its
+ * path; `id_type` is the index's. */
+enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
+                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
+                              struct idx_error *error);
+
+/* Before any other use: checks the meta data. Safe to call from any thread, often. */
+enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
+
+void idxi_map_close(struct idxi_map *map);
+
+/* Opens the group of documents at a cursor that found one. */
+enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                    struct idxf_group *group, struct idx_error *error);
+
+/* Finds the least of the values of a fingerprint, in a map that is ready, that is not below `least`. */
+enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
+                                    bool *found, struct idx_error *error);
+
+/* What a group's bytes have wrong. */
+enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
+                              struct idx_error *error);
+
+/* Opens the group of IDs at a cursor that found one, and makes room for one of its IDs: *id and *capacity, at first
+ * NULL and 0, are the caller's, to be freed. */
+enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                  struct idxf_ids *ids, uint8_t **id, size_t *capacity, struct idx_error *error);
+
+/* ---- Reading all ---- */
+
+/* The documents of a map that is ready, in the order of their keys, with `offset` added to each value. The map stays
+ * the caller's. Pages are dropped behind it, so that memory stays bounded. Errors: IDX_BAD_CHECKSUM; IDX_BAD_CONTENT,
+ * also where documents don't ascend, or are not as many as the manifest says. */
+struct idxi_map_stream {
+    struct idxi_stream stream; /* its `values` must not be NULL */
+    const struct idxi_map *map;
+    uint64_t offset;
+    struct idxi_page_cursor cursor;
+    struct idxf_group group;
+    size_t given; /* of the group's entries */
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
+    uint64_t documents; /* of the groups so far */
+    uint64_t last_fingerprint, last_value;
+    bool any;         /* was given */
+    size_t undropped; /* bytes of groups since pages were dropped */
+    bool begun;
+};
+
+void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset);
+
+/* Called for each ID, of `length` bytes, which stay valid during the call; anything but IDX_OK ends the visit. */
+typedef enum idx_status (*idxi_id_visitor)(void *context, uint64_t number, const void *id, size_t length,
+                                           struct idx_error *error);
+
+/* Visits all text IDs of a map that is ready, by ascending document number; they are 0 to the number of documents less
+ * 1, or IDX_BAD_CONTENT. Pages are dropped behind it. Returns what the visitor did, where it is not IDX_OK. */
+enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visit, void *context,
+                                   struct idx_error *error);
+
+#endif

@@ -1,0 +1,356 @@
+/* document_writer.c: packs IDs and documents into groups, and has LMDB write them. */
+#include "libidx/segment/document_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/document_sums.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/lmdb/lmdb_error.h"
+
+#define NAMED_DATABASES 3
+
+/* A transaction puts at most this much, so that memory stays bounded. */
+#define BATCH_BYTES ((size_t)16 << 20)
+/* Room that a batch can take in the map, whatever LMDB does with its pages. */
+#define BATCH_ROOM ((size_t)256 << 20)
+
+static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
+    MDB_envinfo info;
+    MDB_stat stat;
+    mdb_env_info(writer->env, &info);
+    mdb_env_stat(writer->env, &stat);
+    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * more);
+    if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
+    writer->batch_bytes = 0;
+    return result == 0 ? IDX_OK : idxi_fail_lmdb(error, result, writer->path, "begin a transaction");
+}
+
+static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
+    int result = mdb_txn_commit(writer->txn);
+    writer->txn = NULL;
+    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path, "write");
+}
+
+/* Makes an entry with room for a value of `size` bytes, to be filled at once. */
+static enum idx_status reserve(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
+                               size_t size, unsigned flags, uint8_t **value, struct idx_error *error) {
+    MDB_val name = {key_size, (void *)(uintptr_t)key}, room = {size, NULL};
+    size_t taken = key_size + size + 64;
+    if (writer->batch_bytes + taken > BATCH_BYTES && writer->batch_bytes > 0) {
+        IDXI_TRY(commit(writer, error));
+        IDXI_TRY(begin(writer, taken, error));
+    }
+    writer->batch_bytes += taken;
+    int result = mdb_put(writer->txn, database, &name, &room, flags | MDB_RESERVE);
+    *value = room.mv_data;
+    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path, "write");
+}
+
+/* What packs IDs. */
+struct idxi_id_packer {
+    /* Until there is a dictionary: the first IDs, each behind its length in four bytes. */
+    uint8_t *sampled;
+    size_t sampled_bytes, sampled_count;
+    bool has_dictionary;
+    uint8_t dictionary[IDXF_MAX_DICTIONARY_BYTES];
+    struct idxf_pieces pieces;
+    /* The group that grows. */
+    uint8_t group[IDXI_IDS_BYTES];
+    size_t group_size, group_count;
+    uint8_t previous[IDXI_IDS_BYTES]; /* the ID that came last, of a group, or the first bytes of it */
+    size_t previous_length;
+    uint64_t last_number;
+    uint8_t *packed; /* an ID: room for idxf_ids_most(IDXF_MAX_PIECED_BYTES) bytes and a header */
+};
+
+static void free_packer(struct idxi_id_packer *packer) {
+    if (packer == NULL) return;
+    free(packer->sampled);
+    free(packer->packed);
+    free(packer);
+}
+
+static struct idxi_id_packer *make_packer(void) {
+    struct idxi_id_packer *packer = calloc(1, sizeof *packer);
+    if (packer == NULL) return NULL;
+    packer->sampled = malloc(IDXI_SAMPLED_BYTES);
+    packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_most(IDXF_MAX_PIECED_BYTES));
+    if (packer->sampled != NULL && packer->packed != NULL) return packer;
+    free_packer(packer);
+    return NULL;
+}
+
+static int open_databases(struct idxi_map_writer *writer) {
+    int result = mdb_dbi_open(writer->txn, "docs", MDB_CREATE, &writer->docs);
+    if (result == 0 && writer->id_type == IDX_ID_TEXT)
+        result = mdb_dbi_open(writer->txn, "ids", MDB_CREATE, &writer->ids);
+    if (result == 0) result = mdb_dbi_open(writer->txn, "meta", MDB_CREATE, &writer->meta);
+    return result;
+}
+
+enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
+                                     enum idx_id_type id_type, struct idx_error *error) {
+    *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type};
+    writer->path = idxi_path(folder_path, idxi_map_name(kind));
+    writer->sums_path = idxi_path(folder_path, idxi_sums_name(kind));
+    writer->fingerprints = malloc(2 * IDXI_WAITING * sizeof *writer->fingerprints);
+    if (id_type == IDX_ID_TEXT) writer->packer = make_packer();
+    if (writer->path == NULL || writer->sums_path == NULL || writer->fingerprints == NULL ||
+        (id_type == IDX_ID_TEXT && writer->packer == NULL))
+        return idxi_fail_memory(error);
+    writer->values = writer->fingerprints + IDXI_WAITING;
+    int result = mdb_env_create(&writer->env);
+    if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
+    if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666);
+    if (result != 0) return idxi_fail_lmdb(error, result, writer->path, "create");
+    IDXI_TRY(begin(writer, 0, error));
+    result = open_databases(writer);
+    return result == 0 ? IDX_OK : idxi_fail_lmdb(error, result, writer->path, "create");
+}
+
+/* ---- IDs ---- */
+
+/* Makes an entry for a group that ends with this number. */
+static enum idx_status reserve_ids(struct idxi_map_writer *writer, uint64_t last_number, size_t size, uint8_t **value,
+                                   struct idx_error *error) {
+    uint8_t key[IDXI_IDS_KEY_BYTES];
+    idxi_ids_key(key, last_number);
+    return reserve(writer, writer->ids, key, sizeof key, size, MDB_APPEND, value, error);
+}
+
+/* Writes the group that grew. */
+static enum idx_status put_ids(struct idxi_map_writer *writer, struct idx_error *error) {
+    struct idxi_id_packer *packer = writer->packer;
+    uint8_t *value = NULL;
+    if (packer->group_count == 0) return IDX_OK;
+    IDXI_TRY(reserve_ids(writer, packer->last_number, packer->group_size, &value, error));
+    idxf_ids_put_count(packer->group, packer->group_count);
+    memcpy(value, packer->group, packer->group_size);
+    packer->group_count = 0;
+    return IDX_OK;
+}
+
+/* Writes a group of one ID: the first `start_size` bytes of it packed, then `length` bytes as they are. */
+static enum idx_status put_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
+                                 size_t start_size, const void *id, size_t length, struct idx_error *error) {
+    uint8_t *value = NULL;
+    IDXI_TRY(put_ids(writer, error));
+    IDXI_TRY(reserve_ids(writer, number, IDXF_IDS_HEADER_BYTES + start_size + length, &value, error));
+    idxf_ids_put_count(value, 1);
+    memcpy(value + IDXF_IDS_HEADER_BYTES, start, start_size);
+    if (length > 0) memcpy(value + IDXF_IDS_HEADER_BYTES + start_size, id, length);
+    return IDX_OK;
+}
+
+/* Packs an ID behind those of the group, or as the first of a group. */
+static size_t pack_id(struct idxi_id_packer *packer, const void *id, size_t length) {
+    size_t before = packer->group_count == 0 ? 0 : packer->previous_length;
+    return idxf_ids_put(&packer->pieces, packer->previous, before, id, length, packer->packed);
+}
+
+static enum idx_status put_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
+                              struct idx_error *error) {
+    struct idxi_id_packer *packer = writer->packer;
+    uint8_t start[IDXF_PLAIN_BYTES];
+    if (length > IDXF_MAX_PIECED_BYTES)
+        return put_alone(writer, number, start, idxf_ids_put_plain(length, start), id, length, error);
+    size_t size = pack_id(packer, id, length);
+    bool fits =
+        packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS && packer->group_size + size <= IDXI_IDS_BYTES;
+    if (!fits) {
+        IDXI_TRY(put_ids(writer, error));
+        size = pack_id(packer, id, length);
+        packer->group_size = IDXF_IDS_HEADER_BYTES;
+    }
+    if (packer->group_size + size > IDXI_IDS_BYTES)
+        return put_alone(writer, number, packer->packed, size, NULL, 0, error);
+    memcpy(packer->group + packer->group_size, packer->packed, size);
+    packer->group_size += size;
+    packer->group_count++;
+    packer->last_number = number;
+    packer->previous_length = length < sizeof packer->previous ? length : sizeof packer->previous;
+    if (length > 0) memcpy(packer->previous, id, packer->previous_length);
+    return IDX_OK;
+}
+
+/* Makes the dictionary: the IDs that wait, or some of them, evenly spread. */
+static size_t make_dictionary(struct idxi_id_packer *packer) {
+    size_t stride = packer->sampled_bytes / sizeof packer->dictionary + 1, size = 0, at = 0;
+    for (size_t i = 0; i < packer->sampled_count; i++) {
+        size_t length = idxf_load32(packer->sampled + at);
+        size_t room = sizeof packer->dictionary - size, taken = length < room ? length : room;
+        if (i % stride == 0) memcpy(packer->dictionary + size, packer->sampled + at + 4, taken);
+        if (i % stride == 0) size += taken;
+        at += 4 + length;
+    }
+    return size;
+}
+
+/* Writes the dictionary, then the IDs that waited for it. */
+static enum idx_status use_dictionary(struct idxi_map_writer *writer, struct idx_error *error) {
+    struct idxi_id_packer *packer = writer->packer;
+    uint8_t *value = NULL;
+    size_t size = make_dictionary(packer), at = 0;
+    packer->has_dictionary = true;
+    idxf_pieces_init(&packer->pieces, packer->dictionary, size);
+    IDXI_TRY(reserve(writer, writer->meta, IDXI_META_DICTIONARY, strlen(IDXI_META_DICTIONARY), size, 0, &value, error));
+    memcpy(value, packer->dictionary, size);
+    for (size_t number = 0; number < packer->sampled_count; number++) {
+        size_t length = idxf_load32(packer->sampled + at);
+        IDXI_TRY(put_id(writer, number, packer->sampled + at + 4, length, error));
+        at += 4 + length;
+    }
+    free(packer->sampled);
+    packer->sampled = NULL;
+    return IDX_OK;
+}
+
+static bool wait_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
+    if (packer->has_dictionary || packer->sampled_bytes + 4 + length > IDXI_SAMPLED_BYTES) return false;
+    idxf_store32(packer->sampled + packer->sampled_bytes, (uint32_t)length);
+    if (length > 0) memcpy(packer->sampled + packer->sampled_bytes + 4, id, length);
+    packer->sampled_bytes += 4 + length;
+    packer->sampled_count++;
+    return true;
+}
+
+enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
+                                       struct idx_error *error) {
+    if (length > IDXF_MAX_ID_BYTES)
+        return idxi_fail(error, IDX_LIMIT, NULL, "a document ID of %zu bytes: 4 GiB is the limit", length);
+    if (wait_for_dictionary(writer->packer, id, length)) return IDX_OK;
+    if (!writer->packer->has_dictionary) IDXI_TRY(use_dictionary(writer, error));
+    return put_id(writer, number, id, length, error);
+}
+
+static enum idx_status finish_ids(struct idxi_map_writer *writer, struct idx_error *error) {
+    if (writer->packer == NULL) return IDX_OK;
+    if (!writer->packer->has_dictionary) IDXI_TRY(use_dictionary(writer, error));
+    return put_ids(writer, error);
+}
+
+/* ---- Documents ---- */
+
+/* Writes what waits, but for the last `keep` documents or fewer. */
+static enum idx_status put_groups(struct idxi_map_writer *writer, size_t keep, struct idx_error *error) {
+    uint8_t group[IDXI_GROUP_BYTES], key[IDXI_GROUP_KEY_BYTES], *value = NULL;
+    size_t done = 0, size;
+    while (writer->waiting - done > keep) {
+        done += idxf_group_encode(writer->fingerprints + done, writer->values + done, writer->waiting - done,
+                                  sizeof group, group, &size);
+        idxi_group_key(key, writer->fingerprints[done - 1], writer->values[done - 1]);
+        IDXI_TRY(reserve(writer, writer->docs, key, sizeof key, size, MDB_APPEND, &value, error));
+        memcpy(value, group, size);
+    }
+    writer->waiting -= done;
+    memmove(writer->fingerprints, writer->fingerprints + done, writer->waiting * sizeof *writer->fingerprints);
+    memmove(writer->values, writer->values + done, writer->waiting * sizeof *writer->values);
+    return IDX_OK;
+}
+
+enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
+                                    const uint64_t *values, size_t count, struct idx_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (writer->waiting == IDXI_WAITING) IDXI_TRY(put_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
+        idxi_heaviest_count(&writer->heaviest, fingerprints[i]);
+        writer->fingerprints[writer->waiting] = fingerprints[i];
+        writer->values[writer->waiting++] = values[i];
+    }
+    return IDX_OK;
+}
+
+static enum idx_status put_meta(struct idxi_map_writer *writer, const char *name, const void *bytes, size_t size,
+                                struct idx_error *error) {
+    uint8_t *value = NULL;
+    IDXI_TRY(reserve(writer, writer->meta, name, strlen(name), size, 0, &value, error));
+    memcpy(value, bytes, size);
+    return IDX_OK;
+}
+
+static enum idx_status put_all_meta(struct idxi_map_writer *writer, const struct idxf_manifest_segment *segment,
+                                    struct idx_error *error) {
+    uint8_t fingerprints[8], documents[8], heaviest[IDXI_HEAVIEST_BYTES];
+    idxf_store64(fingerprints, segment->fingerprints);
+    idxf_store64(documents, segment->documents);
+    idxf_store64(heaviest, writer->heaviest.fingerprint);
+    idxf_store64(heaviest + 8, writer->heaviest.documents);
+    IDXI_TRY(put_meta(writer, IDXI_META_UUID, segment->uuid, IDXF_UUID_BYTES, error));
+    IDXI_TRY(put_meta(writer, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
+    IDXI_TRY(put_meta(writer, IDXI_META_DOCUMENTS, documents, sizeof documents, error));
+    return put_meta(writer, IDXI_META_HEAVIEST, heaviest, sizeof heaviest, error);
+}
+
+/* The number of bytes read and summed at a time. */
+#define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
+
+static enum idx_status write_checksums(int file, const char *path, uint64_t length, uint8_t *bytes,
+                                       struct idxi_page_writer *writer, struct idx_error *error) {
+    for (uint64_t offset = 0; offset < length; offset += STEP_BYTES) {
+        size_t size = length - offset < STEP_BYTES ? (size_t)(length - offset) : STEP_BYTES;
+        IDXI_TRY(idxi_read_at(file, bytes, size, offset, path, error));
+        for (size_t done = 0; done < size; done += IDXF_PAGE_SIZE) {
+            uint8_t sum[8];
+            idxf_store64(sum, idxf_checksum(bytes + done, size - done < IDXF_PAGE_SIZE ? size - done : IDXF_PAGE_SIZE));
+            IDXI_TRY(idxi_page_writer_write(writer, sum, sizeof sum, error));
+        }
+    }
+    return IDX_OK;
+}
+
+static enum idx_status write_sums(int file, const struct idxi_map_writer *map, int folder,
+                                  struct idxi_page_writer *writer, const uint8_t *uuid, uint64_t *size,
+                                  struct idx_error *error) {
+    struct idxf_document_sums sums;
+    uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
+    memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
+    IDXI_TRY(idxi_file_size(file, &sums.length, map->path, error));
+    IDXI_TRY(idxi_page_writer_open(writer, folder, idxi_sums_name(map->kind), sizeof header, map->sums_path, error));
+    uint8_t *bytes = malloc(STEP_BYTES);
+    enum idx_status status =
+        bytes == NULL ? idxi_fail_memory(error) : write_checksums(file, map->path, sums.length, bytes, writer, error);
+    free(bytes);
+    if (status != IDX_OK) return status;
+    idxf_document_sums_write(&sums, header);
+    IDXI_TRY(idxi_page_writer_finish(writer, header, sizeof header, error));
+    *size = sums.length + writer->written;
+    return IDX_OK;
+}
+
+enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
+                                       const struct idxf_manifest_segment *segment, uint64_t *bytes,
+                                       struct idx_error *error) {
+    IDXI_TRY(finish_ids(writer, error));
+    IDXI_TRY(put_groups(writer, 0, error));
+    IDXI_TRY(put_all_meta(writer, segment, error));
+    IDXI_TRY(commit(writer, error));
+    int result = mdb_env_sync(writer->env, 1);
+    if (result != 0) return idxi_fail_lmdb(error, result, writer->path, "sync");
+    mdb_env_close(writer->env);
+    writer->env = NULL;
+
+    struct idxi_page_writer sums = {.fd = -1};
+    int file = openat(folder, idxi_map_name(writer->kind), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return idxi_fail_system(error, errno, writer->path, "open");
+    enum idx_status status = write_sums(file, writer, folder, &sums, segment->uuid, bytes, error);
+    idxi_page_writer_close(&sums);
+    close(file);
+    return status;
+}
+
+void idxi_map_writer_close(struct idxi_map_writer *writer) {
+    if (writer->txn != NULL) mdb_txn_abort(writer->txn);
+    if (writer->env != NULL) mdb_env_close(writer->env);
+    free(writer->path);
+    free(writer->sums_path);
+    free(writer->fingerprints);
+    free_packer(writer->packer);
+    *writer = (struct idxi_map_writer){0};
+}

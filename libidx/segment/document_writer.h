@@ -1,0 +1,60 @@
+/* document_writer.h: writes a segment's docs.mdb and docs.sum, or its map from IDs (SPEC.md, chapter 8). All that
+ * libidx does with LMDB is here. */
+#ifndef IDX_LIBIDX_DOCUMENT_WRITER_H
+#define IDX_LIBIDX_DOCUMENT_WRITER_H
+
+#include <lmdb.h>
+
+#include "libidx/segment/document_map.h"
+
+/* The most bytes of a group, so that four nodes fill a page: 4096 bytes, less a header of 16, and for each node a
+ * header of 8, its key, and 2 bytes for its place. */
+#define IDXI_NODES_A_PAGE 4
+#define IDXI_NODE_BYTES ((4096 - 16) / IDXI_NODES_A_PAGE - 2 - 8)
+#define IDXI_GROUP_BYTES (IDXI_NODE_BYTES - IDXI_GROUP_KEY_BYTES)
+#define IDXI_IDS_BYTES (IDXI_NODE_BYTES - IDXI_IDS_KEY_BYTES)
+
+/* Documents that wait for their group, at most. */
+#define IDXI_WAITING 8192
+
+/* IDs that wait until the dictionary is made of them, at most, in bytes. */
+#define IDXI_SAMPLED_BYTES ((size_t)4 << 20)
+
+struct idxi_map_writer {
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi docs, ids, meta;
+    enum idxi_map_kind kind;
+    enum idx_id_type id_type;
+    char *path, *sums_path; /* of the map and its checksums */
+    size_t batch_bytes;     /* put since the last commit, at most */
+    struct idxi_heaviest heaviest;
+    uint64_t *fingerprints, *values; /* documents that wait for their group */
+    size_t waiting;
+    struct idxi_id_packer *packer; /* IDX_ID_TEXT only */
+};
+
+/* Creates the map in the folder at `folder_path`; that from IDs is of IDX_ID_U64. */
+enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
+                                     enum idx_id_type id_type, struct idx_error *error);
+
+/* Keeps the ID of a document number, of `length` bytes; numbers must come as 0, 1, 2 and so on. IDX_ID_TEXT only.
+ * IDX_LIMIT: it is longer than IDXF_MAX_ID_BYTES. */
+enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
+                                       struct idx_error *error);
+
+/* Adds documents: fingerprints, and values (their numbers, or their IDs for IDX_ID_U64). Over all calls the pairs must
+ * ascend strictly. */
+enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
+                                    const uint64_t *values, size_t count, struct idx_error *error);
+
+/* Writes the meta data, with the uuid and the counts of `segment`, syncs, closes, and writes the checksums into
+ * `folder`, the same folder. Sets *bytes to the size of both. */
+enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
+                                       const struct idxf_manifest_segment *segment, uint64_t *bytes,
+                                       struct idx_error *error);
+
+/* Closes and frees, finished or not. */
+void idxi_map_writer_close(struct idxi_map_writer *writer);
+
+#endif

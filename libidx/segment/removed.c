@@ -1,0 +1,131 @@
+/* removed.c: see removed.h. */
+#include "libidx/segment/removed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/checksum.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+
+/* ---- Opening ---- */
+
+/* Reads the whole file. */
+static enum idx_status read_file(struct idxi_removed *removed, int file, const char *path, struct idx_error *error) {
+    uint64_t size;
+    IDXI_TRY(idxi_file_size(file, &size, path, error));
+    if (size > SIZE_MAX - 1) return idxi_fail_memory(error);
+    removed->size = (size_t)size;
+    removed->bytes = malloc(removed->size + 1);
+    if (removed->bytes == NULL) return idxi_fail_memory(error);
+    return idxi_read_at(file, removed->bytes, removed->size, 0, path, error);
+}
+
+static enum idx_status check_header(const struct idxi_removed *removed, const struct idxf_manifest_segment *segment,
+                                    struct idxf_removed *header, const char *path, struct idx_error *error) {
+    uint32_t version;
+    enum idxf_fault fault = idxf_removed_read(header, removed->bytes, removed->size, &version);
+    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
+    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, path, 0);
+    if (memcmp(header->uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, path);
+    if (header->count != segment->removed) return idxi_fail_fault(error, IDXF_FAULT_COUNT, path, 0);
+    const uint8_t *removals = removed->bytes + IDXF_REMOVED_HEADER_BYTES;
+    if (idxf_checksum(removals, removed->size - IDXF_REMOVED_HEADER_BYTES) != header->checksum)
+        return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
+    /* None takes less than its fingerprint, so that a false count takes no memory. */
+    return header->count <= header->length / sizeof(uint64_t) ? IDX_OK
+                                                              : idxi_fail_fault(error, IDXF_FAULT_OVERRUN, path, 0);
+}
+
+/* Reads all removals, and notes where they are. */
+static enum idx_status find_places(struct idxi_removed *removed, const struct idxf_removed *header, const char *path,
+                                   struct idx_error *error) {
+    struct idxf_removals removals;
+    struct idxf_record record;
+    removed->places = malloc((size_t)header->count * sizeof *removed->places);
+    if (removed->places == NULL) return idxi_fail_memory(error);
+    idxf_removals_open(&removals, &removed->rules, header, removed->bytes + IDXF_REMOVED_HEADER_BYTES);
+    while (removals.left > 0) {
+        uint64_t place = (uint64_t)(removals.at - removed->bytes);
+        enum idxf_fault fault = idxf_removals_next(&removals, &record);
+        if (fault != IDXF_OK) return idxi_fail_fault(error, fault, path, place);
+        removed->places[removed->count++] = place;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status load(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
+                            const char *path, struct idx_error *error) {
+    struct idxf_removed header;
+    int file = openat(folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE);
+    if (file < 0 && errno == ENOENT)
+        return idxi_fail(error, IDX_MISSING_FILE, path,
+                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
+    if (file < 0) return idxi_fail_system(error, errno, path, "open");
+    enum idx_status status = read_file(removed, file, path, error);
+    close(file);
+    if (status == IDX_OK) status = check_header(removed, segment, &header, path, error);
+    return status == IDX_OK ? find_places(removed, &header, path, error) : status;
+}
+
+enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, const char *folder_path,
+                                  const struct idxf_record_rules *rules, const struct idxf_manifest_segment *segment,
+                                  struct idx_error *error) {
+    *removed = (struct idxi_removed){.rules = *rules};
+    if (segment->removed == 0) return IDX_OK;
+    char *path = idxi_path(folder_path, IDXI_REMOVED_NAME);
+    if (path == NULL) return idxi_fail_memory(error);
+    enum idx_status status = load(removed, folder, segment, path, error);
+    free(path);
+    return status;
+}
+
+void idxi_removed_close(struct idxi_removed *removed) {
+    free(removed->bytes);
+    free(removed->places);
+}
+
+/* ---- Looking up ---- */
+
+/* All were read before, so none has a fault. */
+struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number) {
+    struct idxf_removals removals = {
+        &removed->rules, removed->bytes + removed->places[number], removed->bytes + removed->size, 1, {0}, false};
+    struct idxf_record record = {0};
+    idxf_removals_next(&removals, &record);
+    return record;
+}
+
+/* The number of the first removal that does not stand before `wanted`; `count` where there is none. */
+static size_t find(const struct idxi_removed *removed, const struct idxf_record *wanted) {
+    size_t begin = 0, end = removed->count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        struct idxf_record record = idxi_removed_at(removed, middle);
+        if (idxf_removal_compare(removed->rules.id_type, &record, wanted) < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint) {
+    struct idxf_record wanted = {IDXF_REMOVE_FINGERPRINT, fingerprint, NULL, 0};
+    size_t number = find(removed, &wanted);
+    if (number == removed->count) return IDXI_REMOVED_NONE;
+    struct idxf_record record = idxi_removed_at(removed, number);
+    if (record.fingerprint != fingerprint) return IDXI_REMOVED_NONE;
+    return record.operation == IDXF_REMOVE_FINGERPRINT ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
+}
+
+bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
+    struct idxf_record wanted = {IDXF_REMOVE_DOCUMENT, fingerprint, id, id_size};
+    size_t number = find(removed, &wanted);
+    if (number == removed->count) return false;
+    struct idxf_record record = idxi_removed_at(removed, number);
+    return idxf_removal_compare(removed->rules.id_type, &record, &wanted) == 0;
+}

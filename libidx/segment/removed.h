@@ -1,0 +1,45 @@
+/* removed.h: a segment's file `removed`, loaded: which documents of older segments are there no more (SPEC.md, chapter
+ * 12). */
+#ifndef IDX_LIBIDX_REMOVED_H
+#define IDX_LIBIDX_REMOVED_H
+
+#include <idx.h>
+
+#include "format/removed.h"
+
+#define IDXI_REMOVED_NAME "removed"
+
+/* What removals say of a fingerprint's documents in older segments. */
+enum idxi_removal {
+    IDXI_REMOVED_NONE = 0, /* all are there */
+    IDXI_REMOVED_SOME = 1, /* some were removed by themselves; one is left */
+    IDXI_REMOVED_ALL = 2,  /* none is there */
+};
+
+struct idxi_removed {
+    struct idxf_record_rules rules;
+    uint8_t *bytes; /* of the file; NULL for none */
+    size_t size;
+    size_t count;
+    uint64_t *places; /* of the removals in the bytes */
+};
+
+/* Loads the file of a segment whose folder is `folder` (and its path `folder_path`), where the manifest's entry says
+ * that there is one, and checks all of it. To be closed also after an error.
+ * Errors: the damaged-file group, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
+enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, const char *folder_path,
+                                  const struct idxf_record_rules *rules, const struct idxf_manifest_segment *segment,
+                                  struct idx_error *error);
+
+void idxi_removed_close(struct idxi_removed *removed);
+
+/* Removal `number`, below the count; its ID lives as long as the file is open. */
+struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number);
+
+/* What it says of a fingerprint's documents in older segments. */
+enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint);
+
+/* Whether a document in older segments was removed by itself. */
+bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size);
+
+#endif

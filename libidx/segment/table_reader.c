@@ -1,0 +1,242 @@
+/* table_reader.c: opens table files, checks pages, finds blocks by the directory. */
+#include "libidx/segment/table_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/checksum.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/scheme/cost.h"
+
+#define MAX_PREFETCHED_BYTES 4096
+
+/* ---- Opening ---- */
+
+static enum idx_status read_header(struct idxi_table *table, int file, struct idx_error *error) {
+    uint8_t page[IDXF_PAGE_SIZE];
+    uint64_t size;
+    uint32_t version;
+    IDXI_TRY(idxi_file_size(file, &size, table->path, error));
+    size_t got = size < sizeof page ? (size_t)size : sizeof page;
+    IDXI_TRY(idxi_read_at(file, page, got, 0, table->path, error));
+    enum idxf_fault fault = idxf_table_header_read(&table->header, page, got, &version);
+    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, table->path);
+    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, 0);
+    table->layout = idxf_table_layout(&table->header);
+    if (size != table->layout.file_size)
+        return idxi_fail(
+            error, IDX_WRONG_SIZE, table->path,
+            "has %llu bytes where its header says %llu: the file is damaged; rebuild the index, or restore "
+            "it from a copy",
+            (unsigned long long)size, (unsigned long long)table->layout.file_size);
+    return IDX_OK;
+}
+
+static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
+    const struct idxf_table_layout *layout = &table->layout;
+    if (table->header.blocks == 0) return;
+    idxf_directory_init(&table->directory, bytes, bytes + (layout->lists - layout->directory), table->header.list_bytes,
+                        (size_t)(layout->checksums - layout->lists), table->header.blocks);
+}
+
+static enum idx_status map_file(struct idxi_table *table, int file, struct idx_error *error) {
+    void *map = mmap(NULL, (size_t)table->layout.file_size, PROT_READ, MAP_SHARED, file, 0);
+    if (map == MAP_FAILED) return idxi_fail_system(error, errno, table->path, "map");
+    table->map = map;
+    table->blocks = table->map + table->layout.blocks;
+    set_directory(table, table->map + table->layout.directory);
+    return IDX_OK;
+}
+
+static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *error) {
+    size_t words = (size_t)(table->layout.pages + 63) / 64;
+    if (words == 0) return IDX_OK;
+    table->checked = calloc(words, sizeof *table->checked);
+    if (table->checked == NULL) return idxi_fail_memory(error);
+    table->allocated_bytes += words * sizeof *table->checked;
+    return IDX_OK;
+}
+
+static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *error) {
+    if (table->header.blocks == 0) return IDX_OK;
+    table->decoder = malloc(sizeof *table->decoder);
+    if (table->decoder == NULL) return idxi_fail_memory(error);
+    table->allocated_bytes += sizeof *table->decoder;
+    struct idxf_block_form form = idxf_table_block_form(&table->header);
+    idxf_decoder_init(table->decoder, &form);
+    return IDX_OK;
+}
+
+/* How many fingerprints share their first `bits` bits when they are spread evenly. */
+static uint64_t mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
+
+/* Sets how much of a block, and of those behind it, is worth asking for ahead, and how many bits of the prefix are not
+ * flipped. */
+static void set_reach(struct idxi_table *table) {
+    uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
+    if (blocks == 0) return;
+    double reach = idxi_expected_blocks((double)mean_group(count, table->prefix), (double)count / (double)blocks);
+    double bytes = reach * table->header.block_size;
+    table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
+    table->spared_bits = idxi_spared_bits(count, table->prefix);
+}
+
+static enum idx_status open_file(struct idxi_table *table, int file, const struct idx_open_options *options,
+                                 struct idx_error *error) {
+    IDXI_TRY(read_header(table, file, error));
+    IDXI_TRY(map_file(table, file, error));
+    idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
+    table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
+    IDXI_TRY(make_decoder(table, error));
+    set_reach(table);
+    table->on_disk = options->residence == IDX_RESIDENCE_DISK;
+    if (table->on_disk) madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_RANDOM);
+    bool is_checked = options->skip_page_checks || options->residence == IDX_RESIDENCE_ALL;
+    return is_checked ? IDX_OK : make_bitmap(table, error);
+}
+
+enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
+                                const struct idx_open_options *options, struct idx_error *error) {
+    *table = (struct idxi_table){.path = idxi_path(folder_path, name), .file = -1};
+    if (table->path == NULL) return idxi_fail_memory(error);
+    int file = openat(folder, name, IDXI_OPEN_FILE);
+    if (file < 0 && errno == ENOENT)
+        return idxi_fail(error, IDX_MISSING_FILE, table->path,
+                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
+    if (file < 0) return idxi_fail_system(error, errno, table->path, "open");
+    table->file = file;
+    return open_file(table, file, options, error);
+}
+
+void idxi_table_close(struct idxi_table *table) {
+    if (table->map != NULL) munmap((void *)(uintptr_t)table->map, (size_t)table->layout.file_size);
+    if (table->file >= 0) close(table->file);
+    free((void *)(uintptr_t)table->checked);
+    free(table->decoder);
+    free(table->path);
+}
+
+/* ---- Loading ---- */
+
+static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residence residence) {
+    if (residence == IDX_RESIDENCE_NONE) return table->layout.checksums;
+    return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
+}
+
+size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence) {
+    return (size_t)(table->layout.checksums - get_load_begin(table, residence));
+}
+
+static enum idx_status load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                            struct idx_error *error) {
+    uint64_t begin = get_load_begin(table, options->residence);
+    size_t bytes = idxi_table_load_bytes(table, options->residence);
+    if (bytes == 0) return IDX_OK;
+    IDXI_TRY(idxi_read_at(table->file, memory, bytes, begin, table->path, error));
+    for (size_t at = 0; at < bytes && !options->skip_page_checks; at += IDXF_PAGE_SIZE) {
+        uint64_t page = (begin + at) / IDXF_PAGE_SIZE - 1;
+        if (idxf_checksum(memory + at, IDXF_PAGE_SIZE) != idxf_load64(table->map + table->layout.checksums + page * 8))
+            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, begin + at);
+    }
+    set_directory(table, memory + (table->layout.directory - begin));
+    table->is_directory_loaded = true;
+    if (options->residence == IDX_RESIDENCE_ALL) table->blocks = memory;
+    return IDX_OK;
+}
+
+enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                                struct idx_error *error) {
+    enum idx_status status = load(table, options, memory, error);
+    close(table->file);
+    table->file = -1;
+    return status;
+}
+
+/* ---- Checking ---- */
+
+enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
+    uint64_t offset = (page + 1) * IDXF_PAGE_SIZE;
+    if (idxf_checksum(table->map + offset, IDXF_PAGE_SIZE) ==
+        idxf_load64(table->map + table->layout.checksums + page * 8))
+        return IDX_OK;
+    return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, table->path, offset);
+}
+
+enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
+    IDXI_TRY(idxi_table_verify_page(table, page, error));
+    atomic_fetch_or_explicit(&table->checked[page / 64], UINT64_C(1) << page % 64, memory_order_release);
+    return IDX_OK;
+}
+
+void idxi_table_drop(const struct idxi_table *table) {
+    madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_DONTNEED);
+}
+
+/* ---- Finding blocks ---- */
+
+static enum idx_status fail_directory(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
+    return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + line * IDXF_LINE_BYTES);
+}
+
+/* Checks the pages of a line, and of its list where it has one. */
+static enum idx_status check_line(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
+    uint64_t offset = table->layout.directory + line * IDXF_LINE_BYTES;
+    if (table->is_directory_loaded) return IDX_OK;
+    IDXI_TRY(idxi_table_check(table, offset, error));
+    struct idxf_list list = idxf_line_list(table->map + offset);
+    uint64_t size = table->header.list_bytes, bytes = list.count == 0 ? 0 : idxf_list_bytes(&list);
+    if (bytes > size || list.at > size - bytes) return bytes == 0 ? IDX_OK : fail_directory(table, line, error);
+    uint64_t begin = (table->layout.lists + list.at) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    for (uint64_t at = begin; bytes > 0 && at < table->layout.lists + list.at + bytes; at += IDXF_PAGE_SIZE)
+        IDXI_TRY(idxi_table_check(table, at, error));
+    return IDX_OK;
+}
+
+enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
+                                struct idx_error *error) {
+    uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
+    if (!table->is_directory_loaded) IDXI_TRY(check_line(table, line, error));
+    bool is_sound = idxf_directory_find(&table->directory, fingerprint, start);
+    return is_sound ? IDX_OK : fail_directory(table, line, error);
+}
+
+enum idx_status idxi_table_locate(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
+                                  struct idx_error *error) {
+    for (uint64_t offset = table->layout.directory; offset < table->layout.checksums; offset += IDXF_PAGE_SIZE) {
+        if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check(table, offset, error));
+    }
+    bool is_sound = idxf_directory_locate(&table->directory, block, start);
+    return is_sound ? IDX_OK : fail_directory(table, 0, error);
+}
+
+/* ---- Decoding blocks ---- */
+
+void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start) {
+    *blocks = (struct idxi_blocks){table, start->block, {start->above >> (64 - table->header.bits), 0}};
+}
+
+enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
+                                 struct idx_error *error) {
+    const struct idxi_table *table = blocks->table;
+    size_t faulty;
+    enum idxf_fault fault;
+    *count = 0;
+    if (blocks->next >= end) return IDX_OK;
+    if (blocks->next > 0 && blocks->bounds.above == 0) /* the key before is the greatest there is */
+        return idxi_fail_fault(error, IDXF_FAULT_ORDER, table->path, idxi_table_block_offset(table, blocks->next));
+    uint64_t left = end - blocks->next, most = idxf_blocks_at_once(table->decoder), some = left < most ? left : most;
+    for (uint64_t i = 0; i < some; i++)
+        IDXI_TRY(idxi_table_check(table, idxi_table_block_offset(table, blocks->next + i), error));
+    *count = idxf_blocks_decode(table->decoder, idxi_table_block(table, blocks->next), (size_t)some, &blocks->bounds,
+                                fingerprints, &faulty, &fault);
+    if (fault != IDXF_OK)
+        return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, blocks->next + faulty));
+    blocks->next += some;
+    return IDX_OK;
+}

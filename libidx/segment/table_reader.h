@@ -1,0 +1,108 @@
+/* table_reader.h: one table file, open: its directory and its blocks, each page checked before its first use. */
+#ifndef IDX_LIBIDX_TABLE_READER_H
+#define IDX_LIBIDX_TABLE_READER_H
+
+#include <idx.h>
+#include <stdatomic.h>
+
+#include "format/directory.h"
+#include "format/permute.h"
+#include "format/table.h"
+#include "libidx/base/error.h"
+
+struct idxi_table {
+    struct idxf_table_header header;
+    struct idxf_table_layout layout;
+    struct idxf_permutation permutation;
+    unsigned prefix;                 /* bits */
+    struct idxf_decoder *decoder;    /* NULL for a table without fingerprints */
+    size_t alike;                    /* the first table of the segment with the same code */
+    const uint8_t *map;              /* the file */
+    const uint8_t *blocks;           /* in the map, or loaded */
+    struct idxf_directory directory; /* the same */
+    bool is_directory_loaded;
+    int file;                /* descriptor, until loading is done; or -1 */
+    size_t prefetched_bytes; /* from a block to begin with on */
+    unsigned spared_bits;    /* the last bits of the prefix, searched for all their values at once instead of flipped */
+    bool on_disk;            /* blocks are asked for by system calls */
+    size_t allocated_bytes;  /* what opening allocated, but for what is loaded */
+    /* A bit for each page that was found right; NULL where mapped pages are not checked, or none is used. */
+    _Atomic uint64_t *checked;
+    char *path;
+};
+
+/* Opens `name` in `folder` (whose path is `folder_path`), and checks the header and the size. */
+enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
+                                const struct idx_open_options *options, struct idx_error *error);
+
+/* How much memory, in whole pages, holds what is loaded for a residence. */
+size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence);
+
+/* Loads that into `memory`, aligned to a page, which must live as long as the table, and checks each page on the way. A
+ * table that is used as it is mapped needs no loading. */
+enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
+                                struct idx_error *error);
+
+void idxi_table_close(struct idxi_table *table);
+
+/* Compares page `page` (from 0, after the header) with its checksum. */
+enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
+
+/* The same once, remembering success. */
+enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error);
+
+/* Lets go of the mapped pages in memory, which come back when they are used: for who goes through a whole table, every
+ * IDXI_DROPPED_BYTES, so that it does not come to stand in memory. What is loaded stays. */
+#define IDXI_DROPPED_BYTES ((uint64_t)4 << 20)
+void idxi_table_drop(const struct idxi_table *table);
+
+/* Before using bytes at `offset` of the file, which lie in one page. */
+static inline enum idx_status idxi_table_check(const struct idxi_table *table, uint64_t offset,
+                                               struct idx_error *error) {
+    uint64_t page = offset / IDXF_PAGE_SIZE - 1;
+    if (table->checked == NULL) return IDX_OK;
+    if (atomic_load_explicit(&table->checked[page / 64], memory_order_acquire) >> page % 64 & 1) return IDX_OK;
+    return idxi_table_check_page_first(table, page, error);
+}
+
+static inline uint64_t idxi_table_block_offset(const struct idxi_table *table, uint64_t block) {
+    return table->layout.blocks + block * table->header.block_size;
+}
+
+static inline const uint8_t *idxi_table_block(const struct idxi_table *table, uint64_t block) {
+    return table->blocks + block * table->header.block_size;
+}
+
+/* The directory's line for a permuted fingerprint. */
+static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
+    uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
+    return table->directory.lines + line * IDXF_LINE_BYTES;
+}
+
+/* The block to begin with in the search for a permuted fingerprint and those above: all blocks before have less. The
+ * number of blocks where there is none. */
+enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
+                                struct idx_error *error);
+
+/* The same for a block whose number is known. */
+enum idx_status idxi_table_locate(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
+                                  struct idx_error *error);
+
+/* Blocks being decoded, in their order. */
+struct idxi_blocks {
+    const struct idxi_table *table;
+    uint64_t next; /* block */
+    struct idxf_bounds bounds;
+};
+
+/* Begins with the block that a start leads to. */
+void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
+
+/* Decodes the next blocks, up to block `end` (not before blocks->next, and up to the number of blocks): a few, or none
+ * at the end. There must be idxf_decoded_room. Each page is checked before its first use, unless the index was opened
+ * otherwise. The fingerprints ascend, from one call to the next, too.
+ * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; what stands before the fault is not given. */
+enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
+                                 struct idx_error *error);
+
+#endif

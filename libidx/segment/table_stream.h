@@ -1,0 +1,24 @@
+/* table_stream.h: the fingerprints of an open table as a stream, in its order: permuted, left-aligned, ascending. */
+#ifndef IDX_LIBIDX_TABLE_STREAM_H
+#define IDX_LIBIDX_TABLE_STREAM_H
+
+#include "libidx/segment/table_reader.h"
+#include "libidx/streams/stream.h"
+
+struct idxi_table_stream {
+    struct idxi_stream stream; /* without values */
+    struct idxi_blocks blocks;
+    size_t room;                       /* that decoding some blocks takes */
+    uint64_t given;                    /* fingerprints so far */
+    uint64_t dropped;                  /* how often mapped pages were let go */
+    uint64_t chunk[IDXF_DECODED_ROOM]; /* decoded where a caller had no room for as many */
+    size_t chunk_count, chunk_given;
+};
+
+/* The table stays the caller's, and open. Each page is checked before its first use, unless the table was opened
+ * otherwise; a fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT), an order that does not ascend and a sum of counts
+ * that is not the header's end the stream. Mapped pages are let go as it passes them, so that it keeps a few MiB of the
+ * table in memory at most. Any number of streams may read a table at a time. */
+void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table);
+
+#endif

@@ -1,0 +1,290 @@
+/* table_writer.c: encodes a stream of fingerprints, a window of them at a time, and keeps the blocks' keys for the
+ * directory behind them, whose number of lines is known only then. */
+#include "libidx/segment/table_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/directory.h"
+#include "format/table.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+
+/* Fingerprints in memory: more than any block holds. */
+#define WINDOW ((size_t)1 << 16)
+_Static_assert(WINDOW > IDXF_MAX_BLOCK_FINGERPRINTS, "a block is chosen from what is in memory");
+
+struct keys {
+    uint64_t *items; /* all, or those that came after the spilled ones */
+    size_t count, capacity, most;
+    int file;         /* or -1 */
+    uint64_t spilled; /* keys in the file */
+};
+
+struct writing {
+    struct idxi_table_job *job;
+    struct idx_error *error;
+    struct idxi_page_writer pages;
+    struct keys keys;
+    uint64_t *window; /* fingerprints read, of which those from `begin` to `end` are still to be written */
+    size_t begin, end;
+    bool ended; /* the stream has no more */
+    struct idxf_statistics_counter counter;
+    struct idxf_encoder encoder;
+};
+
+static enum idx_status report_progress(const struct writing *writing, uint64_t fingerprints) {
+    const struct idxi_table_job *job = writing->job;
+    bool goes_on = job->progress == NULL || job->progress(job->context, fingerprints);
+    return goes_on ? IDX_OK : idxi_fail(writing->error, IDX_CANCELLED, NULL, "cancelled: nothing was published");
+}
+
+/* ---- Keys ---- */
+
+static enum idx_status spill(struct writing *writing) {
+    struct keys *keys = &writing->keys;
+    const struct idxi_table_job *job = writing->job;
+    if (keys->file < 0)
+        IDXI_TRY(idxi_temporary_file(&keys->file, job->temporary_folder, job->temporary_path, writing->error));
+    IDXI_TRY(idxi_write_at(keys->file, keys->items, keys->count * sizeof *keys->items,
+                           keys->spilled * sizeof *keys->items, job->temporary_path, writing->error));
+    keys->spilled += keys->count;
+    keys->count = 0;
+    return IDX_OK;
+}
+
+static enum idx_status grow(struct keys *keys, struct idx_error *error) {
+    size_t capacity = keys->capacity * 2 + 1024;
+    if (capacity > keys->most) capacity = keys->most;
+    uint64_t *grown = realloc(keys->items, capacity * sizeof *grown);
+    if (grown == NULL) return idxi_fail_memory(error);
+    keys->items = grown;
+    keys->capacity = capacity;
+    return IDX_OK;
+}
+
+static enum idx_status add_key(struct writing *writing, uint64_t key) {
+    struct keys *keys = &writing->keys;
+    if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
+        return idxi_fail(writing->error, IDX_LIMIT, NULL, "a table can hold %lld blocks at most: choose larger blocks",
+                         (long long)IDXF_MAX_BLOCKS);
+    if (keys->count == keys->most) IDXI_TRY(spill(writing));
+    if (keys->count == keys->capacity) IDXI_TRY(grow(keys, writing->error));
+    keys->items[keys->count++] = key;
+    return IDX_OK;
+}
+
+/* ---- Blocks ---- */
+
+/* Reads as many fingerprints as the window has room for. */
+static enum idx_status fill_window(struct writing *writing) {
+    struct idxi_stream *stream = writing->job->fingerprints;
+    size_t left = writing->end - writing->begin, count;
+    memmove(writing->window, writing->window + writing->begin, left * sizeof *writing->window);
+    writing->begin = 0;
+    for (writing->end = left; writing->end < WINDOW && !writing->ended; writing->end += count) {
+        IDXI_TRY(
+            stream->read(stream, writing->window + writing->end, NULL, WINDOW - writing->end, &count, writing->error));
+        writing->ended = count == 0;
+    }
+    idxf_statistics_add(&writing->counter, writing->window + left, writing->end - left);
+    return IDX_OK;
+}
+
+static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
+    size_t most = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* the choice depends on no more */
+    uint8_t block[IDXF_MAX_BLOCK_SIZE];
+    while (writing->end - writing->begin >= most) {
+        writing->begin +=
+            idxf_block_encode(encoder, writing->window + writing->begin, writing->end - writing->begin, block);
+        IDXI_TRY(add_key(writing, writing->window[writing->begin - 1]));
+        IDXI_TRY(idxi_page_writer_write(&writing->pages, block, encoder->form.block_size, writing->error));
+    }
+    writing->job->header.fingerprints += writing->begin;
+    return report_progress(writing, writing->begin);
+}
+
+/* Where a code of the table's own would take less by more than a fiftieth, by the fingerprints in the window, it gets
+ * one. Few fingerprints are no reason. */
+#define LEAST_COUNTED 4096
+
+static void settle_code(const struct writing *writing, struct idxf_block_form *form) {
+    struct idxf_difference_counts counts = {{0}};
+    struct idxf_code own;
+    if (writing->end < LEAST_COUNTED) return;
+    idxf_count_differences(&counts, writing->window[0], writing->window + 1, writing->end - 1, form->bits);
+    idxf_code_choose(&own, &counts, form->bits);
+    struct idxf_code_cost given = idxf_code_cost(&form->code, &counts, form->bits);
+    struct idxf_code_cost cost = idxf_code_cost(&own, &counts, form->bits);
+    if ((given.codes + given.tails) / 50 > (cost.codes + cost.tails) / 49) form->code = own;
+    form->long_codes = idxf_needs_long_codes(form, &counts);
+}
+
+static enum idx_status write_blocks(struct writing *writing) {
+    struct idxf_table_header *header = &writing->job->header;
+    struct idxf_permutation permutation;
+    struct idxf_block_form form = idxf_table_block_form(header);
+    struct idxf_encoder *encoder = &writing->encoder;
+    idxf_statistics_begin(&writing->counter, (unsigned)__builtin_popcountll(header->mask));
+    header->fingerprints = 0;
+    IDXI_TRY(fill_window(writing));
+    settle_code(writing, &form);
+    header->code = form.code;
+    header->long_codes = form.long_codes;
+    idxf_encoder_init(encoder, &form);
+    for (;;) {
+        IDXI_TRY(write_window(writing, encoder));
+        if (writing->ended) break;
+        IDXI_TRY(fill_window(writing));
+    }
+    idxf_permutation_init(&permutation, header->mask, header->bits);
+    header->statistics = idxf_statistics_end(&writing->counter, &permutation);
+    header->blocks = writing->keys.spilled + writing->keys.count;
+    return idxi_page_writer_pad(&writing->pages, writing->error);
+}
+
+/* ---- The directory ---- */
+
+/* Lists of lines, as they are written after the lines. */
+struct lists {
+    struct idxf_list *items;
+    uint64_t *firsts; /* the number of each one's first key */
+    size_t count, capacity;
+};
+
+/* A directory being made: first the lines, from all keys; then, from those again, the lists. */
+struct making {
+    struct writing *writing;
+    struct idxf_directory_writer directory;
+    struct lists lists;
+    size_t list;     /* at hand */
+    uint64_t number; /* of the key at hand */
+    uint64_t begin;  /* of `bytes`, among those of all lists */
+    uint8_t bytes[IDXF_PAGE_SIZE];
+};
+
+static enum idx_status note_list(struct making *making, const uint8_t *line) {
+    struct lists *lists = &making->lists;
+    if (idxf_line_listed(line) == 0) return IDX_OK;
+    if (lists->count == lists->capacity) {
+        size_t capacity = lists->capacity * 2 + 64;
+        struct idxf_list *items = realloc(lists->items, capacity * sizeof *items);
+        if (items != NULL) lists->items = items;
+        uint64_t *firsts = realloc(lists->firsts, capacity * sizeof *firsts);
+        if (firsts != NULL) lists->firsts = firsts;
+        if (items == NULL || firsts == NULL) return idxi_fail_memory(making->writing->error);
+        lists->capacity = capacity;
+    }
+    lists->items[lists->count] = idxf_line_list(line);
+    lists->firsts[lists->count++] = idxf_line_first(line);
+    return IDX_OK;
+}
+
+static enum idx_status write_line(struct making *making) {
+    uint8_t bytes[IDXF_LINE_BYTES];
+    idxf_directory_take(&making->directory, bytes);
+    IDXI_TRY(note_list(making, bytes));
+    return idxi_page_writer_write(&making->writing->pages, bytes, sizeof bytes, making->writing->error);
+}
+
+static enum idx_status add_keys_to_lines(struct making *making, const uint64_t *keys, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        while (!idxf_directory_add(&making->directory, keys[i])) IDXI_TRY(write_line(making));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status write_list_bytes(struct making *making, size_t size) {
+    struct writing *writing = making->writing;
+    IDXI_TRY(idxi_page_writer_write(&writing->pages, making->bytes, size, writing->error));
+    making->begin += size;
+    memset(making->bytes, 0, sizeof making->bytes);
+    return IDX_OK;
+}
+
+static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
+    const struct lists *lists = &making->lists;
+    for (size_t i = 0; i < count; i++, making->number++) {
+        while (making->list < lists->count &&
+               making->number >= lists->firsts[making->list] + lists->items[making->list].count)
+            making->list++;
+        if (making->list == lists->count || making->number < lists->firsts[making->list]) continue;
+        const struct idxf_list *list = &lists->items[making->list];
+        uint64_t item = making->number - lists->firsts[making->list];
+        uint64_t part = idxf_find_place(keys[i], making->directory.lines).part, size = sizeof making->bytes;
+        idxf_list_put(list, item, part, making->begin, making->begin + size, making->bytes);
+        uint64_t end = list->at + ((item + 1) * list->width + 7) / 8;
+        if (end <= making->begin + size) continue;
+        IDXI_TRY(write_list_bytes(making, (size_t)size));
+        idxf_list_put(list, item, part, making->begin, making->begin + size, making->bytes);
+    }
+    return IDX_OK;
+}
+
+/* Goes through all keys, those that were spilled as many at a time as may be in memory. */
+static enum idx_status for_keys(struct making *making,
+                                enum idx_status (*add)(struct making *, const uint64_t *, size_t)) {
+    const struct writing *writing = making->writing;
+    const struct keys *keys = &writing->keys;
+    if (keys->spilled == 0) return add(making, keys->items, keys->count);
+    for (uint64_t done = 0, some; done < keys->spilled; done += some) {
+        some = keys->spilled - done < keys->most ? keys->spilled - done : keys->most;
+        IDXI_TRY(idxi_read_at(keys->file, keys->items, some * sizeof *keys->items, done * sizeof *keys->items,
+                              writing->job->temporary_path, writing->error));
+        IDXI_TRY(add(making, keys->items, (size_t)some));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status make_directory(struct making *making) {
+    struct writing *writing = making->writing;
+    struct idxf_table_header *header = &writing->job->header;
+    idxf_directory_begin(&making->directory, idxf_directory_lines(header->blocks));
+    IDXI_TRY(for_keys(making, add_keys_to_lines));
+    while (making->directory.line < making->directory.lines) IDXI_TRY(write_line(making));
+    header->list_bytes = making->directory.list_bytes;
+    if (making->lists.count > 0) IDXI_TRY(for_keys(making, add_keys_to_lists));
+    IDXI_TRY(write_list_bytes(making, (size_t)(header->list_bytes - making->begin)));
+    return idxi_page_writer_pad(&writing->pages, writing->error);
+}
+
+static enum idx_status write_directory(struct writing *writing) {
+    struct making *making = calloc(1, sizeof *making);
+    if (making == NULL) return idxi_fail_memory(writing->error);
+    making->writing = writing;
+    enum idx_status status = writing->keys.spilled > 0 ? spill(writing) : IDX_OK;
+    if (status == IDX_OK) status = make_directory(making);
+    free(making->lists.items);
+    free(making->lists.firsts);
+    free(making);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+static enum idx_status write_sections(struct writing *writing) {
+    const struct idxi_table_job *job = writing->job;
+    uint8_t page[IDXF_PAGE_SIZE];
+    writing->window = malloc(WINDOW * sizeof *writing->window);
+    if (writing->window == NULL) return idxi_fail_memory(writing->error);
+    IDXI_TRY(idxi_page_writer_open(&writing->pages, job->folder, job->name, IDXF_PAGE_SIZE, job->path, writing->error));
+    IDXI_TRY(write_blocks(writing));
+    IDXI_TRY(write_directory(writing));
+    IDXI_TRY(idxi_page_writer_write_checksums(&writing->pages, writing->error));
+    idxf_table_header_write(&job->header, page);
+    return idxi_page_writer_finish(&writing->pages, page, sizeof page, writing->error);
+}
+
+enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size, struct idx_error *error) {
+    size_t keys = job->key_memory / sizeof(uint64_t);
+    struct writing writing = {
+        .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .most = keys > 0 ? keys : 1}};
+    enum idx_status status = write_sections(&writing);
+    if (status == IDX_OK) *file_size = writing.pages.written;
+    idxi_page_writer_close(&writing.pages);
+    if (writing.keys.file >= 0) close(writing.keys.file);
+    free(writing.keys.items);
+    free(writing.window);
+    return status;
+}

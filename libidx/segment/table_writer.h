@@ -1,0 +1,40 @@
+/* table_writer.h: writes one table file from a stream, in memory that does not grow with it, but for a checksum a page.
+ */
+#ifndef IDX_LIBIDX_TABLE_WRITER_H
+#define IDX_LIBIDX_TABLE_WRITER_H
+
+#include <idx.h>
+
+#include "format/table.h"
+#include "libidx/streams/stream.h"
+
+/* A table to write. What it points to stays the caller's. */
+struct idxi_table_job {
+    int folder;
+    const char *name, *path; /* of the file in `folder`; the path is for messages */
+
+    /* The caller gives uuid, number, mask, radius, bits, anchor bits, block size and a code; writing fills in the
+     * rest, and takes another code where that suits the fingerprints far better. */
+    struct idxf_table_header header;
+
+    struct idxi_stream *fingerprints; /* permuted, left-aligned, strictly ascending; read once */
+
+    /* A key, 8 bytes, is kept of each block until all are written: up to so many bytes in memory, more of them in a
+     * file without name in `temporary_folder`, whose path is for messages. */
+    size_t key_memory;
+    int temporary_folder;
+    const char *temporary_path;
+
+    /* Unless NULL: called every 2^16 fingerprints or so, with how many were written since the last call. Where it
+     * returns false, writing stops with IDX_CANCELLED. */
+    bool (*progress)(void *context, uint64_t fingerprints);
+    void *context;
+};
+
+/* Writes the file, which must not exist, and syncs it. A file that could not be finished stays. Any number of threads
+ * may write at a time, each a job of its own.
+ * Errors: those of the stream, IDX_LIMIT (too many blocks), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
+ * IDX_DISK_FULL, IDX_NO_ACCESS, IDX_EXISTS. */
+enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size, struct idx_error *error);
+
+#endif

@@ -1,0 +1,43 @@
+/* distinct.h: the distinct fingerprints of a build, ascending, from which its tables are made: in memory, or where that
+ * is too small, as a run on disk. */
+#ifndef IDX_LIBIDX_DISTINCT_H
+#define IDX_LIBIDX_DISTINCT_H
+
+#include "libidx/streams/runs.h"
+
+struct idxi_distinct {
+    uint64_t count;
+    uint64_t *items; /* NULL when on disk */
+    size_t most;
+    bool on_disk;
+    struct idxi_run_file file;
+    struct idxi_run run;
+};
+
+/* Begins with none. `most` is how many there may be in memory; 0: they go to a temporary file, for which `folder` and
+ * `path` are. To be freed also after an error. */
+enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
+                                    struct idx_error *error);
+
+/* Adds fingerprints above all added so far. */
+enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
+                                  struct idx_error *error);
+
+enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_error *error);
+
+void idxi_distinct_free(struct idxi_distinct *distinct);
+
+/* All of them in their order; any number of streams at a time. */
+struct idxi_distinct_stream {
+    struct idxi_array_stream array;
+    struct idxi_run_stream run;
+    struct idxi_stream *stream; /* one of the two */
+};
+
+/* To be closed also after an error. */
+enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
+                                   struct idx_error *error);
+
+void idxi_distinct_close(struct idxi_distinct_stream *stream);
+
+#endif

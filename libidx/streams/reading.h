@@ -1,0 +1,48 @@
+/* reading.h: takes the entries of a stream one at a time. */
+#ifndef IDX_LIBIDX_READING_H
+#define IDX_LIBIDX_READING_H
+
+#include "libidx/base/error.h"
+#include "libidx/base/parallel.h"
+#include "libidx/streams/stream.h"
+
+struct idxi_reading {
+    struct idxi_stream *stream; /* with values */
+    struct idxi_progress *progress;
+    size_t next, count;
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
+};
+
+/* Both stay the caller's. Each entry counts as one step of `progress`. */
+static inline void idxi_reading_init(struct idxi_reading *reading, struct idxi_stream *stream,
+                                     struct idxi_progress *progress) {
+    reading->stream = stream;
+    reading->progress = progress;
+    reading->next = reading->count = 0;
+}
+
+static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_add(reading->progress, reading->count, error));
+    reading->next = 0;
+    return reading->stream->read(reading->stream, reading->fingerprints, reading->values, IDXI_STREAM_ENTRIES,
+                                 &reading->count, error);
+}
+
+/* Looks at the next entry, without taking it: `*at` is its place in the arrays. *found is false after the last one. */
+static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, size_t *at, bool *found,
+                                                struct idx_error *error) {
+    if (reading->next == reading->count) IDXI_TRY(idxi_reading_refill(reading, error));
+    *at = reading->next;
+    *found = reading->next < reading->count;
+    return IDX_OK;
+}
+
+/* The same, and takes it. */
+static inline enum idx_status idxi_reading_next(struct idxi_reading *reading, size_t *at, bool *found,
+                                                struct idx_error *error) {
+    IDXI_TRY(idxi_reading_peek(reading, at, found, error));
+    reading->next += *found;
+    return IDX_OK;
+}
+
+#endif

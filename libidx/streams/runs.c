@@ -1,0 +1,196 @@
+/* runs.c: writes and reads sorted runs. In the file, each group stands behind its size (u32) and checksum (u64). */
+#include "libidx/streams/runs.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/group.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+
+#define GROUP_HEADER_BYTES 12
+#define MOST_BYTES (GROUP_HEADER_BYTES + IDXF_MAX_GROUP_BYTES)
+#define BUFFER_BYTES ((size_t)1 << 20)
+
+_Static_assert(IDXI_MIN_RUN_BUFFER >= MOST_BYTES, "a group fits into the buffer");
+
+/* ---- Writing ---- */
+
+enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const char *path, bool with_values,
+                                   struct idx_error *error) {
+    *file = (struct idxi_run_file){.fd = -1, .folder = path, .with_values = with_values};
+    file->buffer = malloc(BUFFER_BYTES);
+    file->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->fingerprints);
+    file->values = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->values);
+    if (file->buffer == NULL || file->fingerprints == NULL || file->values == NULL) return idxi_fail_memory(error);
+    return idxi_temporary_file(&file->fd, folder, path, error);
+}
+
+static enum idx_status flush(struct idxi_run_file *file, struct idx_error *error) {
+    size_t used = file->used;
+    file->used = 0;
+    IDXI_TRY(idxi_write_at(file->fd, file->buffer, used, file->written, file->folder, error));
+    file->written += used;
+    return IDX_OK;
+}
+
+/* Writes a group of the first of these entries, and sets *made to how many it took. */
+static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
+                                 size_t count, size_t *made, struct idx_error *error) {
+    size_t size;
+    if (BUFFER_BYTES - file->used < MOST_BYTES) IDXI_TRY(flush(file, error));
+    uint8_t *at = file->buffer + file->used, *group = at + GROUP_HEADER_BYTES;
+    *made =
+        idxf_group_encode(fingerprints, file->with_values ? values : NULL, count, IDXF_MAX_GROUP_BYTES, group, &size);
+    idxf_store32(at, (uint32_t)size);
+    idxf_store64(at + 4, idxf_checksum(group, size));
+    file->used += GROUP_HEADER_BYTES + size;
+    return IDX_OK;
+}
+
+/* Keeps entries until there are enough for a full group. */
+static void keep(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values, size_t count) {
+    memcpy(file->fingerprints + file->waiting, fingerprints, count * sizeof *fingerprints);
+    if (file->with_values) memcpy(file->values + file->waiting, values, count * sizeof *values);
+    file->waiting += count;
+}
+
+static void drop(struct idxi_run_file *file, size_t count) {
+    file->waiting -= count;
+    memmove(file->fingerprints, file->fingerprints + count, file->waiting * sizeof *file->fingerprints);
+    if (file->with_values) memmove(file->values, file->values + count, file->waiting * sizeof *file->values);
+}
+
+enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
+                                    size_t count, struct idx_error *error) {
+    for (size_t done = 0, made; done < count;) {
+        const uint64_t *next_values = file->with_values ? values + done : NULL;
+        if (file->waiting == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
+            IDXI_TRY(put_group(file, fingerprints + done, next_values, count - done, &made, error));
+            done += made;
+            continue;
+        }
+        size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, more = count - done < room ? count - done : room;
+        keep(file, fingerprints + done, next_values, more);
+        done += more;
+        if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
+        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &made, error));
+        drop(file, made);
+        if (file->waiting > more) continue;
+        /* What is left can be taken from where it came. */
+        done -= file->waiting;
+        file->waiting = 0;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error) {
+    while (file->waiting > 0) {
+        size_t made;
+        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &made, error));
+        drop(file, made);
+    }
+    IDXI_TRY(flush(file, error));
+    *run = (struct idxi_run){file, file->ended, file->written};
+    file->ended = file->written;
+    return IDX_OK;
+}
+
+void idxi_run_drop(const struct idxi_run *run) {
+#ifdef FALLOC_FL_PUNCH_HOLE
+    (void)!fallocate(run->file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)run->begin,
+                     (off_t)(run->end - run->begin));
+#else
+    (void)run;
+#endif
+}
+
+void idxi_run_file_close(struct idxi_run_file *file) {
+    if (file->fd >= 0) close(file->fd);
+    free(file->buffer);
+    free(file->fingerprints);
+    free(file->values);
+    *file = (struct idxi_run_file){.fd = -1};
+}
+
+/* ---- Reading ---- */
+
+static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder,
+                     "a temporary file does not read as it was written: check the disk, and build again");
+}
+
+/* Reads on, so that a whole group stands in the buffer. */
+static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error *error) {
+    const struct idxi_run *run = &stream->run;
+    size_t left = stream->end - stream->begin, more = stream->capacity - left;
+    memmove(stream->buffer, stream->buffer + stream->begin, left);
+    if (more > run->end - stream->next) more = (size_t)(run->end - stream->next);
+    enum idx_status status =
+        idxi_read_at(run->file->fd, stream->buffer + left, more, stream->next, run->file->folder, error);
+    if (status == IDX_WRONG_SIZE) return fail_damage(stream, error);
+    if (status != IDX_OK) return status;
+    stream->next += more;
+    stream->begin = 0;
+    stream->end = left + more;
+    return IDX_OK;
+}
+
+static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_error *error) {
+    struct idxf_group group;
+    if (stream->end - stream->begin < MOST_BYTES && stream->next < stream->run.end) IDXI_TRY(read_on(stream, error));
+    size_t left = stream->end - stream->begin;
+    stream->given = stream->count = 0;
+    if (left == 0) return IDX_OK;
+    const uint8_t *at = stream->buffer + stream->begin, *bytes = at + GROUP_HEADER_BYTES;
+    size_t size = left < GROUP_HEADER_BYTES ? SIZE_MAX : idxf_load32(at);
+    if (size > left - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(at + 4) ||
+        idxf_group_open(&group, bytes, size) != IDXF_OK ||
+        idxf_group_fingerprints(&group, stream->fingerprints) != IDXF_OK)
+        return fail_damage(stream, error);
+    if (stream->run.file->with_values) idxf_group_values(&group, 0, group.count, stream->values);
+    stream->count = group.count;
+    stream->begin += GROUP_HEADER_BYTES + size;
+    return IDX_OK;
+}
+
+static enum idx_status read_run(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
+                                size_t *count, struct idx_error *error) {
+    struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
+    if (stream->given == stream->count) IDXI_TRY(decode_group(stream, error));
+    size_t left = stream->count - stream->given;
+    *count = left < capacity ? left : capacity;
+    memcpy(fingerprints, stream->fingerprints + stream->given, *count * sizeof *fingerprints);
+    if (values != NULL) memcpy(values, stream->values + stream->given, *count * sizeof *values);
+    stream->given += *count;
+    return IDX_OK;
+}
+
+static enum idx_status rewind_run(struct idxi_stream *base, struct idx_error *error) {
+    struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
+    (void)error;
+    stream->next = stream->run.begin;
+    stream->begin = stream->end = stream->given = stream->count = 0;
+    return IDX_OK;
+}
+
+enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, size_t buffer_bytes,
+                                     struct idx_error *error) {
+    *stream = (struct idxi_run_stream){
+        .stream = {read_run, rewind_run}, .run = *run, .next = run->begin, .capacity = buffer_bytes};
+    stream->buffer = malloc(buffer_bytes);
+    stream->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *stream->fingerprints);
+    stream->values = calloc(IDXF_MAX_GROUP_ENTRIES, sizeof *stream->values);
+    bool enough = stream->buffer != NULL && stream->fingerprints != NULL && stream->values != NULL;
+    return enough ? IDX_OK : idxi_fail_memory(error);
+}
+
+void idxi_run_stream_close(struct idxi_run_stream *stream) {
+    free(stream->buffer);
+    free(stream->fingerprints);
+    free(stream->values);
+}

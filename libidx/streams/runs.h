@@ -1,0 +1,64 @@
+/* runs.h: sorted runs in temporary files: entries that ascend, as groups (SPEC.md, chapter 8). Files have no name, so
+ * that none is left behind, however a process ends. */
+#ifndef IDX_LIBIDX_RUNS_H
+#define IDX_LIBIDX_RUNS_H
+
+#include "libidx/streams/stream.h"
+
+/* One file, of runs one after the other. One thread at a time writes to it. */
+struct idxi_run_file {
+    int fd;
+    const char *folder; /* that it is in, for messages; the caller's */
+    uint64_t written;   /* bytes in the file */
+    uint64_t ended;     /* where the last run ended */
+    uint8_t *buffer;
+    size_t used;
+    uint64_t *fingerprints, *values; /* entries to come, that make no full group yet */
+    size_t waiting;
+    bool with_values;
+};
+
+/* A run: bytes [begin, end) of a file. */
+struct idxi_run {
+    const struct idxi_run_file *file;
+    uint64_t begin, end;
+};
+
+/* Makes a file in the folder with this descriptor and path. `with_values`: whether entries have values. To be closed
+ * also after an error. Takes about 1 MiB. */
+enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const char *path, bool with_values,
+                                   struct idx_error *error);
+
+/* Adds entries to the run at the end of the file; they must not descend. `values` is NULL for a file without. */
+enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
+                                    size_t count, struct idx_error *error);
+
+/* Ends the run, and tells where it stands. */
+enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error);
+
+/* Gives the space of a run back, where the system can: it must not be read any more. */
+void idxi_run_drop(const struct idxi_run *run);
+
+/* Closes the file, which is gone then. */
+void idxi_run_file_close(struct idxi_run_file *file);
+
+/* The entries of a run, as they were written, equal ones too; any number of streams and threads may read the runs of a
+ * file, also while others are written behind them. IDX_BAD_CHECKSUM: they are not what was written. */
+struct idxi_run_stream {
+    struct idxi_stream stream;
+    struct idxi_run run;
+    uint64_t next; /* to be read from the file */
+    uint8_t *buffer;
+    size_t capacity, begin, end; /* bytes read and not yet decoded: [begin, end) */
+    uint64_t *fingerprints, *values;
+    size_t given, count; /* entries decoded: [given, count) are still to be given */
+};
+
+/* Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. To be closed also after an error. */
+#define IDXI_MIN_RUN_BUFFER ((size_t)32 << 10)
+enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, size_t buffer_bytes,
+                                     struct idx_error *error);
+
+void idxi_run_stream_close(struct idxi_run_stream *stream);
+
+#endif

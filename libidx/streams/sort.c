@@ -1,0 +1,290 @@
+/* sort.c: radix sorts from the most significant digit down. A range is scattered into buckets by the highest bits that
+ * vary in it, from one array to its spare; buckets of few elements are sorted by insertion where they end up, and the
+ * others in the same way. After one pass over all, a bucket mostly fits the second cache, and its own digit is chosen
+ * so wide that little is left to insertion. Widths and thresholds are the fastest measured at 1e7 and 5e7 uniform
+ * pairs. */
+#include "libidx/streams/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define MAX_DIGIT_BITS 12
+#define MAX_DIGITS ((size_t)1 << MAX_DIGIT_BITS)
+#define SOME 256         /* elements at least that are sorted by one or two digits at once */
+#define ONE_DIGIT_BITS 6 /* of these digits, at most */
+#define TWO_DIGITS_BITS 22
+#define FEW 16                       /* elements at most that insertion sorts */
+#define CACHED ((size_t)1 << 16)     /* elements at most of a range that the second cache holds */
+#define MANY ((size_t)1 << 18)       /* elements at least that are gathered by cache line before they are written */
+#define LINE (64 / sizeof(uint64_t)) /* elements of a cache line */
+
+/* Keys with their values, if there are any. */
+struct run {
+    uint64_t *keys;
+    uint64_t *values;
+};
+
+/* What a range is sorted by: these bits of the keys, which stand in order by the others; and then perhaps by value. */
+struct order {
+    uint64_t mask;
+    bool by_value;
+};
+
+struct digit {
+    unsigned shift;
+    uint64_t mask;
+};
+
+static struct run run_at(struct run run, size_t at) {
+    return (struct run){run.keys + at, run.values == NULL ? NULL : run.values + at};
+}
+
+static uint64_t find_varying(const uint64_t *keys, size_t count) {
+    uint64_t ones = 0, zeros = 0;
+    for (size_t i = 0; i < count; i++) {
+        ones |= keys[i];
+        zeros |= ~keys[i];
+    }
+    return ones & zeros;
+}
+
+/* From the highest bit that is set to the lowest one. */
+static unsigned count_span(uint64_t bits) {
+    return 64 - (unsigned)__builtin_clzll(bits) - (unsigned)__builtin_ctzll(bits);
+}
+
+/* The highest of the bits that vary (there is one), enough of them for a bucket to have one or two elements. */
+static struct digit choose_digit(uint64_t varying, size_t count) {
+    unsigned bits = count_span(varying), enough = 63 - (unsigned)__builtin_clzll(count);
+    if (bits > enough) bits = enough;
+    if (bits > MAX_DIGIT_BITS) bits = MAX_DIGIT_BITS;
+    return (struct digit){64 - (unsigned)__builtin_clzll(varying) - bits, (UINT64_C(1) << bits) - 1};
+}
+
+/* ---- Scattering ---- */
+
+/* What moves in a pass. */
+struct scatter {
+    const uint64_t *keys;
+    const uint64_t *values; /* or NULL */
+    struct run to;
+    size_t count;
+    struct digit digit;
+};
+
+/* Where each digit's bucket begins. */
+static void find_starts(const struct scatter *scatter, size_t *starts) {
+    struct digit digit = scatter->digit;
+    memset(starts, 0, (digit.mask + 1) * sizeof *starts);
+    for (size_t i = 0; i < scatter->count; i++) starts[scatter->keys[i] >> digit.shift & digit.mask]++;
+    size_t start = 0;
+    for (size_t i = 0; i <= digit.mask; i++) {
+        size_t count = starts[i];
+        starts[i] = start;
+        start += count;
+    }
+}
+
+static void scatter_plainly(const struct scatter *scatter, size_t *starts) {
+    const uint64_t *values = scatter->values;
+    struct run to = scatter->to;
+    struct digit digit = scatter->digit;
+    for (size_t i = 0; i < scatter->count; i++) {
+        uint64_t key = scatter->keys[i];
+        size_t at = starts[key >> digit.shift & digit.mask]++;
+        to.keys[at] = key;
+        if (values != NULL) to.values[at] = values[i];
+    }
+}
+
+/* Writes a cache line without reading it into the caches before. */
+static void write_line(uint64_t *to, const uint64_t *line) {
+#ifdef __SSE2__
+    for (size_t i = 0; i < LINE; i += 2)
+        _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(line + i)));
+#else
+    memcpy(to, line, LINE * sizeof *to);
+#endif
+}
+
+/* Writes what is left in the lines. */
+static void write_rest(uint64_t *to, const uint64_t *lines, const size_t *ends, size_t digits) {
+    for (size_t digit = 0; digit < digits; digit++) {
+        size_t begin = digit == 0 ? 0 : ends[digit - 1], end = ends[digit], line_begin = end - end % LINE;
+        for (size_t i = begin > line_begin ? begin : line_begin; i < end; i++) to[i] = lines[digit * LINE + i % LINE];
+    }
+}
+
+/* The same by whole cache lines, one gathered for each bucket. A bucket's first line may have begun with the ends of
+ * other buckets; they are written over it last. */
+static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_t *lines) {
+    const uint64_t *values = scatter->values;
+    struct run to = scatter->to;
+    struct digit digit = scatter->digit;
+    size_t digits = digit.mask + 1;
+    uint64_t *value_lines = lines + digits * LINE;
+    for (size_t i = 0; i < scatter->count; i++) {
+        uint64_t key = scatter->keys[i];
+        size_t bucket = key >> digit.shift & digit.mask, at = starts[bucket]++;
+        lines[bucket * LINE + at % LINE] = key;
+        if (values != NULL) value_lines[bucket * LINE + at % LINE] = values[i];
+        if (at % LINE != LINE - 1) continue;
+        write_line(to.keys + at - (LINE - 1), lines + bucket * LINE);
+        if (values != NULL) write_line(to.values + at - (LINE - 1), value_lines + bucket * LINE);
+    }
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+    write_rest(to.keys, lines, starts, digits);
+    if (values != NULL) write_rest(to.values, value_lines, starts, digits);
+}
+
+static bool is_aligned(const uint64_t *array) { return (uintptr_t)array % (LINE * sizeof *array) == 0; }
+
+/* One pass: stable. */
+static void scatter_all(const struct scatter *scatter) {
+    size_t starts[MAX_DIGITS];
+    bool by_lines = scatter->count >= MANY && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
+    size_t line_bytes = (scatter->digit.mask + 1) * LINE * sizeof(uint64_t);
+    uint64_t *lines = by_lines ? aligned_alloc(LINE * sizeof *lines, 2 * line_bytes) : NULL;
+    find_starts(scatter, starts);
+    if (lines != NULL)
+        scatter_lines(scatter, starts, lines);
+    else
+        scatter_plainly(scatter, starts);
+    free(lines);
+}
+
+/* ---- Buckets ---- */
+
+static void insert_keys(uint64_t *keys, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t key = keys[i];
+        size_t at = i;
+        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
+static void insert_pairs(struct run run, size_t count, bool by_value) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t key = run.keys[i], value = run.values[i];
+        size_t at = i;
+        for (;
+             at > 0 && (run.keys[at - 1] > key || (by_value && run.keys[at - 1] == key && run.values[at - 1] > value));
+             at--) {
+            run.keys[at] = run.keys[at - 1];
+            run.values[at] = run.values[at - 1];
+        }
+        run.keys[at] = key;
+        run.values[at] = value;
+    }
+}
+
+/* Elements that are no further from their places than a bucket of few is wide. By whole keys, whatever the mask is: by
+ * the bits outside it they are in order already. */
+static void insert_all(struct run run, size_t count, bool by_value) {
+    if (run.values == NULL)
+        insert_keys(run.keys, count);
+    else
+        insert_pairs(run, count, by_value);
+}
+
+static void copy(struct run from, struct run to, size_t count) {
+    memcpy(to.keys, from.keys, count * sizeof *to.keys);
+    if (to.values != NULL) memcpy(to.values, from.values, count * sizeof *to.values);
+}
+
+/* Where the next bucket of more than a few elements begins; `count` when there is none. */
+static size_t find_large(const uint64_t *keys, size_t at, size_t count, unsigned shift) {
+    for (; count - at > FEW; at++) {
+        if (keys[at] >> shift == keys[at + FEW] >> shift) return at;
+    }
+    return count;
+}
+
+static size_t find_end(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
+    size_t inside = begin + FEW, end = count;
+    while (end - inside > 1) {
+        size_t middle = inside + (end - inside) / 2;
+        if (keys[middle] >> shift == keys[begin] >> shift)
+            inside = middle;
+        else
+            end = middle;
+    }
+    return end;
+}
+
+static void sort_range(struct run here, struct run there, size_t count, struct order order, bool stays);
+
+/* Sorts a range that is in buckets by its bits from `shift` on. */
+static void sort_buckets(struct run here, struct run there, size_t count, unsigned shift, struct order order,
+                         bool stays) {
+    for (size_t done = 0; done < count;) {
+        size_t large = find_large(here.keys, done, count, shift);
+        if (!stays) copy(run_at(here, done), run_at(there, done), large - done);
+        insert_all(run_at(stays ? here : there, done), large - done, order.by_value);
+        done = large;
+        if (large == count) continue;
+        done = find_end(here.keys, large, count, shift);
+        sort_range(run_at(here, large), run_at(there, large), done - large, order, stays);
+    }
+}
+
+/* From the least significant digit up, where one digit or two hold all bits that vary: in the cache that beats a wide
+ * digit and insertion. The result stands here if it `stays`, else there. */
+static void sort_by_digits(struct run here, struct run there, size_t count, uint64_t varying, bool stays) {
+    unsigned shift = (unsigned)__builtin_ctzll(varying), bits = count_span(varying);
+    unsigned low_bits = bits <= ONE_DIGIT_BITS ? bits : bits / 2;
+    struct digit low = {shift, (UINT64_C(1) << low_bits) - 1};
+    struct digit high = {shift + low_bits, (UINT64_C(1) << (bits - low_bits)) - 1};
+    struct scatter first = {here.keys, here.values, there, count, low};
+    struct scatter second = {there.keys, there.values, here, count, high};
+    bool is_here = high.mask != 0;
+    scatter_all(&first);
+    if (is_here) scatter_all(&second);
+    if (is_here && !stays) copy(here, there, count);
+    if (!is_here && stays) copy(there, here, count);
+}
+
+/* Sorts what stands `here`; the result stands here if it `stays`, else there. Each pass consumes the highest bit that
+ * varies, and there are 64, then 64 of the values: so deep at most is the recursion, and mostly two. */
+static void sort_range(struct run here, struct run there, size_t count, struct order order, bool stays) {
+    uint64_t varying = find_varying(here.keys, count) & order.mask;
+    if (varying != 0 && !order.by_value && count >= SOME && count_span(varying) <= TWO_DIGITS_BITS) {
+        sort_by_digits(here, there, count, varying, stays);
+    } else if (varying != 0) {
+        struct scatter scatter = {here.keys, here.values, there, count, choose_digit(varying, count)};
+        scatter_all(&scatter);
+        sort_buckets(there, here, count, scatter.digit.shift, order, !stays);
+    } else if (order.by_value) {
+        struct order by_value = {UINT64_MAX, false};
+        sort_range((struct run){here.values, here.keys}, (struct run){there.values, there.keys}, count, by_value,
+                   stays);
+    } else if (!stays) {
+        copy(here, there, count);
+    }
+}
+
+void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
+                     uint64_t *spare_values) {
+    struct run here = {fingerprints, values}, there = {spare, values == NULL ? NULL : spare_values};
+    struct order order = {UINT64_MAX, by_value && values != NULL};
+    sort_range(here, there, count, order, true);
+}
+
+/* ---- Tables ---- */
+
+bool idxi_mask_leads(uint64_t mask, unsigned bits) {
+    uint64_t rest = ~mask & (UINT64_MAX >> (64 - bits));
+    return (rest & (rest + 1)) == 0;
+}
+
+void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare) {
+    struct run here = {fingerprints, NULL}, there = {spare, NULL};
+    struct order order = {prefix == 0 ? 0 : UINT64_MAX << (64 - prefix), false};
+    sort_range(here, there, count, order, true);
+}

@@ -1,0 +1,277 @@
+/* sorter.c: see sorter.h. Each thread sorts a slice of what is in memory, and writes a run of it to a file of its own;
+ * all are merged as they are read. Many runs of one size are merged into one before, so that memory holds a buffer of
+ * each. */
+#include "libidx/streams/sorter.h"
+
+#include <stdlib.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/memory.h"
+#include "libidx/streams/sort.h"
+
+/* Buffers of runs that are merged. */
+#define MIN_MERGED 8
+#define MAX_MERGED 1024
+#define MERGED_BYTES ((uint64_t)256 << 10)
+#define MAX_RUN_BUFFER ((size_t)1 << 20)
+
+/* Entries that there is always room for. */
+#define MIN_ENTRIES ((size_t)8192)
+
+/* ---- Memory ---- */
+
+static bool reserve(struct idxi_sorter *sorter) {
+    bool with_values = sorter->options.with_values;
+    sorter->fingerprints = idxi_array_reserve(sorter->most);
+    sorter->spare = idxi_array_reserve(sorter->most);
+    sorter->values = with_values ? idxi_array_reserve(sorter->most) : NULL;
+    sorter->spare_values = with_values ? idxi_array_reserve(sorter->most) : NULL;
+    bool enough = sorter->fingerprints != NULL && sorter->spare != NULL;
+    return enough && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
+}
+
+static void release(uint64_t **array, size_t count) {
+    idxi_array_release(*array, count);
+    *array = NULL;
+}
+
+static void release_spares(struct idxi_sorter *sorter) {
+    release(&sorter->spare, sorter->most);
+    release(&sorter->spare_values, sorter->most);
+}
+
+/* Gives memory back while nothing is in it. */
+static void clear_all(struct idxi_sorter *sorter) {
+    idxi_array_clear(sorter->fingerprints, sorter->most);
+    idxi_array_clear(sorter->values, sorter->most);
+    idxi_array_clear(sorter->spare, sorter->most);
+    idxi_array_clear(sorter->spare_values, sorter->most);
+}
+
+static void release_all(struct idxi_sorter *sorter) {
+    release(&sorter->fingerprints, sorter->most);
+    release(&sorter->values, sorter->most);
+    release_spares(sorter);
+}
+
+enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
+                                 struct idx_error *error) {
+    size_t bytes = options->with_values ? 32 : 16;
+    *sorter = (struct idxi_sorter){.options = *options, .values_ascend = true};
+    sorter->most = (size_t)(options->memory / bytes);
+    if (sorter->most < MIN_ENTRIES) sorter->most = MIN_ENTRIES;
+    /* The address space may be limited to less. */
+    while (!reserve(sorter)) {
+        release_all(sorter);
+        if (sorter->most < 2 * MIN_ENTRIES) return idxi_fail_memory(error);
+        sorter->most /= 2;
+    }
+    return IDX_OK;
+}
+
+/* ---- Slices ---- */
+
+static size_t slice_begin(const struct idxi_sorter *sorter, size_t number) {
+    unsigned threads = sorter->options.threads;
+    size_t rest = sorter->count % threads;
+    return sorter->count / threads * number + (number < rest ? number : rest);
+}
+
+static enum idx_status sort_slice(void *context, size_t number, struct idx_error *error) {
+    struct idxi_sorter *sorter = context;
+    const struct idxi_sorter_options *options = &sorter->options;
+    size_t begin = slice_begin(sorter, number), count = slice_begin(sorter, number + 1) - begin;
+    uint64_t *fingerprints = sorter->fingerprints + begin, *spare = sorter->spare + begin;
+    idxi_array_expect(spare, count);
+    if (options->with_values) idxi_array_expect(sorter->spare_values + begin, count);
+    if (options->prefix > 0) {
+        idxi_sort_prefixes(fingerprints, count, options->prefix, spare);
+        return idxi_progress_add(options->progress, 0, error);
+    }
+    idxi_sort_pairs(fingerprints, options->with_values ? sorter->values + begin : NULL, count,
+                    options->with_values && !sorter->values_ascend, spare,
+                    options->with_values ? sorter->spare_values + begin : NULL);
+    return idxi_progress_add(options->progress, count, error);
+}
+
+static enum idx_status sort_slices(struct idxi_sorter *sorter, struct idx_error *error) {
+    unsigned threads = sorter->options.threads;
+    return idxi_parallel(threads, threads, sort_slice, sorter, sorter->options.progress, error);
+}
+
+/* ---- Runs ---- */
+
+static enum idx_status open_files(struct idxi_sorter *sorter, struct idx_error *error) {
+    const struct idxi_sorter_options *options = &sorter->options;
+    if (sorter->files != NULL) return IDX_OK;
+    sorter->files = calloc(options->threads, sizeof *sorter->files);
+    if (sorter->files == NULL) return idxi_fail_memory(error);
+    while (sorter->file_count < options->threads)
+        IDXI_TRY(idxi_run_file_open(&sorter->files[sorter->file_count++], options->folder, options->path,
+                                    options->with_values, error));
+    return IDX_OK;
+}
+
+static enum idx_status reserve_runs(struct idxi_sorter *sorter, size_t more, struct idx_error *error) {
+    if (sorter->run_count + more <= sorter->run_capacity) return IDX_OK;
+    size_t capacity = sorter->run_capacity * 2 + more;
+    struct idxi_sorter_run *grown = realloc(sorter->runs, capacity * sizeof *grown);
+    if (grown == NULL) return idxi_fail_memory(error);
+    sorter->runs = grown;
+    sorter->run_capacity = capacity;
+    return IDX_OK;
+}
+
+static enum idx_status write_slice(void *context, size_t number, struct idx_error *error) {
+    struct idxi_sorter *sorter = context;
+    struct idxi_run_file *file = &sorter->files[number];
+    size_t begin = slice_begin(sorter, number), count = slice_begin(sorter, number + 1) - begin;
+    const uint64_t *values = sorter->options.with_values ? sorter->values + begin : NULL;
+    IDXI_TRY(idxi_run_file_write(file, sorter->fingerprints + begin, values, count, error));
+    return idxi_run_file_end(file, &sorter->runs[sorter->run_count + number].run, error);
+}
+
+size_t idxi_sorter_fan(uint64_t memory) {
+    uint64_t fan = memory / MERGED_BYTES;
+    return fan < MIN_MERGED ? MIN_MERGED : fan > MAX_MERGED ? MAX_MERGED : (size_t)fan;
+}
+
+static size_t get_fan(const struct idxi_sorter *sorter) { return idxi_sorter_fan(sorter->options.memory); }
+
+/* Makes a stream of the last `count` runs. All entries are in runs now: the buffers of these take the place of arrays.
+ */
+static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
+    const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
+    size_t buffer = (size_t)(sorter->options.memory / 4 / count);
+    if (buffer < IDXI_MIN_RUN_BUFFER) buffer = IDXI_MIN_RUN_BUFFER;
+    if (buffer > MAX_RUN_BUFFER) buffer = MAX_RUN_BUFFER;
+    clear_all(sorter);
+    struct idxi_stream **inputs = malloc(count * sizeof *inputs);
+    sorter->run_streams = calloc(count, sizeof *sorter->run_streams);
+    enum idx_status status = inputs == NULL || sorter->run_streams == NULL ? idxi_fail_memory(error) : IDX_OK;
+    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+        status = idxi_run_stream_open(&sorter->run_streams[i], &runs[i].run, buffer, error);
+        sorter->stream_count++;
+        inputs[i] = &sorter->run_streams[i].stream;
+    }
+    if (status == IDX_OK)
+        status = idxi_merging_open(&sorter->merging, inputs, count, sorter->options.with_values, error);
+    free(inputs);
+    return status;
+}
+
+static void close_streams(struct idxi_sorter *sorter) {
+    idxi_merging_close(sorter->merging);
+    sorter->merging = NULL;
+    while (sorter->stream_count > 0) idxi_run_stream_close(&sorter->run_streams[--sorter->stream_count]);
+    free(sorter->run_streams);
+    sorter->run_streams = NULL;
+    free(sorter->arrays);
+    sorter->arrays = NULL;
+}
+
+/* Writes what the open streams give as one run. */
+static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run *run, struct idx_error *error) {
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
+    struct idxi_stream *stream = idxi_merging_stream(sorter->merging);
+    uint64_t *wanted = sorter->options.with_values ? values : NULL;
+    size_t count;
+    do {
+        IDXI_TRY(stream->read(stream, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
+        IDXI_TRY(idxi_run_file_write(&sorter->files[0], fingerprints, wanted, count, error));
+        IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error));
+    } while (count > 0);
+    return idxi_run_file_end(&sorter->files[0], run, error);
+}
+
+/* Makes one run of the last `count` ones. */
+static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
+    struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
+    enum idx_status status = open_runs(sorter, count, error);
+    if (status == IDX_OK) status = write_merged(sorter, &merged.run, error);
+    close_streams(sorter);
+    if (status != IDX_OK) return status;
+    for (size_t i = 0; i < count; i++) idxi_run_drop(&sorter->runs[--sorter->run_count].run);
+    sorter->runs[sorter->run_count++] = merged;
+    return IDX_OK;
+}
+
+/* How many runs at the end are of one level. */
+static size_t count_alike(const struct idxi_sorter *sorter) {
+    size_t count = 0;
+    while (count < sorter->run_count &&
+           sorter->runs[sorter->run_count - 1 - count].level == sorter->runs[sorter->run_count - 1].level)
+        count++;
+    return count;
+}
+
+enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error) {
+    unsigned threads = sorter->options.threads;
+    IDXI_TRY(open_files(sorter, error));
+    IDXI_TRY(sort_slices(sorter, error));
+    IDXI_TRY(reserve_runs(sorter, threads, error));
+    IDXI_TRY(idxi_parallel(threads, threads, write_slice, sorter, sorter->options.progress, error));
+    for (unsigned i = 0; i < threads; i++) sorter->runs[sorter->run_count++].level = 0;
+    sorter->count = 0;
+    sorter->values_ascend = true;
+    for (size_t alike; (alike = count_alike(sorter)) >= get_fan(sorter);) IDXI_TRY(merge_runs(sorter, alike, error));
+    return IDX_OK;
+}
+
+/* ---- Giving ---- */
+
+static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error *error) {
+    size_t count = sorter->options.threads;
+    struct idxi_stream **inputs = malloc(count * sizeof *inputs);
+    sorter->arrays = calloc(count, sizeof *sorter->arrays);
+    bool enough = inputs != NULL && sorter->arrays != NULL;
+    for (size_t i = 0; i < count && enough; i++) {
+        size_t begin = slice_begin(sorter, i);
+        const uint64_t *values = sorter->options.with_values ? sorter->values + begin : NULL;
+        idxi_array_stream_init(&sorter->arrays[i], sorter->fingerprints + begin, values,
+                               slice_begin(sorter, i + 1) - begin);
+        inputs[i] = &sorter->arrays[i].stream;
+    }
+    enum idx_status status =
+        enough ? idxi_merging_open(&sorter->merging, inputs, count, sorter->options.with_values, error)
+               : idxi_fail_memory(error);
+    free(inputs);
+    return status;
+}
+
+enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error) {
+    if (sorter->run_count == 0) {
+        IDXI_TRY(sort_slices(sorter, error));
+        if (sorter->options.prefix == 0) release_spares(sorter); /* there are no entries to come */
+        IDXI_TRY(open_arrays(sorter, error));
+    } else {
+        if (sorter->count > 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
+        while (sorter->run_count > get_fan(sorter)) IDXI_TRY(merge_runs(sorter, get_fan(sorter), error));
+        IDXI_TRY(open_runs(sorter, sorter->run_count, error));
+    }
+    *stream = idxi_merging_stream(sorter->merging);
+    return IDX_OK;
+}
+
+void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix) {
+    close_streams(sorter);
+    while (sorter->run_count > 0) idxi_run_drop(&sorter->runs[--sorter->run_count].run);
+    sorter->options.prefix = prefix;
+    sorter->count = 0;
+    sorter->values_ascend = true;
+}
+
+uint64_t idxi_sorter_written(const struct idxi_sorter *sorter) {
+    uint64_t written = 0;
+    for (size_t i = 0; i < sorter->file_count; i++) written += sorter->files[i].written;
+    return written;
+}
+
+void idxi_sorter_close(struct idxi_sorter *sorter) {
+    close_streams(sorter);
+    while (sorter->file_count > 0) idxi_run_file_close(&sorter->files[--sorter->file_count]);
+    free(sorter->files);
+    free(sorter->runs);
+    release_all(sorter);
+    *sorter = (struct idxi_sorter){0};
+}

@@ -1,0 +1,28 @@
+/* stream.c: see stream.h. */
+#include "libidx/streams/stream.h"
+
+#include <string.h>
+
+static enum idx_status read_array(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
+                                  size_t *count, struct idx_error *error) {
+    struct idxi_array_stream *array = (struct idxi_array_stream *)stream;
+    size_t left = array->count - array->given;
+    (void)error;
+    *count = left < capacity ? left : capacity;
+    if (*count == 0) return IDX_OK;
+    memcpy(fingerprints, array->fingerprints + array->given, *count * sizeof *fingerprints);
+    if (values != NULL) memcpy(values, array->values + array->given, *count * sizeof *values);
+    array->given += *count;
+    return IDX_OK;
+}
+
+static enum idx_status rewind_array(struct idxi_stream *stream, struct idx_error *error) {
+    (void)error;
+    ((struct idxi_array_stream *)stream)->given = 0;
+    return IDX_OK;
+}
+
+void idxi_array_stream_init(struct idxi_array_stream *array, const uint64_t *fingerprints, const uint64_t *values,
+                            size_t count) {
+    *array = (struct idxi_array_stream){{read_array, rewind_array}, fingerprints, values, count, 0};
+}

@@ -1,0 +1,125 @@
+/* two_way.c: see two_way.h. */
+#include "libidx/streams/two_way.h"
+
+#include <stdbool.h>
+
+#include "format/processor.h"
+
+IDXF_INLINE bool takes_a(const struct idxi_sides *sides, size_t i, size_t j, bool with_values) {
+    bool takes = sides->a[i] <= sides->b[j];
+    if (!with_values) return takes;
+    return takes & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
+}
+
+/* How many of the first `count` entries come from a; both sides have as many. */
+IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool with_values) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (takes_a(sides, middle, count - 1 - middle, with_values))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Puts entry `at`, of which `*i` before it come from a. */
+IDXF_INLINE void put_next(const struct idxi_sides *sides, size_t at, size_t *i, bool with_values) {
+    size_t j = at - *i;
+    bool takes = takes_a(sides, *i, j, with_values);
+    const uint64_t *from = takes ? sides->a + *i : sides->b + j;
+    if (with_values) {
+        const uint64_t *values = takes ? sides->a_values + *i : sides->b_values + j;
+        sides->out_values[at] = *values;
+    }
+    sides->out[at] = *from;
+    *i += takes;
+}
+
+/* Merges the first `count` entries; both sides have as many. Returns how many come from a. Each entry waits for the one
+ * before it, so that four parts are merged side by side. */
+IDXF_INLINE size_t merge_parts(const struct idxi_sides *sides, size_t count, bool with_values) {
+    size_t part = count / 4, i0 = 0, i1 = count_a(sides, part, with_values);
+    size_t i2 = count_a(sides, 2 * part, with_values), i3 = count_a(sides, 3 * part, with_values);
+    for (size_t at = 0; at < part; at++) {
+        put_next(sides, at, &i0, with_values);
+        put_next(sides, part + at, &i1, with_values);
+        put_next(sides, 2 * part + at, &i2, with_values);
+        put_next(sides, 3 * part + at, &i3, with_values);
+    }
+    for (size_t at = 4 * part; at < count; at++) put_next(sides, at, &i3, with_values);
+    return i3;
+}
+
+size_t idxi_merge_entries(const struct idxi_sides *sides, size_t count) { return merge_parts(sides, count, true); }
+
+static size_t merge_portably(const struct idxi_sides *sides, size_t count) { return merge_parts(sides, count, false); }
+
+#ifdef IDXF_X86
+#include <immintrin.h>
+
+#define LANES 8
+
+/* One of two merges that run side by side: eight fingerprints are put at a time, and eight more, the least of those
+ * that follow, are at hand. */
+struct lane_merge {
+    const uint64_t *a, *b; /* what comes next */
+    uint64_t *out;
+    __m512i high;
+};
+
+/* Sorts eight numbers that rise and then fall, or the other way round (Batcher, AFIPS 1968). */
+IDXF_AVX512 static inline __m512i sort_bitonic(__m512i x) {
+    __m512i other = _mm512_shuffle_i64x2(x, x, 0x4e);
+    x = _mm512_mask_blend_epi64(0xf0, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
+    other = _mm512_permutex_epi64(x, 0x4e);
+    x = _mm512_mask_blend_epi64(0xcc, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
+    other = _mm512_permutex_epi64(x, 0xb1);
+    return _mm512_mask_blend_epi64(0xaa, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
+}
+
+IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides *sides, size_t from_a, size_t from_b) {
+    const uint64_t *a = sides->a + from_a, *b = sides->b + from_b;
+    bool takes = *a <= *b;
+    __m512i first = _mm512_loadu_si512(takes ? a : b);
+    return (struct lane_merge){a + (takes ? LANES : 0), b + (takes ? 0 : LANES), sides->out + from_a + from_b, first};
+}
+
+IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
+    const __m512i backwards = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    bool takes = *merge->a <= *merge->b;
+    __m512i next = _mm512_loadu_si512(takes ? merge->a : merge->b);
+    merge->a += takes ? LANES : 0;
+    merge->b += takes ? 0 : LANES;
+    next = _mm512_permutexvar_epi64(backwards, next);
+    __m512i low = _mm512_min_epu64(merge->high, next);
+    merge->high = sort_bitonic(_mm512_max_epu64(merge->high, next));
+    _mm512_storeu_si512(merge->out, sort_bitonic(low));
+    merge->out += LANES;
+}
+
+/* What lanes leave at the end, so that they never read beyond what a side has: 8 at hand, 8 being read, and as many
+ * looked at. */
+#define LANES_REST ((size_t)3 * LANES)
+
+IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {
+    if (count < 4 * LANES_REST) return merge_portably(sides, count);
+    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_a(sides, half, false);
+    struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, i, half - i);
+    for (size_t at = 0; at < half; at += LANES) {
+        put_lanes(&first);
+        put_lanes(&second);
+    }
+    i = count_a(sides, 2 * half, false);
+    for (size_t at = 2 * half; at < count; at++) put_next(sides, at, &i, false);
+    return i;
+}
+#endif
+
+size_t idxi_merge_fingerprints(const struct idxi_sides *sides, size_t count) {
+#ifdef IDXF_X86
+    if (idxf_has_avx512()) return merge_avx512(sides, count);
+#endif
+    return merge_portably(sides, count);
+}

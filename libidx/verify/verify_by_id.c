@@ -1,0 +1,143 @@
+/* verify_by_id.c: see verify_by_id.h. The documents are taken in chunks, whose entries are sorted, and found in the map
+ * as it is read from end to end. Documents of text come by their numbers, so that each ID is decoded once. */
+#include "libidx/verify/verify_by_id.h"
+
+#include <stdlib.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/hash.h"
+#include "libidx/base/memory.h"
+#include "libidx/streams/sort.h"
+
+struct comparison {
+    const struct idxi_map *documents, *by_id;
+    uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* of the chunk */
+    size_t capacity, count;
+    uint64_t *seen; /* a bit for each entry of the map */
+    uint64_t seen_count;
+};
+
+static enum idx_status fail_content(const struct comparison *comparison, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, comparison->by_id->path,
+                     "leads from other IDs than those of the documents: rebuild the index, or restore it");
+}
+
+/* Notes entry `number` of the map. */
+static void note_seen(struct comparison *comparison, uint64_t number) {
+    uint64_t bit = UINT64_C(1) << number % 64, *seen = &comparison->seen[number / 64];
+    comparison->seen_count += (*seen & bit) == 0;
+    *seen |= bit;
+}
+
+/* Finds the chunk's entries, from *next on, among some of the map's, and goes to the first that may come after these.
+ * False where the map passed one by. */
+static bool find_entries(struct comparison *comparison, size_t *next, uint64_t number, const uint64_t *hashes,
+                         const uint64_t *fingerprints, size_t count) {
+    for (size_t i = 0; i < count && *next < comparison->count; i++) {
+        uint64_t hash = comparison->hashes[*next], fingerprint = comparison->fingerprints[*next];
+        if (hash < hashes[i] || (hash == hashes[i] && fingerprint < fingerprints[i])) return false;
+        if (hash != hashes[i] || fingerprint != fingerprints[i]) continue;
+        note_seen(comparison, number + i);
+        while (*next < comparison->count && comparison->hashes[*next] == hash &&
+               comparison->fingerprints[*next] == fingerprint)
+            ++*next;
+    }
+    return true;
+}
+
+/* Compares the chunk at hand, and begins the next one. */
+static enum idx_status settle(struct comparison *comparison, struct idx_error *error) {
+    uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
+    struct idxi_map_stream map;
+    size_t count, next = 0;
+    idxi_sort_pairs(comparison->hashes, comparison->fingerprints, comparison->count, true, comparison->spare,
+                    comparison->spare_fingerprints);
+    idxi_map_stream_init(&map, comparison->by_id, 0);
+    for (uint64_t number = 0; next < comparison->count; number += count) {
+        IDXI_TRY(map.stream.read(&map.stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0 || !find_entries(comparison, &next, number, hashes, fingerprints, count))
+            return fail_content(comparison, error);
+    }
+    comparison->count = 0;
+    return IDX_OK;
+}
+
+/* ---- Integer IDs ---- */
+
+static enum idx_status compare_numbers(struct comparison *comparison, struct idx_error *error) {
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], ids[IDXI_STREAM_ENTRIES];
+    struct idxi_map_stream map;
+    size_t count;
+    idxi_map_stream_init(&map, comparison->documents, 0);
+    for (;;) {
+        IDXI_TRY(map.stream.read(&map.stream, fingerprints, ids, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0) return settle(comparison, error);
+        for (size_t i = 0; i < count; i++) {
+            if (comparison->count == comparison->capacity) IDXI_TRY(settle(comparison, error));
+            comparison->hashes[comparison->count] = idxi_id_hash_u64(ids[i]);
+            comparison->fingerprints[comparison->count++] = fingerprints[i];
+        }
+    }
+}
+
+/* ---- Text ---- */
+
+/* Sets the fingerprints of a chunk, that of the documents numbered from `first` on. */
+static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t first, struct idx_error *error) {
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], numbers[IDXI_STREAM_ENTRIES];
+    struct idxi_map_stream map;
+    size_t count;
+    idxi_map_stream_init(&map, comparison->documents, 0);
+    for (;;) {
+        IDXI_TRY(map.stream.read(&map.stream, fingerprints, numbers, IDXI_STREAM_ENTRIES, &count, error));
+        if (count == 0) return IDX_OK;
+        for (size_t i = 0; i < count; i++) {
+            if (numbers[i] - first < comparison->capacity)
+                comparison->fingerprints[numbers[i] - first] = fingerprints[i];
+        }
+    }
+}
+
+static enum idx_status take_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
+    struct comparison *comparison = context;
+    if (comparison->count == 0) IDXI_TRY(find_fingerprints(comparison, number, error));
+    comparison->hashes[comparison->count++] = idxi_id_hash(id, length);
+    return comparison->count == comparison->capacity ? settle(comparison, error) : IDX_OK;
+}
+
+static enum idx_status compare_text(struct comparison *comparison, struct idx_error *error) {
+    IDXI_TRY(idxi_map_visit_ids(comparison->documents, take_id, comparison, error));
+    return settle(comparison, error);
+}
+
+/* ---- The whole ---- */
+
+static enum idx_status compare(struct comparison *comparison, struct idx_error *error) {
+    bool enough = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
+                  comparison->spare_fingerprints != NULL && comparison->seen != NULL;
+    if (!enough) return idxi_fail_memory(error);
+    IDXI_TRY((comparison->documents->id_type == IDX_ID_TEXT ? compare_text : compare_numbers)(comparison, error));
+    return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_content(comparison, error);
+}
+
+enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,
+                                  struct idx_error *error) {
+    size_t capacity = (size_t)(documents->segment.documents < chunk ? documents->segment.documents + 1 : chunk);
+    struct comparison comparison = {
+        .documents = documents,
+        .by_id = by_id,
+        .hashes = idxi_array_reserve(capacity),
+        .fingerprints = idxi_array_reserve(capacity),
+        .spare = idxi_array_reserve(capacity),
+        .spare_fingerprints = idxi_array_reserve(capacity),
+        .capacity = capacity,
+        .seen = calloc((size_t)(by_id->segment.documents / 64 + 1), sizeof(uint64_t)),
+    };
+    enum idx_status status = compare(&comparison, error);
+    idxi_array_release(comparison.hashes, capacity);
+    idxi_array_release(comparison.fingerprints, capacity);
+    idxi_array_release(comparison.spare, capacity);
+    idxi_array_release(comparison.spare_fingerprints, capacity);
+    free(comparison.seen);
+    return status;
+}

@@ -1,0 +1,360 @@
+/* documents.c: the cursor over the documents of a fingerprint. Segments come one after the other, by document number,
+ * then what is pending; integer IDs are merged over all of these, so that each comes once. */
+#include "libidx/view/documents.h"
+
+#include <stdlib.h>
+
+#include "format/bytes.h"
+#include "libidx/base/error.h"
+#include "libidx/view/live.h"
+
+/* One segment's part. */
+struct part {
+    const struct idxi_map *map;
+    struct idxi_page_cursor cursor; /* at the group of the next document */
+    struct idxf_group group;
+    size_t next;    /* the next document's place in the group */
+    uint64_t left;  /* documents still to come */
+    uint64_t value; /* of the next one, where one is left */
+};
+
+struct idx_documents {
+    const struct idx_index *index;
+    uint8_t *id; /* the document's ID, decoded */
+    size_t id_capacity;
+    struct idxf_ids ids;        /* the group it is of, to go on from it */
+    const struct idxi_map *map; /* that group's; NULL for none */
+    uint64_t last_number;       /* the group's last */
+    uint64_t fingerprint;
+    bool filters;                       /* single documents of it were removed */
+    struct idxi_pending_cursor pending; /* its pending ones, of text; no view where there is none */
+    uint64_t *numbers;                  /* and their integer IDs, ascending */
+    size_t number_count, number_capacity, numbers_given;
+    size_t part_count;
+    struct part parts[];
+};
+
+enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **result,
+                                   struct idx_error *error) {
+    size_t count = index->manifest->segment_count;
+    struct idx_documents *documents = calloc(1, sizeof *documents + count * sizeof *documents->parts);
+    if (documents == NULL) return idxi_fail_memory(error);
+    documents->index = index;
+    for (; documents->part_count < count; documents->part_count++) {
+        struct idxi_map *map = &index->segments[documents->part_count]->map;
+        documents->parts[documents->part_count].map = map;
+        enum idx_status status = idxi_map_prepare(map, error);
+        if (status == IDX_OK) continue;
+        idx_documents_close(documents);
+        return status;
+    }
+    *result = documents;
+    return IDX_OK;
+}
+
+void idx_documents_close(struct idx_documents *documents) {
+    if (documents == NULL) return;
+    free(documents->id);
+    free(documents->numbers);
+    free(documents);
+}
+
+/* Opens the group at a cursor, and finds a fingerprint's documents in it: from place *begin on, before *end. */
+static enum idx_status find_in_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                     uint64_t fingerprint, struct idxf_group *group, size_t *begin, size_t *end,
+                                     struct idx_error *error) {
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
+    size_t at = 0;
+    IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
+    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+    while (at < group->count && fingerprints[at] < fingerprint) at++;
+    *begin = at;
+    while (at < group->count && fingerprints[at] == fingerprint) at++;
+    *end = at;
+    return IDX_OK;
+}
+
+/* Finds a fingerprint's first document, and counts them all: from the first group whose last entry is not below it, on
+ * to the first that ends with another fingerprint. */
+static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, struct idx_error *error) {
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    size_t begin, end;
+    part->left = 0;
+    idxi_group_key(key, fingerprint, 0);
+    IDXI_TRY(idxi_pages_seek(&part->map->pages, part->map->docs_root, key, sizeof key, &part->cursor, error));
+    if (!part->cursor.found) return IDX_OK;
+    IDXI_TRY(find_in_group(part->map, &part->cursor, fingerprint, &part->group, &part->next, &end, error));
+    uint64_t count = end - part->next;
+    struct idxi_page_cursor cursor = part->cursor;
+    struct idxf_group group = part->group;
+    while (count > 0 && end == group.count) {
+        IDXI_TRY(idxi_pages_next(&cursor, error));
+        if (!cursor.found) break;
+        IDXI_TRY(find_in_group(part->map, &cursor, fingerprint, &group, &begin, &end, error));
+        count += end - begin;
+        if (count > part->map->segment.documents) return idxi_map_fail(part->map, &cursor, IDXF_FAULT_COUNT, error);
+    }
+    part->left = count;
+    if (count > 0) idxf_group_values(&part->group, part->next, 1, &part->value);
+    return IDX_OK;
+}
+
+/* Goes on to the part's next document. */
+static enum idx_status step(struct part *part, struct idx_error *error) {
+    uint64_t left = part->left - 1;
+    part->left = 0; /* where what follows fails */
+    if (left == 0) return IDX_OK;
+    if (++part->next == part->group.count) {
+        IDXI_TRY(idxi_pages_next(&part->cursor, error));
+        if (!part->cursor.found) return idxi_map_fail(part->map, &part->cursor, IDXF_FAULT_COUNT, error);
+        IDXI_TRY(idxi_map_open_group(part->map, &part->cursor, &part->group, error));
+        part->next = 0;
+    }
+    part->left = left;
+    idxf_group_values(&part->group, part->next, 1, &part->value);
+    return IDX_OK;
+}
+
+/* Whether the part's next document, with an integer ID, was removed. */
+static bool is_number_removed(const struct idx_documents *documents, const struct part *part) {
+    uint8_t id[sizeof(uint64_t)];
+    idxf_store64(id, part->value);
+    return idxi_is_removed(documents->index, (size_t)(part - documents->parts), documents->fingerprint, id, sizeof id);
+}
+
+/* Goes on to the part's next document from this one on that was not removed; texts are looked at when they are decoded.
+ */
+static enum idx_status skip_removed(const struct idx_documents *documents, struct part *part, struct idx_error *error) {
+    if (!documents->filters || documents->index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
+    while (part->left > 0 && is_number_removed(documents, part)) IDXI_TRY(step(part, error));
+    return IDX_OK;
+}
+
+/* ---- Pending documents ---- */
+
+static enum idx_status add_number(struct idx_documents *documents, uint64_t number, struct idx_error *error) {
+    if (documents->number_count == documents->number_capacity) {
+        size_t capacity = 2 * documents->number_capacity + 16;
+        uint64_t *grown = realloc(documents->numbers, capacity * sizeof *grown);
+        if (grown == NULL) return idxi_fail_memory(error);
+        documents->numbers = grown;
+        documents->number_capacity = capacity;
+    }
+    documents->numbers[documents->number_count++] = number;
+    return IDX_OK;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Finds the fingerprint's pending documents, and counts them. Integer IDs, which must come in order, are gathered. */
+static enum idx_status find_pending(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+    const struct idx_index *index = documents->index;
+    struct idxi_pending_cursor cursor;
+    const uint8_t *id;
+    size_t id_size;
+    *count = documents->number_count = documents->numbers_given = 0;
+    if (!idxi_has_pending(index)) return IDX_OK;
+    idxi_pending_documents(&index->pending.pending, documents->fingerprint, &documents->pending);
+    cursor = documents->pending;
+    for (; idxi_pending_next(&cursor, &id, &id_size); ++*count) {
+        if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(add_number(documents, idxf_load64(id), error));
+    }
+    if (documents->number_count > 1)
+        qsort(documents->numbers, documents->number_count, sizeof *documents->numbers, compare_numbers);
+    return IDX_OK;
+}
+
+static void give_pending_text(struct idx_documents *documents, struct idx_document *document, bool *found) {
+    const uint8_t *id;
+    size_t id_size;
+    *found = documents->pending.view.pending != NULL && idxi_pending_next(&documents->pending, &id, &id_size);
+    if (*found) *document = (struct idx_document){UINT64_MAX, id, id_size};
+}
+
+/* ---- Finding ---- */
+
+/* Goes to the documents of documents->fingerprint, and counts them, with those that are filtered out. */
+static enum idx_status find_all(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+    size_t first = idxi_first_live(documents->index, documents->fingerprint);
+    IDXI_TRY(find_pending(documents, count, error));
+    for (size_t i = 0; i < documents->part_count; i++) {
+        struct part *part = &documents->parts[i];
+        part->left = 0;
+        if (i >= first) IDXI_TRY(find_in_part(part, documents->fingerprint, error));
+        *count += part->left;
+        IDXI_TRY(skip_removed(documents, part, error));
+    }
+    return IDX_OK;
+}
+
+/* Counts by going through them all, and back. */
+static enum idx_status count_left(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+    struct idx_document document;
+    uint64_t with_removed;
+    bool found = true;
+    for (*count = 0; found; *count += found) IDXI_TRY(idx_documents_next(documents, &document, &found, error));
+    return find_all(documents, &with_removed, error);
+}
+
+enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
+                                   struct idx_error *error) {
+    uint64_t total = 0;
+    documents->fingerprint = fingerprint;
+    documents->filters = idxi_removes_some(documents->index, fingerprint);
+    if (documents->index->manifest->id_type != IDXF_ID_NONE) {
+        IDXI_TRY(find_all(documents, &total, error));
+        if (total == 0)
+            return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
+                             "has no documents for fingerprint %016llx: if it is the index's, its docs.mdb is damaged",
+                             (unsigned long long)fingerprint);
+        if (documents->filters && count != NULL) IDXI_TRY(count_left(documents, &total, error));
+    }
+    if (count != NULL) *count = total;
+    return IDX_OK;
+}
+
+/* ---- Going through them ---- */
+
+static enum idx_status fail_number(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, map->path,
+                     "has no ID for document %llu: rebuild the index, or restore it from a copy",
+                     (unsigned long long)number);
+}
+
+/* Opens the group of IDs that has a document's. */
+static enum idx_status open_ids(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
+                                struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    uint8_t key[IDXI_IDS_KEY_BYTES];
+    documents->map = NULL;
+    idxi_ids_key(key, number);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
+    if (!cursor.found) return fail_number(map, number, error);
+    IDXI_TRY(idxi_map_open_ids(map, &cursor, &documents->ids, &documents->id, &documents->id_capacity, error));
+    documents->last_number = idxi_ids_number(cursor.key);
+    if (documents->last_number - number >= documents->ids.count) return fail_number(map, number, error);
+    documents->map = map;
+    return IDX_OK;
+}
+
+/* Decodes the ID of a document: those of its group up to it, each from the one before, from the one at hand on where
+ * that is of the same group. */
+static enum idx_status get_id(struct idx_documents *documents, const struct idxi_map *map,
+                              struct idx_document *document, struct idx_error *error) {
+    struct idxf_ids *ids = &documents->ids;
+    bool is_ahead = documents->map == map && documents->last_number >= document->number &&
+                    documents->last_number - document->number < ids->left;
+    if (!is_ahead) IDXI_TRY(open_ids(documents, map, document->number, error));
+    while (ids->left > documents->last_number - document->number) {
+        enum idxf_fault fault = idxf_ids_next(ids, documents->id);
+        if (fault == IDXF_OK) continue;
+        documents->map = NULL;
+        return idxi_fail_fault(error, fault, map->path, (uint64_t)(ids->at - map->pages.map));
+    }
+    document->id = documents->id;
+    document->id_length = ids->length;
+    return IDX_OK;
+}
+
+/* The part whose document comes next, or NULL. */
+static struct part *choose(struct idx_documents *documents) {
+    bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
+    struct part *chosen = NULL;
+    for (size_t i = 0; i < documents->part_count; i++) {
+        struct part *part = &documents->parts[i];
+        if (part->left > 0 && (chosen == NULL || (by_value && part->value < chosen->value))) chosen = part;
+    }
+    return chosen;
+}
+
+/* The next integer ID, of whichever parts, and pending documents, have it. */
+static enum idx_status next_number(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                   struct idx_error *error) {
+    const struct part *chosen = choose(documents);
+    const uint64_t *pending = documents->numbers + documents->numbers_given;
+    bool is_pending = documents->numbers_given < documents->number_count;
+    *found = chosen != NULL || is_pending;
+    if (!*found) return IDX_OK;
+    uint64_t number = chosen != NULL ? chosen->value : *pending;
+    if (is_pending && *pending < number) number = *pending;
+    *document = (struct idx_document){number, NULL, 0};
+    if (is_pending && *pending == number) documents->numbers_given++;
+    for (size_t i = 0; i < documents->part_count; i++) {
+        struct part *part = &documents->parts[i];
+        if (part->left == 0 || part->value != number) continue;
+        IDXI_TRY(step(part, error));
+        IDXI_TRY(skip_removed(documents, part, error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                 struct idx_error *error) {
+    for (;;) {
+        struct part *chosen = choose(documents);
+        *found = chosen != NULL;
+        if (chosen == NULL) {
+            give_pending_text(documents, document, found);
+            return IDX_OK;
+        }
+        *document = (struct idx_document){chosen->value, NULL, 0};
+        IDXI_TRY(get_id(documents, chosen->map, document, error));
+        IDXI_TRY(step(chosen, error));
+        size_t segment = (size_t)(chosen - documents->parts);
+        if (!documents->filters ||
+            !idxi_is_removed(documents->index, segment, documents->fingerprint, document->id, document->id_length))
+            return IDX_OK;
+    }
+}
+
+enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                   struct idx_error *error) {
+    return documents->index->manifest->id_type == IDXF_ID_U64 ? next_number(documents, document, found, error)
+                                                              : next_text(documents, document, found, error);
+}
+
+enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
+                                   struct idx_error *error) {
+    const struct idxf_manifest *manifest = documents->index->manifest;
+    *document = (struct idx_document){manifest->id_type == IDXF_ID_NONE ? 0 : value, NULL, 0};
+    if (manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
+    for (size_t i = 0; i < documents->part_count; i++) {
+        const struct idxi_map *map = documents->parts[i].map;
+        if (document->number < map->segment.documents) return get_id(documents, map, document, error);
+        document->number -= map->segment.documents;
+    }
+    const struct idxi_pending_view *view = &documents->index->pending.pending;
+    if (idxi_has_pending(documents->index) && document->number < view->last - view->after) {
+        const uint8_t *id;
+        idxi_pending_id(view, (uint32_t)document->number, &id, &document->id_length);
+        *document = (struct idx_document){UINT64_MAX, id, document->id_length};
+        return IDX_OK;
+    }
+    return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
+                     "has no ID for document %llu of all: rebuild the index, or restore it from a copy",
+                     (unsigned long long)value);
+}
+
+enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
+                                     idxi_document_visitor visit, void *context, struct idx_error *error) {
+    struct part *part = &documents->parts[segment];
+    IDXI_TRY(find_in_part(part, fingerprint, error));
+    while (part->left > 0) {
+        struct idx_document document = {part->value, NULL, 0};
+        uint8_t number[sizeof(uint64_t)];
+        if (documents->index->manifest->id_type == IDXF_ID_TEXT) {
+            IDXI_TRY(get_id(documents, part->map, &document, error));
+        } else {
+            idxf_store64(number, part->value);
+            document.id = number;
+            document.id_length = sizeof number;
+        }
+        IDXI_TRY(visit(context, part->value, document.id, document.id_length, error));
+        IDXI_TRY(step(part, error));
+    }
+    return IDX_OK;
+}

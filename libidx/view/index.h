@@ -1,0 +1,89 @@
+/* index.h: an open index, a view of it at one time: its manifest, scheme and segments, and what is pending. Immutable
+ * once open, but for the atomic notes of what was checked. */
+#ifndef IDX_LIBIDX_INDEX_H
+#define IDX_LIBIDX_INDEX_H
+
+#include <idx.h>
+#include <stdatomic.h>
+
+#include "format/manifest.h"
+#include "libidx/scheme/probing.h"
+#include "libidx/segment/document_map.h"
+#include "libidx/segment/names.h"
+#include "libidx/segment/removed.h"
+#include "libidx/segment/table_reader.h"
+#include "libidx/view/tail.h"
+
+/* Shared by all views that have it. */
+struct idxi_segment {
+    atomic_size_t holders;
+    struct idxf_manifest_segment entry;
+    char *path;
+    struct idxi_table *tables; /* as many as the scheme has */
+    size_t open_tables;
+    uint8_t *loaded; /* what is loaded of all tables, together in huge pages; or NULL */
+    size_t loaded_bytes;
+    struct idxi_map map, by_id; /* the latter where the index has a map from IDs */
+    bool map_open, by_id_open;
+    struct idxi_removed removed; /* which documents of older segments */
+};
+
+struct idx_index {
+    char *path;
+    int folder; /* descriptor */
+    struct idx_open_options options;
+    struct idxf_manifest *manifest;
+    struct idx_scheme scheme;
+    struct idxi_probing *probings;  /* of the distances 0 to k */
+    struct idxi_segment **segments; /* the oldest first */
+    size_t open_segments;
+    struct idxi_tail *tail;
+    struct idxi_tail_view pending;
+    bool removes; /* segments or pending records have removals */
+    bool spoilt;  /* the tail has records that never came into the log: a newer view takes another one */
+    /* Views of one manifest share all that is above but `pending` and `removes`. It belongs to the first of them, their
+     * origin, which stays until the last one is closed. */
+    struct idx_index *origin;
+    atomic_size_t holders; /* of an origin */
+};
+
+/* One of which nothing is open yet, for idx_close; `options` may be NULL. NULL when out of memory. */
+struct idx_index *idxi_index_new(const struct idx_open_options *options);
+
+/* idx_open, with what can be shared with an older view (may be NULL): segments, where it has the same residence, and
+ * what is pending. While a writer is at work, a view of its own is for its thread alone. */
+enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
+                                const struct idx_index *older, struct idx_error *error);
+
+/* Opens the folder at `path` as index->folder. Where it is none: IDX_NOT_FOUND or IDX_NOT_AN_INDEX. */
+enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error);
+
+/* Reads and checks the manifest of an open folder, and that its tables cover its k. */
+enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
+
+/* What its records have in common. */
+struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
+
+/* Begins with a segment, the next one of index->segments, and opens its folder. */
+enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
+
+/* Opens one table of a segment and checks that it is the one that the manifest means. */
+enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
+                                        struct idx_error *error);
+
+/* Opens the document map of a segment, or its map from IDs. */
+enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
+                                      struct idx_error *error);
+
+/* Loads what a segment removes from those before it. */
+enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
+
+/* Whether the segment holds a fingerprint, removed or not. */
+enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                      bool *contains, struct idx_error *error);
+
+/* How many blocks a look-up searches. */
+enum idx_status idxi_count_blocks(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                  uint64_t *blocks, struct idx_error *error);
+
+#endif

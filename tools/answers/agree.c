@@ -1,0 +1,167 @@
+/* agree.c: counts for each document of a run of queries how many of these it is near to. */
+#include "tools/answers/agree.h"
+
+#include "tools/answers/answer.h"
+#include "tools/shared/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Records: a head and `length` bytes. They live in memory alone, within one process. ---- */
+
+enum record_kind { RECORD_QUERY, RECORD_QUERY_WITHOUT_ID, RECORD_DOCUMENT };
+
+struct record {
+    enum record_kind kind;
+    size_t length;
+};
+
+static void put_record(struct output *records, enum record_kind kind, const void *bytes, size_t length) {
+    struct record record = {kind, length};
+    output_bytes(records, &record, sizeof record);
+    output_bytes(records, bytes, length);
+}
+
+void agree_put_query(const struct question *question, const struct query *query, struct output *records) {
+    char text[NOTATION_MAX_LENGTH];
+    if (query->id != NULL) {
+        put_record(records, RECORD_QUERY, query->id, query->id_length);
+        return;
+    }
+    size_t length = notation_print(question->notation, question->properties.bits, query->fingerprint, text);
+    put_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
+}
+
+/* A number as 8 bytes, the highest first, so that their order is that of the numbers. */
+void agree_put_document(const struct idx_document *document, struct output *records) {
+    unsigned char bytes[8];
+    if (document->id != NULL) {
+        put_record(records, RECORD_DOCUMENT, document->id, document->id_length);
+        return;
+    }
+    for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(document->number >> (56 - 8 * i));
+    put_record(records, RECORD_DOCUMENT, bytes, sizeof bytes);
+}
+
+/* ---- The run at hand ---- */
+
+/* A document near to a query of the run. The IDs stand in `ids`, in the order of the entries. */
+struct entry {
+    const char *id; /* set once all of them are there */
+    size_t length;
+    uint64_t number; /* the query's ordinal, and then how many of them there are */
+};
+
+static int compare_ids(const struct entry *a, const struct entry *b) {
+    int order = memcmp(a->id, b->id, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static int by_id_and_ordinal(const void *first, const void *second) {
+    const struct entry *a = first, *b = second;
+    int order = compare_ids(a, b);
+    return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static int by_number_and_id(const void *first, const void *second) {
+    const struct entry *a = first, *b = second;
+    int order = (a->number < b->number) - (a->number > b->number);
+    return order != 0 ? order : compare_ids(a, b);
+}
+
+/* Makes of the entries one a document that has enough; returns how many those are. */
+static size_t count_documents(struct entry *entries, size_t count, uint64_t least) {
+    size_t kept = 0;
+    for (size_t i = 0, end; i < count; i = end) {
+        uint64_t number = 1;
+        for (end = i + 1; end < count && compare_ids(&entries[i], &entries[end]) == 0; end++)
+            number += entries[end].number != entries[end - 1].number;
+        if (number >= least) entries[kept++] = (struct entry){entries[i].id, entries[i].length, number};
+    }
+    return kept;
+}
+
+static void put_id(const struct agree *agree, const struct entry *entry, struct output *output) {
+    bool json = agree->question->json;
+    if (agree->question->properties.id_type == IDX_ID_U64) {
+        uint64_t number = 0;
+        for (unsigned i = 0; i < 8; i++) number = number << 8 | (unsigned char)entry->id[i];
+        output_format(output, json ? "\"%" PRIu64 "\"" : "%" PRIu64, number);
+    } else if (json) {
+        json_put_bytes(output, entry->id, entry->length);
+    } else {
+        output_bytes(output, entry->id, entry->length);
+    }
+}
+
+static void put_line(const struct agree *agree, const struct entry *entry, struct output *output) {
+    const struct output *query = &agree->query;
+    bool json = agree->question->json;
+    if (json) {
+        output_text(output, "{\"query\":");
+        json_put_bytes(output, query->bytes, query->length);
+    } else {
+        output_bytes(output, query->bytes, query->length);
+    }
+    output_text(output, json ? ",\"agree\":" : "\t");
+    output_decimal(output, entry->number);
+    output_text(output, json ? ",\"document\":" : "\t");
+    put_id(agree, entry, output);
+    output_text(output, json ? "}\n" : "\n");
+}
+
+void agree_end(struct agree *agree, struct output *output) {
+    struct entry *entries = (void *)agree->entries.bytes;
+    size_t count = agree->entries.length / sizeof *entries;
+    int error = agree->query.error | agree->ids.error | agree->entries.error; /* ENOMEM alone */
+    if (error != 0 && output->error == 0) output->error = error;
+    if (error != 0 || count == 0) return;
+    const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* where all are empty */
+    for (size_t i = 0; i < count; id += entries[i++].length) entries[i].id = id;
+    qsort(entries, count, sizeof *entries, by_id_and_ordinal);
+    count = count_documents(entries, count, agree->question->agree);
+    qsort(entries, count, sizeof *entries, by_number_and_id);
+    for (size_t i = 0; i < count && output->error == 0; i++) put_line(agree, &entries[i], output);
+    if (count > 0) agree->found = true;
+}
+
+static void begin_query(struct agree *agree, bool has_id, const char *name, size_t length, struct output *output) {
+    struct output *query = &agree->query;
+    bool same = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
+                memcmp(name, query->bytes, length) == 0;
+    if (same) {
+        agree->ordinal++;
+        return;
+    }
+    agree_end(agree, output);
+    query->length = agree->ids.length = agree->entries.length = 0;
+    output_bytes(query, name, length);
+    agree->has_id = has_id;
+    agree->ordinal = 1;
+}
+
+void agree_take(struct agree *agree, struct output *output) {
+    struct output *records = &agree->records;
+    struct record record;
+    for (size_t at = 0; at < records->length; at += sizeof record + record.length) {
+        memcpy(&record, records->bytes + at, sizeof record);
+        const char *bytes = records->bytes + at + sizeof record;
+        if (record.kind == RECORD_DOCUMENT) {
+            struct entry entry = {NULL, record.length, agree->ordinal};
+            output_bytes(&agree->ids, bytes, record.length);
+            output_bytes(&agree->entries, &entry, sizeof entry);
+        } else {
+            begin_query(agree, record.kind == RECORD_QUERY, bytes, record.length, output);
+        }
+    }
+    if (records->error != 0 && output->error == 0) output->error = records->error;
+    records->length = 0;
+}
+
+void agree_free(struct agree *agree) {
+    free(agree->records.bytes);
+    free(agree->query.bytes);
+    free(agree->ids.bytes);
+    free(agree->entries.bytes);
+}

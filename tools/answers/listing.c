@@ -1,0 +1,172 @@
+/* listing.c: see listing.h. */
+#include "tools/answers/listing.h"
+
+#include "tools/input/making.h"
+#include "tools/shared/message.h"
+#include "tools/shared/names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIONS]) {
+    struct idx_cluster_options *options = &listing->options;
+    const struct option_rule filled[LISTING_OPTIONS] = {
+        {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance},
+        {.name = "method", .kind = OPTION_CHOICE, .value = &listing->method, .names = cluster_method_names},
+        {.name = "representative",
+         .kind = OPTION_CHOICE,
+         .value = &listing->representative,
+         .names = representative_names},
+        {.name = "cap", .kind = OPTION_COUNT, .value = &listing->cap},
+        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
+        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
+    };
+    memcpy(list, filled, sizeof filled);
+}
+
+/* ---- Lines ---- */
+
+/* A document's ID; a fingerprint stands for itself where no documents are kept. */
+static void print_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
+    struct output *output = &listing->output;
+    if (listing->properties.id_type == IDX_ID_NONE)
+        output_fingerprint(output, NOTATION_HEX, listing->properties.bits, fingerprint);
+    else if (listing->properties.id_type == IDX_ID_U64)
+        output_decimal(output, document->number);
+    else
+        output_bytes(output, document->id, document->id_length);
+}
+
+static void print_line(struct listing *listing, const struct idx_cluster_member *member) {
+    struct output *output = &listing->output;
+    print_id(listing, &member->document, member->fingerprint);
+    output_byte(output, '\t');
+    output_decimal(output, member->cluster);
+    output_byte(output, '\t');
+    print_id(listing, &member->representative, member->representative_fingerprint);
+    output_byte(output, '\t');
+    output_decimal(output, member->distance);
+    output_byte(output, '\n');
+}
+
+/* ---- Chains ---- */
+
+static void end_cluster(struct listing *listing) {
+    const struct idx_cluster_size *size = &listing->size;
+    if (size->documents <= listing->cap || size->far == 0) return;
+    listing->chains++;
+    if (size->documents > listing->chained.documents) listing->chained = *size;
+}
+
+static void count(struct listing *listing, const struct idx_cluster_member *member) {
+    struct idx_cluster_size *size = &listing->size;
+    if (size->cluster != member->cluster) {
+        end_cluster(listing);
+        *size = (struct idx_cluster_size){.cluster = member->cluster};
+    }
+    size->documents++;
+    size->far += member->distance > listing->options.distance;
+}
+
+static void warn_of_chains(const struct listing *listing) {
+    const struct idx_cluster_size *chained = &listing->chained;
+    if (listing->chains > 0)
+        complain("%" PRIu64 " %s of more than %" PRIu64 " documents (--cap) may be chains: in the largest, of %" PRIu64
+                 " documents, %" PRIu64 " differ from the representative in more than %u bits; --method star does not "
+                 "chain, and a smaller -k chains less",
+                 listing->chains, listing->chains == 1 ? "cluster" : "clusters", listing->cap, chained->documents,
+                 chained->far, listing->options.distance);
+}
+
+/* ---- The summary ---- */
+
+static void say_sizes(const struct idx_cluster_summary *summary) {
+    for (size_t i = 1; i < sizeof summary->sizes / sizeof *summary->sizes; i++) {
+        if (summary->sizes[i] > 0)
+            complain("clusters of %" PRIu64 " to %" PRIu64 " documents: %" PRIu64, UINT64_C(1) << i,
+                     (UINT64_C(2) << i) - 1, summary->sizes[i]);
+    }
+}
+
+/* What a cluster is named by: a document of its representative's fingerprint, or that. */
+static void name_cluster(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
+                         struct output *name) {
+    struct idx_document document;
+    bool found = false;
+    if (documents != NULL && (idx_documents_find(documents, fingerprint, NULL, NULL) != IDX_OK ||
+                              idx_documents_next(documents, &document, &found, NULL) != IDX_OK))
+        found = false;
+    name->length = 0;
+    if (found && document.id == NULL)
+        output_decimal(name, document.number);
+    else if (found)
+        output_bytes(name, document.id, document.id_length);
+    else
+        output_fingerprint(name, NOTATION_HEX, listing->properties.bits, fingerprint);
+}
+
+static void say_largest(const struct listing *listing, const struct idx_index *index,
+                        const struct idx_cluster_summary *summary) {
+    struct idx_documents *documents = NULL;
+    struct output name = OUTPUT_KEPT;
+    if (listing->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &documents, NULL) != IDX_OK) return;
+    for (size_t i = 0; i < summary->largest_count; i++) {
+        const struct idx_cluster_size *size = &summary->largest[i];
+        name_cluster(listing, documents, size->representative, &name);
+        complain("%s: %" PRIu64 " documents like %.*s, %" PRIu64 " of them far from it",
+                 i == 0 ? "the largest cluster" : "the next largest", size->documents, (int)name.length,
+                 name.bytes != NULL ? name.bytes : "", size->far);
+    }
+    free(name.bytes);
+    idx_documents_close(documents);
+}
+
+static void say_summary(const struct listing *listing, const struct idx_index *index,
+                        const struct idx_cluster_summary *summary) {
+    complain("%" PRIu64 " documents; %" PRIu64 " in %" PRIu64 " clusters of two or more; %" PRIu64 " to keep, %" PRIu64
+             " to drop",
+             summary->documents, summary->clustered, summary->clusters,
+             summary->documents - summary->clustered + summary->clusters, summary->clustered - summary->clusters);
+    complain("%" PRIu64 " documents are far from their representative: they differ from it in more than %u bits",
+             summary->far, listing->options.distance);
+    say_sizes(summary);
+    say_largest(listing, index, summary);
+}
+
+/* ---- The whole ---- */
+
+/* An idx_cluster_visitor. */
+static bool visit(void *context, const struct idx_cluster_member *member) {
+    struct listing *listing = context;
+    count(listing, member);
+    if (!listing->keep && !listing->drop) {
+        print_line(listing, member);
+    } else if (listing->keep == member->is_representative) {
+        print_id(listing, &member->document, member->fingerprint);
+        output_byte(&listing->output, '\n');
+    }
+    return listing->output.error == 0;
+}
+
+bool listing_run(struct listing *listing, const struct idx_index *index) {
+    struct idx_cluster_options *options = &listing->options;
+    struct idx_cluster_summary summary;
+    struct idx_error error;
+    idx_get_properties(index, &listing->properties);
+    if (options->distance == ~0U) options->distance = listing->properties.k;
+    options->method = (enum idx_cluster_method)listing->method;
+    options->representative = (enum idx_representative)listing->representative;
+    options->alone = listing->keep;
+    options->progress = progress_visit;
+    options->context = &listing->progress;
+    enum idx_status status = idx_clusters(index, options, visit, listing, &summary, &error);
+    progress_end(&listing->progress);
+    if (status != IDX_OK) making_failed(&error);
+    if (status != IDX_OK || listing->output.error != 0) return false;
+    end_cluster(listing);
+    if (listing->progress.shown) say_summary(listing, index, &summary);
+    if (listing->progress.shown) progress_print_phases(&listing->progress);
+    warn_of_chains(listing);
+    return true;
+}

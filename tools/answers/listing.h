@@ -1,0 +1,37 @@
+/* listing.h: what `idx clusters` and `idx dedup` print of the clusters of an index, and say of them. */
+#ifndef IDX_TOOLS_LISTING_H
+#define IDX_TOOLS_LISTING_H
+
+#include "tools/shared/arguments.h"
+#include "tools/shared/output.h"
+#include "tools/shared/progress.h"
+
+#include <idx.h>
+
+struct listing {
+    struct idx_cluster_options options;
+    int method, representative;
+    bool keep, drop;      /* print the IDs to keep, or those to drop; neither: the clusters */
+    uint64_t cap;         /* clusters with more documents are warned of where they chain */
+    struct output output; /* to be closed by the caller */
+    struct progress progress;
+
+    /* Within. */
+    struct idx_properties properties;
+    struct idx_cluster_size size;    /* of the cluster at hand */
+    struct idx_cluster_size chained; /* the largest that is warned of; no documents: none */
+    uint64_t chains;                 /* clusters that are warned of */
+};
+
+#define LISTING_INIT                                                                                                   \
+    { .options = IDX_CLUSTER_OPTIONS_INIT, .cap = 1000, .output = OUTPUT_STANDARD }
+
+/* Fills the list with the rules of the options that both commands have, whose values they set. */
+enum { LISTING_OPTIONS = 6 };
+void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIONS]);
+
+/* Finds the clusters, prints what is asked for, and says what there is to say: where progress is shown, a summary.
+ * False after a complaint; or, where a signal was noted, without one. */
+bool listing_run(struct listing *listing, const struct idx_index *index);
+
+#endif

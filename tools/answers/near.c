@@ -1,0 +1,116 @@
+/* near.c: see near.h. */
+#include "tools/answers/near.h"
+
+#include "tools/shared/command.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+
+#include <string.h>
+
+void near_init(struct near *near) {
+    *near = (struct near){.options = IDX_JOIN_OPTIONS_INIT, .max_documents = UINT64_MAX, .output = OUTPUT_STANDARD};
+    near->options.threads = arguments_threads();
+    near->options.progress = progress_visit;
+    near->options.context = &near->progress;
+}
+
+void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
+    const struct option_rule filled[NEAR_OPTIONS] = {
+        {.name = "k", .kind = OPTION_NUMBER, .value = &near->options.distance, .most = IDX_MAX_BITS},
+        {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
+        {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
+        {.name = "threads",
+         .kind = OPTION_NUMBER,
+         .value = &near->options.threads,
+         .least = 1,
+         .most = IDX_MAX_THREADS},
+        {.name = "progress", .kind = OPTION_FLAG, .value = &near->progress_forced},
+    };
+    memcpy(list, filled, sizeof filled);
+}
+
+/* ---- Lines ---- */
+
+static void print_document(struct output *output, const struct idx_document *document) {
+    output_byte(output, '\t');
+    if (document->id != NULL)
+        output_bytes(output, document->id, document->id_length);
+    else
+        output_decimal(output, document->number);
+}
+
+/* Prints up to `most` of the documents of the fingerprint that the cursor is at. */
+bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most) {
+    struct idx_document document;
+    for (bool found = true; most > 0 && near->output.error == 0; most--) {
+        if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
+        if (!found) break;
+        print_document(&near->output, &document);
+    }
+    return true;
+}
+
+void near_print(struct near *near, uint64_t a, uint64_t b, unsigned distance) {
+    unsigned bits = near->sides[0].properties.bits;
+    output_fingerprint(&near->output, (enum notation)near->notation, bits, a);
+    output_byte(&near->output, '\t');
+    output_fingerprint(&near->output, (enum notation)near->notation, bits, b);
+    output_byte(&near->output, '\t');
+    output_decimal(&near->output, distance);
+    near->found = true;
+}
+
+static bool print_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
+    if (side->documents == NULL) {
+        output_byte(&near->output, '\t');
+        return true;
+    }
+    return idx_documents_find(side->documents, fingerprint, NULL, &near->error) == IDX_OK &&
+           near_print_documents(near, side->documents, 1);
+}
+
+bool near_visit(void *context, const struct idx_pair *pairs, size_t count) {
+    struct near *near = context;
+    for (size_t i = 0; i < count && !near->failed; i++) {
+        near_print(near, pairs[i].a, pairs[i].b, pairs[i].distance);
+        if (near->with_documents)
+            near->failed = !print_first_document(near, &near->sides[0], pairs[i].a) ||
+                           !print_first_document(near, &near->sides[1], pairs[i].b);
+        output_byte(&near->output, '\n');
+    }
+    return !near->failed && near->output.error == 0 && !interrupt_noted();
+}
+
+/* ---- The whole ---- */
+
+bool near_open(struct near *near, size_t number, const char *path) {
+    struct near_side *side = &near->sides[number];
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    options.residence = IDX_RESIDENCE_NONE;
+    if (idx_open(&side->index, path, &options, &near->error) != IDX_OK) return false;
+    idx_get_properties(side->index, &side->properties);
+    return !near->with_documents || side->properties.id_type == IDX_ID_NONE ||
+           idx_documents_open(side->index, &side->documents, &near->error) == IDX_OK;
+}
+
+static void close_sides(struct near *near) {
+    bool two = near->sides[1].index != near->sides[0].index;
+    for (size_t i = 0; i < (two ? 2 : 1); i++) {
+        idx_documents_close(near->sides[i].documents);
+        idx_close(near->sides[i].index);
+    }
+}
+
+int near_run(struct near *near, bool (*find)(struct near *near)) {
+    progress_start(&near->progress, near->progress_forced);
+    interrupt_catch();
+    bool whole = find(near);
+    progress_end(&near->progress);
+    bool written = output_close(&near->output);
+    close_sides(near);
+    if (!whole && !interrupt_noted()) complain("%s", near->error.sentence);
+    interrupt_obey();
+    if (!whole || !written) return ENDS_BADLY;
+    return near->found ? ENDS_WELL : ENDS_WITHOUT;
+}

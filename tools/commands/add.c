@@ -1,0 +1,278 @@
+/* add.c: `idx add`: adds documents to an index, or those alone that have no near-duplicate in it. */
+#include "tools/input/writing.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/interrupt.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static const char help[] =
+    "Usage: idx add [OPTION…] INDEX [INPUT…]\n"
+    "Add the documents of all INPUTs to INDEX. No INPUT, or -, is standard input, which is taken as it comes.\n"
+    "\n"
+    "  --if-new               add only documents that no fingerprint of INDEX is near to, and answer each line\n"
+    "  -k N                   largest distance that is near, up to what INDEX was built for (default: that)\n"
+    "  --limit N              of --if-new: only the N nearest matches of each line\n"
+    "  --max-documents N      of --if-new: only the first N documents of each match\n"
+    "  --format FORMAT        tsv (default), u64 or npy\n"
+    "  --first-id N           of u64 and npy: the ID of the first row (default 0)\n"
+    "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --skip-bad-lines       count bad TSV lines and go on\n"
+    "  --compact N            compact INDEX meanwhile when N are pending, 0: never (default: an eighth of the\n"
+    "                         documents, but 100000 to 2000000); see idx compact\n"
+    "  --threads N            look up by N threads, for --if-new, and compact by N more (default 1)\n"
+    "\n"
+    "--if-new answers each line in its order by one line, as soon as nothing more is at hand to be read:\n"
+    "  query, tab, \"added\"\n"
+    "  query, tab, \"near\", then for each match and document: tab, fingerprint, tab, distance, tab, document ID\n"
+    "The query is the line's ID, or its fingerprint where there is none. A line is answered when it is on disk:\n"
+    "what was answered stays, whatever ends the command. A bad line ends it, and names FILE:LINE; those before it are\n"
+    "added. An index has one writer at a time: a second idx add or idx remove ends at once. Any number of processes "
+    "may\n"
+    "look up meanwhile.\n"
+    "\n"
+    "Examples:\n"
+    "  idx fingerprint new/ | idx add docs.idx\n"
+    "  idx fingerprint new/ | idx add --if-new docs.idx | grep -P '\\tnear\\t'\n"
+    "\n"
+    "Exit status: 0 all was added, or answered; 2 error.\n";
+
+static const char *const format_names[] = {"tsv", "u64", "npy", NULL}; /* enum input_format */
+
+/* Matches of each document that there is room for in a batch: one with more is looked up again. */
+enum { MATCHES = 16 };
+
+struct add {
+    struct writing writing;
+    int format, notation;
+    bool if_new;
+    unsigned distance; /* UINT_MAX: not given */
+    uint64_t limit, max_documents, first_id;
+
+    /* Within, for --if-new. */
+    const struct idx_index *view;
+    struct idx_documents *documents; /* of the view; opened at the batch's first match */
+    struct idx_match *matches;       /* MATCHES a document */
+    size_t *counts;
+    struct idx_match *many; /* of a document with more than that */
+    size_t many_capacity;
+    struct output output;
+    struct idx_error error;
+};
+
+/* ---- Arguments ---- */
+
+static bool check_options(const struct add *add) {
+    const char *vain = add->distance != UINT_MAX          ? "-k"
+                       : add->limit != UINT64_MAX         ? "--limit"
+                       : add->max_documents != UINT64_MAX ? "--max-documents"
+                                                          : NULL;
+    if (!add->if_new && vain != NULL)
+        complain_of_usage("%s goes with --if-new", vain);
+    else if (add->format == INPUT_TSV && add->first_id != UINT64_MAX)
+        complain_of_usage("--first-id goes with --format u64 or npy; lines have IDs of their own");
+    else if (add->format != INPUT_TSV && add->notation >= 0 && !add->if_new)
+        complain_of_usage("--fingerprints goes with --format tsv, not with %s", format_names[add->format]);
+    else if (add->format != INPUT_TSV && add->writing.input.skip_bad_lines)
+        complain_of_usage("--skip-bad-lines goes with --format tsv, not with %s", format_names[add->format]);
+    else
+        return true;
+    return false;
+}
+
+static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
+    struct texts operands;
+    const struct option_rule rules[] = {
+        {.name = "if-new", .kind = OPTION_FLAG, .value = &add->if_new},
+        {.name = "k", .kind = OPTION_NUMBER, .value = &add->distance, .most = IDX_MAX_BITS},
+        {.name = "limit", .kind = OPTION_COUNT, .value = &add->limit, .least = 1},
+        {.name = "max-documents", .kind = OPTION_COUNT, .value = &add->max_documents, .least = 1},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &add->format, .names = format_names},
+        {.name = "first-id", .kind = OPTION_COUNT, .value = &add->first_id},
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &add->notation, .names = notation_names},
+        {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &add->writing.input.skip_bad_lines},
+        {.name = "compact", .kind = OPTION_COUNT, .value = &add->writing.compact},
+        {.name = "threads", .kind = OPTION_NUMBER, .value = &add->writing.threads, .least = 1, .most = 256},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
+    if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
+    *status = ENDS_BADLY;
+    if (!check_options(add)) return false;
+    add->writing.path = operands.values[0];
+    add->writing.input.paths = (struct texts){operands.values + 1, operands.count - 1};
+    add->writing.input.format = (enum input_format)add->format;
+    if (add->first_id == UINT64_MAX) add->first_id = 0;
+    add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
+    return true;
+}
+
+/* ---- Answers ---- */
+
+static void put_fingerprint(struct add *add, uint64_t fingerprint) {
+    const struct writing *writing = &add->writing;
+    output_fingerprint(&add->output, writing->input.rules.notation, writing->properties.bits, fingerprint);
+}
+
+static void put_query(struct add *add, const struct idx_item *item) {
+    switch (add->writing.properties.id_type) {
+        case IDX_ID_TEXT: output_bytes(&add->output, item->id, item->id_length); break;
+        case IDX_ID_U64: output_decimal(&add->output, item->number); break;
+        default: put_fingerprint(add, item->fingerprint);
+    }
+}
+
+/* All before the document. */
+static void put_front(struct add *add, const struct idx_match *match) {
+    output_byte(&add->output, '\t');
+    put_fingerprint(add, match->fingerprint);
+    output_byte(&add->output, '\t');
+    output_decimal(&add->output, match->distance);
+    output_byte(&add->output, '\t');
+}
+
+static bool put_documents(struct add *add, const struct idx_match *match) {
+    struct idx_document document;
+    bool found;
+    if (add->documents == NULL && idx_documents_open(add->view, &add->documents, &add->error) != IDX_OK) return false;
+    if (idx_documents_find(add->documents, match->fingerprint, NULL, &add->error) != IDX_OK) return false;
+    for (uint64_t i = 0; i < add->max_documents && add->output.error == 0; i++) {
+        if (idx_documents_next(add->documents, &document, &found, &add->error) != IDX_OK) return false;
+        if (!found) break;
+        put_front(add, match);
+        if (document.id != NULL)
+            output_bytes(&add->output, document.id, document.id_length);
+        else
+            output_decimal(&add->output, document.number);
+    }
+    return true;
+}
+
+static bool put_match(struct add *add, const struct idx_match *match) {
+    if (add->writing.properties.id_type != IDX_ID_NONE) return put_documents(add, match);
+    put_front(add, match);
+    return true;
+}
+
+/* Whether a document of the batch behind this one was added with the fingerprint. */
+static bool was_added_behind(const struct add *add, size_t place, uint64_t fingerprint) {
+    for (size_t i = place + 1; i < add->writing.count; i++) {
+        if (add->counts[i] == 0 && add->writing.items[i].fingerprint == fingerprint) return true;
+    }
+    return false;
+}
+
+/* Looks all matches of a document up, which are more than there was room for: those that were there before it. */
+static bool find_more(struct add *add, size_t place, size_t *kept) {
+    size_t count = add->counts[place];
+    uint64_t fingerprint = add->writing.items[place].fingerprint;
+    do {
+        if (count > add->many_capacity) {
+            free(add->many);
+            add->many = malloc(count * sizeof *add->many);
+            add->many_capacity = add->many == NULL ? 0 : count;
+            add->error = (struct idx_error){.sentence = "out of memory for the matches"};
+            if (add->many == NULL) return false;
+        }
+        if (idx_lookup(add->view, fingerprint, add->distance, add->many, add->many_capacity, &count, &add->error) !=
+            IDX_OK)
+            return false;
+    } while (count > add->many_capacity);
+    *kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!was_added_behind(add, place, add->many[i].fingerprint)) add->many[(*kept)++] = add->many[i];
+    }
+    return true;
+}
+
+static bool put_answer(struct add *add, size_t place) {
+    size_t count = add->counts[place];
+    const struct idx_match *matches = add->matches + MATCHES * place;
+    if (count > MATCHES && add->limit > MATCHES) {
+        if (!find_more(add, place, &count)) return false;
+        matches = add->many;
+    }
+    put_query(add, &add->writing.items[place]);
+    output_text(&add->output, count == 0 ? "\tadded" : "\tnear");
+    for (size_t i = 0; i < count && i < add->limit && add->output.error == 0; i++) {
+        if (!put_match(add, &matches[i])) return false;
+    }
+    output_byte(&add->output, '\n');
+    return true;
+}
+
+static bool put_answers(struct add *add) {
+    bool whole = true;
+    add->view = idx_writer_view(add->writing.writer);
+    for (size_t i = 0; i < add->writing.count && whole; i++) whole = put_answer(add, i);
+    idx_documents_close(add->documents);
+    add->documents = NULL;
+    return output_flush(&add->output) && whole;
+}
+
+/* ---- The whole ---- */
+
+static bool add_batch(struct add *add) {
+    struct writing *writing = &add->writing;
+    if (writing->count == 0) return true;
+    for (size_t i = 0; i < writing->count && writing->input.format != INPUT_TSV; i++)
+        writing->items[i].number += add->first_id;
+    add->error = (struct idx_error){.status = IDX_OK};
+    bool good = add->if_new ? idx_writer_check_and_add(writing->writer, writing->items, writing->count, add->distance,
+                                                       add->matches, MATCHES, add->counts, &add->error) == IDX_OK &&
+                                  put_answers(add)
+                            : idx_writer_add(writing->writer, writing->items, writing->count, &add->error) == IDX_OK;
+    if (!good && add->output.error == 0) complain("%s", add->error.sentence);
+    return good;
+}
+
+static bool prepare_answers(struct add *add) {
+    unsigned most = add->writing.properties.k;
+    if (add->distance == UINT_MAX) add->distance = most;
+    if (add->distance > most) {
+        complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, most,
+                 add->writing.path, most);
+        return false;
+    }
+    add->matches = malloc((size_t)WRITING_BATCH * MATCHES * sizeof *add->matches);
+    add->counts = malloc(WRITING_BATCH * sizeof *add->counts);
+    if (add->matches != NULL && add->counts != NULL) return true;
+    complain("out of memory for the answers");
+    return false;
+}
+
+static bool add_all(struct add *add) {
+    enum input_status status;
+    if (!writing_open(&add->writing) || !prepare_answers(add)) return false;
+    do {
+        status = writing_gather(&add->writing);
+        if (!add_batch(add)) return false;
+    } while (status == INPUT_DOCUMENTS);
+    return status == INPUT_END;
+}
+
+static void finish(struct add *add) {
+    writing_close(&add->writing);
+    free(add->matches);
+    free(add->counts);
+    free(add->many);
+}
+
+int command_add(int argc, char **argv) {
+    static struct add add; /* some hundred KiB */
+    int status;
+    add = (struct add){.writing = {.compact = UINT64_MAX, .threads = 1},
+                       .notation = -1,
+                       .distance = UINT_MAX,
+                       .limit = UINT64_MAX,
+                       .max_documents = UINT64_MAX,
+                       .first_id = UINT64_MAX,
+                       .output = OUTPUT_STANDARD};
+    if (!read_arguments(argc, argv, &add, &status)) return status;
+    interrupt_catch();
+    bool whole = add_all(&add);
+    bool written = output_close(&add.output);
+    finish(&add);
+    interrupt_obey();
+    return whole && written ? ENDS_WELL : ENDS_BADLY;
+}

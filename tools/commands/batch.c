@@ -1,0 +1,389 @@
+/* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
+#include "tools/answers/answer.h"
+#include "tools/input/making.h"
+#include "tools/input/passing.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/number.h"
+#include "tools/shared/progress.h"
+#include "tools/shared/recipes.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: idx batch [OPTION…] INDEX [QUERIES…]\n"
+    "   or: idx batch --stream [OPTION…] QUERIES [FINGERPRINTS…]\n"
+    "Print the matches of many queries at once, as idx lookup does, in the order of the queries; no QUERIES is "
+    "standard\n"
+    "input. Or let fingerprints, of files, an index or standard input, stream past the queries: no index is needed, "
+    "and "
+    "the\n"
+    "outputs for parts of the fingerprints, merged by LC_ALL=C sort -m -u, are the output for all of them.\n"
+    "\n"
+    "  -k N                   largest distance (default: the index's; with --stream: 3)\n"
+    "  --method METHOD        auto (default), probe (query by query), merge (the queries sorted along each table, "
+    "which "
+    "is\n"
+    "                         read once, in order) or stream (the index's fingerprints past the queries)\n"
+    "  --format FORMAT        of QUERIES and FINGERPRINTS: tsv (default; of FINGERPRINTS the first column counts), u64 "
+    "or npy\n"
+    "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --limit N              only the N nearest matches of each query\n"
+    "  --max-documents N      only the first N documents of each match\n"
+    "  --exists               only print the queries that have a match\n"
+    "  --threads N            work with N threads (default: as many as there are processors, up to 16)\n"
+    "  --memory N             bytes that matches and what queries need may take (default: half of what is free)\n"
+    "  --tmpdir FOLDER        for matches that do not fit there (default /tmp)\n"
+    "  --disk                 for an index larger than memory\n"
+    "  --progress             show how far it is, also where standard error is no terminal\n"
+    "  --stream               stream fingerprints past QUERIES\n"
+    "  --bits F               with --stream: bits of a fingerprint, 1 to 64 (default: the index's, or 64)\n"
+    "  --part I/N             with --stream and an index: part I, from 1, of N\n"
+    "\n"
+    "Output: query, tab, fingerprint, tab, distance, tab, document ID. The query is its ID, or its fingerprint.\n"
+    "With --stream: query fingerprint, tab, fingerprint, tab, distance; sorted as LC_ALL=C sort does, each line once.\n"
+    "\n"
+    "Examples:\n"
+    "  idx fingerprint new/ | idx batch docs.idx\n"
+    "  idx batch --stream new.tsv old.tsv\n"
+    "  zcat part-7.gz | idx batch --stream new.tsv\n"
+    "\n"
+    "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
+
+static const char *const method_names[] = {"auto", "probe", "merge", "stream", NULL};
+static const char *const format_names[] = {"tsv", "u64", "npy", NULL};
+
+struct batch {
+    struct idx_batch_options options;
+    struct question question;
+    struct texts operands;
+    int method, format, notation;
+    bool streams, disk, progress_forced;
+    unsigned bits; /* 0: not given */
+    const char *part_text;
+    struct progress progress;
+
+    /* Queries. */
+    uint64_t *fingerprints;
+    size_t count, capacity;
+    struct output ids; /* of all queries, one after the other */
+    size_t *id_ends;
+    char *recipe; /* theirs; NULL: not known */
+
+    /* Answers. */
+    struct answerer answerer;
+    struct output output;
+    size_t last; /* the query that was answered last, of which so many matches were printed */
+    uint64_t printed;
+    struct idx_stream *stream;
+    struct idx_error error;
+};
+
+/* ---- Arguments ---- */
+
+static bool check_options(const struct batch *batch) {
+    const struct question *question = &batch->question;
+    bool of_index = batch->method >= 0 || batch->disk || question->exists || question->limit != UINT64_MAX ||
+                    question->max_documents != UINT64_MAX;
+    if (batch->streams && of_index)
+        complain_of_usage("--method, --limit, --max-documents, --exists and --disk don't go with --stream");
+    else if (batch->streams && batch->notation > NOTATION_HEX)
+        complain_of_usage("--fingerprints %s does not go with --stream, whose output is sorted as hex",
+                          notation_names[batch->notation]);
+    else if (!batch->streams && (batch->bits != 0 || batch->part_text != NULL))
+        complain_of_usage("--bits and --part go with --stream");
+    else if (batch->format > INPUT_TSV && batch->notation >= 0 && batch->streams)
+        complain_of_usage("--fingerprints goes with --format tsv, not with %s", format_names[batch->format]);
+    else if (question->exists && question->limit != UINT64_MAX)
+        complain_of_usage("--limit does nothing with --exists; leave one of them out");
+    else if (question->exists && question->max_documents != UINT64_MAX)
+        complain_of_usage("--max-documents does nothing with --exists; leave one of them out");
+    else
+        return true;
+    return false;
+}
+
+static bool read_arguments(int argc, char **argv, struct batch *batch, int *status) {
+    struct idx_batch_options *options = &batch->options;
+    struct question *question = &batch->question;
+    const struct option_rule rules[] = {
+        {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance, .most = IDX_MAX_BITS},
+        {.name = "method", .kind = OPTION_CHOICE, .value = &batch->method, .names = method_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &batch->format, .names = format_names},
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &batch->notation, .names = notation_names},
+        {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
+        {.name = "max-documents", .kind = OPTION_COUNT, .value = &question->max_documents, .least = 1},
+        {.name = "exists", .kind = OPTION_FLAG, .value = &question->exists},
+        {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads, .least = 1, .most = IDX_MAX_THREADS},
+        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
+        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
+        {.name = "disk", .kind = OPTION_FLAG, .value = &batch->disk},
+        {.name = "progress", .kind = OPTION_FLAG, .value = &batch->progress_forced},
+        {.name = "stream", .kind = OPTION_FLAG, .value = &batch->streams},
+        {.name = "bits", .kind = OPTION_NUMBER, .value = &batch->bits, .least = 1, .most = IDX_MAX_BITS},
+        {.name = "part", .kind = OPTION_TEXT, .value = &batch->part_text},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
+    if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
+    question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
+    if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;
+    *status = ENDS_BADLY;
+    return check_options(batch);
+}
+
+/* ---- Queries ---- */
+
+static bool grow(struct batch *batch) {
+    size_t capacity = batch->capacity * 2 + 4096;
+    uint64_t *fingerprints = realloc(batch->fingerprints, capacity * sizeof *fingerprints);
+    if (fingerprints != NULL) batch->fingerprints = fingerprints;
+    size_t *id_ends = realloc(batch->id_ends, capacity * sizeof *id_ends);
+    if (id_ends != NULL) batch->id_ends = id_ends;
+    if (fingerprints == NULL || id_ends == NULL) complain("out of memory for the queries");
+    if (fingerprints != NULL && id_ends != NULL) batch->capacity = capacity;
+    return fingerprints != NULL && id_ends != NULL;
+}
+
+static bool add_query(struct batch *batch, const struct tsv_record *record) {
+    if (batch->count == batch->capacity && !grow(batch)) return false;
+    if (!batch->streams && record->id != NULL) output_bytes(&batch->ids, record->id, record->id_length);
+    batch->fingerprints[batch->count] = record->fingerprint;
+    batch->id_ends[batch->count++] = batch->ids.length;
+    if (batch->ids.error != 0) complain("out of memory for the queries");
+    return batch->ids.error == 0;
+}
+
+static bool take_recipe(struct batch *batch, const struct input *input, const char *of_index) {
+    bool warned = false;
+    if (input->recipe == NULL) return true;
+    batch->recipe = strdup(input->recipe);
+    if (of_index == NULL || *of_index == '\0' || recipes_match(of_index, input->recipe, strlen(input->recipe), &warned))
+        return true;
+    complain("the recipe of the queries is not that of the index (see idx info), so distances would say nothing");
+    return false;
+}
+
+/* `recipe`: of the index; NULL or "" when not known. */
+static bool read_queries(struct batch *batch, struct texts paths, unsigned bits, const char *recipe) {
+    struct input input = {.paths = paths, .format = (enum input_format)batch->format, .reader = READER_INIT};
+    const struct tsv_record *records;
+    size_t count;
+    bool on = true;
+    input.rules = (struct tsv_rules){bits, batch->question.notation, TSV_ID_OPTIONAL};
+    enum input_status status = input_find_recipe(&input);
+    if (status == INPUT_DOCUMENTS || status == INPUT_END) on = take_recipe(batch, &input, recipe);
+    while (on && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
+        for (size_t i = 0; i < count && on; i++) on = add_query(batch, &records[i]);
+    }
+    input_free(&input);
+    return on && status == INPUT_END;
+}
+
+/* ---- In an index ---- */
+
+static struct query get_query(const struct batch *batch, size_t number) {
+    size_t begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - begin;
+    return (struct query){batch->fingerprints[number], length == 0 ? NULL : batch->ids.bytes + begin, length};
+}
+
+/* Matches of a query may come in several calls. */
+static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
+    struct batch *batch = context;
+    struct query query = get_query(batch, number);
+    bool first = number != batch->last;
+    uint64_t limit = batch->question.limit;
+    if (first) batch->printed = 0;
+    batch->last = number;
+    if (batch->question.exists && !first) return true;
+    if (count > limit - batch->printed) count = (size_t)(limit - batch->printed);
+    batch->printed += count;
+    if (count == 0) return true;
+    if (!answer_matches(&batch->answerer, &query, matches, count, &batch->output)) {
+        complain("%s", batch->answerer.error.sentence);
+        batch->error.status = batch->answerer.error.status;
+        return false;
+    }
+    return batch->output.error == 0 && !interrupt_noted();
+}
+
+static bool open_index(struct batch *batch, struct idx_index **index) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct question *question = &batch->question;
+    const char *path = batch->operands.values[0];
+    if (batch->disk) options.residence = IDX_RESIDENCE_DISK;
+    if (idx_open(index, path, &options, &batch->error) != IDX_OK) {
+        complain("%s", batch->error.sentence);
+        return false;
+    }
+    idx_get_properties(*index, &question->properties);
+    question->index = *index;
+    if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
+    if (batch->options.distance <= question->properties.k) return true;
+    complain("-k %u is more than the %u that %s was built for; build it with that -k, or look up within %u",
+             batch->options.distance, question->properties.k, path, question->properties.k);
+    return false;
+}
+
+/* Whether all went well. */
+static bool answer_all(struct batch *batch, const struct idx_index *index) {
+    struct texts paths = {batch->operands.values + 1, batch->operands.count - 1};
+    const struct idx_properties *properties = &batch->question.properties;
+    if (!read_queries(batch, paths, properties->bits, properties->recipe)) return false;
+    batch->error.status = IDX_OK;
+    enum idx_status status =
+        idx_batch(index, batch->fingerprints, batch->count, &batch->options, print_matches, batch, &batch->error);
+    progress_end(&batch->progress);
+    if (status != IDX_OK) making_failed(&batch->error);
+    return batch->error.status == IDX_OK;
+}
+
+static bool run_on_index(struct batch *batch) {
+    struct idx_index *index = NULL;
+    answerer_init(&batch->answerer, &batch->question);
+    bool whole = open_index(batch, &index) && answer_all(batch, index);
+    answerer_free(&batch->answerer);
+    idx_close(index);
+    return whole;
+}
+
+/* ---- As a stream ---- */
+
+static bool read_part(struct batch *batch, struct passing *passing) {
+    const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
+    uint64_t part, parts;
+    if (text == NULL) return true;
+    if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &part) ||
+        !number_parse_digits(slash + 1, strlen(slash + 1), &parts) || part < 1 || part > parts || parts > UINT32_MAX) {
+        complain_of_usage("--part takes I/N, a part from 1/N to N/N, and '%s' is none", text);
+        return false;
+    }
+    passing->part = (uint32_t)(part - 1);
+    passing->parts = (uint32_t)parts;
+    return true;
+}
+
+static int compare(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The output is sorted, with each line once: so queries are. */
+static void sort_queries(struct batch *batch) {
+    size_t kept = 0;
+    if (batch->count > 0) qsort(batch->fingerprints, batch->count, sizeof *batch->fingerprints, compare);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (i == 0 || batch->fingerprints[i] != batch->fingerprints[kept - 1])
+            batch->fingerprints[kept++] = batch->fingerprints[i];
+    }
+    batch->count = kept;
+}
+
+static bool print_lines(void *context, size_t number, const struct idx_match *matches, size_t count) {
+    struct batch *batch = context;
+    char line[3 * NOTATION_MAX_LENGTH];
+    for (size_t i = 0; i < count; i++) {
+        size_t length = notation_print(NOTATION_HEX, batch->bits, batch->fingerprints[number], line);
+        line[length++] = '\t';
+        length += notation_print(NOTATION_HEX, batch->bits, matches[i].fingerprint, line + length);
+        line[length++] = '\t';
+        length += notation_print_decimal(matches[i].distance, line + length);
+        line[length++] = '\n';
+        output_bytes(&batch->output, line, length);
+    }
+    batch->answerer.found = true;
+    return batch->output.error == 0 && !interrupt_noted();
+}
+
+static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
+    struct batch *batch = context;
+    return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
+}
+
+static bool stream_all(struct batch *batch, struct passing *passing) {
+    sort_queries(batch);
+    batch->error.status = IDX_OK;
+    if (idx_stream_open(&batch->stream, batch->fingerprints, batch->count, batch->bits, &batch->options,
+                        &batch->error) != IDX_OK) {
+        making_failed(&batch->error);
+        return false;
+    }
+    bool whole = passing_read(passing, add_fingerprints, batch) &&
+                 idx_stream_finish(batch->stream, print_lines, batch, &batch->error) == IDX_OK;
+    progress_end(&batch->progress);
+    if (batch->error.status != IDX_OK) making_failed(&batch->error);
+    idx_stream_close(batch->stream);
+    return whole;
+}
+
+static bool settle_stream(struct batch *batch, struct passing *passing, const char **recipe) {
+    struct idx_properties properties;
+    if (passing->index == NULL) {
+        if (batch->bits == 0) batch->bits = IDX_MAX_BITS;
+    } else {
+        idx_get_properties(passing->index, &properties);
+        *recipe = properties.recipe;
+        if (batch->bits != 0 && batch->bits != properties.bits) {
+            complain("--bits %u is not the %u of the index; leave it out", batch->bits, properties.bits);
+            return false;
+        }
+        batch->bits = properties.bits;
+    }
+    passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_NONE};
+    if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
+    if (batch->options.distance <= IDX_MAX_K) return true;
+    complain("-k %u is more than %d, the most that there can be", batch->options.distance, IDX_MAX_K);
+    return false;
+}
+
+static bool has_standard_input(struct texts paths) {
+    for (size_t i = 0; i < paths.count; i++) {
+        if (strcmp(paths.values[i], "-") == 0) return true;
+    }
+    return paths.count == 0;
+}
+
+static bool run_stream(struct batch *batch) {
+    struct texts queries = {batch->operands.values, 1};
+    struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
+                              .format = (enum input_format)batch->format};
+    const char *recipe = NULL;
+    if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths)) {
+        complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
+        return false;
+    }
+    bool whole = read_part(batch, &passing) && passing_open(&passing) && settle_stream(batch, &passing, &recipe) &&
+                 read_queries(batch, queries, batch->bits, recipe);
+    passing.recipe = batch->recipe;
+    whole = whole && stream_all(batch, &passing);
+    passing_close(&passing);
+    return whole;
+}
+
+int command_batch(int argc, char **argv) {
+    struct batch batch = {.options = IDX_BATCH_OPTIONS_INIT,
+                          .question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},
+                          .method = -1,
+                          .notation = -1,
+                          .ids = OUTPUT_KEPT,
+                          .output = OUTPUT_STANDARD,
+                          .last = SIZE_MAX};
+    int status;
+    batch.options.threads = arguments_threads();
+    batch.options.progress = progress_visit;
+    batch.options.context = &batch.progress;
+    if (!read_arguments(argc, argv, &batch, &status)) return status;
+    progress_start(&batch.progress, batch.progress_forced);
+    interrupt_catch();
+    bool whole = batch.streams ? run_stream(&batch) : run_on_index(&batch);
+    bool written = output_close(&batch.output);
+    free(batch.fingerprints);
+    free(batch.id_ends);
+    free(batch.ids.bytes);
+    free(batch.recipe);
+    interrupt_obey();
+    if (!whole || !written) return ENDS_BADLY;
+    return batch.answerer.found ? ENDS_WELL : ENDS_WITHOUT;
+}

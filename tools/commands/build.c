@@ -1,0 +1,236 @@
+/* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
+#include "tools/input/forecast.h"
+#include "tools/input/input.h"
+#include "tools/input/making.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/names.h"
+#include "tools/shared/number.h"
+#include "tools/shared/progress.h"
+
+#include <idx.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: idx build [OPTION…] OUTPUT [INPUT…]\n"
+    "Build an index, the folder OUTPUT, from the documents of all INPUTs. No INPUT, or -, is standard input.\n"
+    "\n"
+    "  -k N                   largest distance that look-ups can ask for (default 3)\n"
+    "  --scheme SCHEME        auto (default), 4, 10, 16, 20, B:C, B:C:R, B:C/b:c or @MASK[:R],…; see idx plan\n"
+    "  --max-bytes-per-fingerprint N\n"
+    "                         what auto's tables and their memory may take (default: F, and 1 MiB in all)\n"
+    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 64)\n"
+    "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
+    "  --format FORMAT        tsv (default), u64 or npy\n"
+    "  --fingerprints HOW     TSV fingerprints are hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --id-type TYPE         text (default of tsv), u64 (default of u64 and npy) or none\n"
+    "  --by-id                keep a map from IDs to fingerprints too, for idx lookup --id\n"
+    "  --recipe RECIPE        how the fingerprints were made, instead of what the inputs say\n"
+    "  --skip-bad-lines       count bad TSV lines and go on\n"
+    "  --shard I/N            take only the documents of part I, from 1, of N parts of about the same size\n"
+    "  --memory SIZE          memory to use (default: half of what is free)\n"
+    "  --tmpdir FOLDER        where temporary files stand (default: beside OUTPUT)\n"
+    "  --threads N            threads that sort and write tables (default: the processors, up to 16)\n"
+    "  --force                replace the index that stands at OUTPUT, atomically\n"
+    "  --progress             say how far it is, and what it took, even where standard error is no terminal\n"
+    "\n"
+    "Formats:\n"
+    "  tsv  a document a line: fingerprint, tab, ID. With --id-type text an ID is any bytes but tab and newline (a\n"
+    "       carriage return too belongs to it), with u64 a number below 2^64, with none the line is the fingerprint\n"
+    "       alone. Lines that begin with # are comments; #recipe, tab, RECIPE says how the fingerprints were made.\n"
+    "  u64  little-endian 64-bit fingerprints and nothing else; the ID is the row's number over all INPUTs, from 0.\n"
+    "  npy  NumPy's file of a one-dimensional array of uint64; IDs as with u64.\n"
+    "\n"
+    "What doesn't fit into memory goes through temporary files: up to about 20 bytes a document, or 5 and 5 a thread\n"
+    "where that is more, gone when the build ends; --by-id adds up to 20. Nothing is published unless all went well: a "
+    "bad line is an error "
+    "that names FILE:LINE.\n"
+    "\n"
+    "Examples:\n"
+    "  idx fingerprint docs/ | idx build docs.idx\n"
+    "  idx build --shard 1/4 --format u64 shard-1.idx crawl.u64\n"
+    "\n"
+    "Exit status: 0 the index stands at OUTPUT; 2 error.\n";
+
+static const char *const format_names[] = {"tsv", "u64", "npy", NULL}; /* enum input_format */
+
+struct build {
+    struct idx_build_options options;
+    struct input input;
+    int id_type, format, notation; /* -1: not given */
+    bool progress_forced;
+    const char *output;
+    const char *shard_text; /* I/N */
+    uint64_t shard, shards; /* from 0; 0 shards: all documents are taken */
+    uint64_t elsewhere;     /* documents of other shards */
+    struct progress progress;
+};
+
+static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
+    struct idx_build_options *options = &build->options;
+    struct texts operands;
+    const struct option_rule rules[] = {
+        {.name = "k", .kind = OPTION_NUMBER, .value = &options->k},
+        {.name = "scheme", .kind = OPTION_TEXT, .value = &options->scheme},
+        {.name = "max-bytes-per-fingerprint",
+         .kind = OPTION_NUMBER,
+         .value = &options->max_bytes_per_fingerprint,
+         .least = 1},
+        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size},
+        {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = format_names},
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &build->notation, .names = notation_names},
+        {.name = "id-type", .kind = OPTION_CHOICE, .value = &build->id_type, .names = id_type_names},
+        {.name = "by-id", .kind = OPTION_FLAG, .value = &options->by_id},
+        {.name = "recipe", .kind = OPTION_TEXT, .value = &build->input.recipe},
+        {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &build->input.skip_bad_lines},
+        {.name = "shard", .kind = OPTION_TEXT, .value = &build->shard_text},
+        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
+        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
+        {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads},
+        {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
+        {.name = "progress", .kind = OPTION_FLAG, .value = &build->progress_forced},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX};
+    if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
+    build->output = operands.values[0];
+    build->input.paths = (struct texts){operands.values + 1, operands.count - 1};
+    return true;
+}
+
+/* Options that would do nothing with this format are mistakes. */
+static bool check_format(const struct build *build) {
+    const char *vain = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
+    if (build->input.format == INPUT_TSV) return true;
+    if (vain != NULL)
+        complain_of_usage("--%s goes with --format tsv, not with %s", vain, format_names[build->format]);
+    else if (build->id_type == IDX_ID_TEXT)
+        complain_of_usage("--id-type text goes with --format tsv; the IDs of %s rows are their numbers",
+                          format_names[build->format]);
+    return vain == NULL && build->id_type != IDX_ID_TEXT;
+}
+
+static bool check_by_id(const struct build *build) {
+    bool vain = build->options.by_id && build->id_type == IDX_ID_NONE;
+    if (vain) complain_of_usage("--by-id takes IDs, and --id-type none keeps none; leave one of them out");
+    return !vain;
+}
+
+static bool read_shard(struct build *build) {
+    const char *text = build->shard_text, *slash = text == NULL ? NULL : strchr(text, '/');
+    uint64_t number;
+    if (text == NULL) return true;
+    if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &number) ||
+        !number_parse_digits(slash + 1, strlen(slash + 1), &build->shards) || number < 1 || number > build->shards) {
+        complain_of_usage("--shard takes I/N, a part from 1/N to N/N, and '%s' is none", text);
+        return false;
+    }
+    build->shard = number - 1;
+    return true;
+}
+
+static bool settle(struct build *build) {
+    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
+    struct input *input = &build->input;
+    input->format = build->format < 0 ? INPUT_TSV : (enum input_format)build->format;
+    if (!check_format(build) || !check_by_id(build) || !read_shard(build)) return false;
+    if (build->id_type >= 0)
+        build->options.id_type = (enum idx_id_type)build->id_type;
+    else if (input->format != INPUT_TSV)
+        build->options.id_type = IDX_ID_U64;
+    input->rules.bits = build->options.bits;
+    input->rules.notation = build->notation < 0 ? NOTATION_HEX : (enum notation)build->notation;
+    input->rules.ids = ids[build->options.id_type];
+    return true;
+}
+
+static bool add_batch(struct idx_builder *builder, struct build *build, const struct tsv_record *records,
+                      size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (build->shards > 1 && idx_shard(records[i].fingerprint, build->shards) != build->shard)
+            build->elsewhere++;
+        else if (!making_add(builder, build->options.id_type, &records[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool add_all(struct idx_builder *builder, struct build *build) {
+    const struct tsv_record *records;
+    enum input_status status;
+    size_t count;
+    while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
+        if (!add_batch(builder, build, records, count)) return false;
+    }
+    if (status == INPUT_END && build->input.skipped > 0)
+        complain("skipped %" PRIu64 " bad lines, of which the first was named above", build->input.skipped);
+    return status == INPUT_END;
+}
+
+static bool publish(struct idx_builder *builder, struct idx_build_summary *summary) {
+    struct idx_error error;
+    if (idx_builder_finish(builder, summary, &error) == IDX_OK) return true;
+    making_failed(&error);
+    return false;
+}
+
+/* ---- The whole ---- */
+
+/* What is known of how much there is, before it is read. */
+static void look_ahead(struct build *build) {
+    struct input_size size;
+    if (!input_guess_size(&build->input, &size) || size.documents == 0) return;
+    if (build->shards > 1) size = (struct input_size){size.documents / build->shards, size.id_bytes / build->shards};
+    build->progress.documents = size.documents;
+    forecast(&build->options, build->output, &size, build->progress.shown);
+}
+
+static bool make(struct idx_builder *builder, struct build *build) {
+    struct idx_build_summary summary;
+    look_ahead(build);
+    bool published = add_all(builder, build) && publish(builder, &summary);
+    progress_end(&build->progress);
+    if (!published) return false;
+    if (build->progress.shown && build->shards > 1)
+        complain("left %" PRIu64 " documents to the other shards", build->elsewhere);
+    making_report(build->output, &summary, &build->progress);
+    return true;
+}
+
+static bool run(struct build *build) {
+    struct idx_builder *builder = NULL;
+    struct idx_error error;
+    enum input_status status = input_find_recipe(&build->input);
+    if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
+    build->options.recipe = build->input.recipe;
+    if (idx_builder_open(&builder, build->output, &build->options, &error) != IDX_OK) {
+        making_failed(&error);
+        return false;
+    }
+    bool published = make(builder, build);
+    idx_builder_free(builder);
+    return published;
+}
+
+int command_build(int argc, char **argv) {
+    struct build build = {.options = IDX_BUILD_OPTIONS_INIT,
+                          .input = {.reader = READER_INIT},
+                          .id_type = -1,
+                          .format = -1,
+                          .notation = -1};
+    int status;
+    build.options.threads = arguments_threads();
+    build.options.progress = progress_visit;
+    build.options.context = &build.progress;
+    if (!read_arguments(argc, argv, &build, &status)) return status;
+    if (!settle(&build)) return ENDS_BADLY;
+    progress_start(&build.progress, build.progress_forced);
+    interrupt_catch();
+    bool published = run(&build);
+    input_free(&build.input);
+    interrupt_obey();
+    return published ? ENDS_WELL : ENDS_BADLY;
+}

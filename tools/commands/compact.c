@@ -1,0 +1,99 @@
+/* compact.c: `idx compact`: makes one segment of what is pending and of the newest segments, or of all. */
+#include <inttypes.h>
+
+#include "tools/input/making.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+#include "tools/shared/progress.h"
+
+#include <idx.h>
+#include <limits.h>
+
+static const char help[] =
+    "Usage: idx compact [OPTION…] INDEX\n"
+    "Make a segment of the documents that are pending, together with the newest segments, from the oldest one on that\n"
+    "is at most 24 times as large as all that is newer. Documents that were removed from these go.\n"
+    "\n"
+    "  --all                  make one segment of all, so that all that was removed goes\n"
+    "  --growth N             N in place of 24; with 0 the least is written, and what is pending is in a segment\n"
+    "  --memory SIZE          memory to use (default: half of what is free)\n"
+    "  --threads N            tables merged at a time (default: the processors, up to 16)\n"
+    "  --tmpdir FOLDER        where temporary files stand (default: INDEX)\n"
+    "  --progress             say how far it is, even where standard error is no terminal\n"
+    "\n"
+    "Look-ups, and a program that adds and removes, go on meanwhile. The new segment takes its place in one step.\n"
+    "\n"
+    "Examples:\n"
+    "  idx compact docs.idx\n"
+    "  idx compact --all docs.idx\n"
+    "\n"
+    "Exit status: 0 the index is compact; 2 error, and it is as before.\n";
+
+struct compact {
+    struct idx_compact_options options;
+    struct progress progress;
+    bool progress_forced;
+    struct texts operands; /* INDEX */
+};
+
+static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {
+    struct idx_compact_options *options = &compact->options;
+    const struct option_rule rules[] = {
+        {.name = "all", .kind = OPTION_FLAG, .value = &options->all},
+        {.name = "growth", .kind = OPTION_NUMBER, .value = &options->growth, .most = UINT_MAX},
+        {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
+        {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads},
+        {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
+        {.name = "progress", .kind = OPTION_FLAG, .value = &compact->progress_forced},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    return arguments_read(&grammar, argc, argv, &compact->operands, status);
+}
+
+static void say_leftovers(const char *path, size_t leftovers) {
+    if (leftovers == 1)
+        complain("%s: removed a segment that a killed compaction had left", path);
+    else if (leftovers > 1)
+        complain("%s: removed %zu segments that killed compactions had left", path, leftovers);
+}
+
+/* Where progress is shown, what was done. */
+static void report(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
+    say_leftovers(path, summary->leftovers);
+    if (!progress->shown) return;
+    if (summary->changed)
+        complain("%s: %" PRIu64 " pending records and %zu segments became a segment of %" PRIu64 " documents, %" PRIu64
+                 " distinct fingerprints; segments now: %zu",
+                 path, summary->records, summary->merged, summary->documents, summary->fingerprints, summary->segments);
+    else
+        complain("%s: compact already; segments: %zu", path, summary->segments);
+}
+
+static bool run(struct compact *compact) {
+    const char *path = compact->operands.values[0];
+    struct idx_compact_summary summary;
+    struct idx_error error;
+    enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
+    progress_end(&compact->progress);
+    if (status == IDX_OK)
+        report(path, &summary, &compact->progress);
+    else
+        making_failed(&error);
+    return status == IDX_OK;
+}
+
+int command_compact(int argc, char **argv) {
+    struct compact compact = {.options = IDX_COMPACT_OPTIONS_INIT};
+    int status;
+    compact.options.threads = arguments_threads();
+    compact.options.progress = progress_visit;
+    compact.options.context = &compact.progress;
+    if (!read_arguments(argc, argv, &compact, &status)) return status;
+    progress_start(&compact.progress, compact.progress_forced);
+    interrupt_catch();
+    bool done = run(&compact);
+    interrupt_obey();
+    return done ? ENDS_WELL : ENDS_BADLY;
+}

@@ -1,0 +1,95 @@
+/* dump.c: `idx dump`: the documents of an index, in the form that `idx build` reads. */
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+
+#include <idx.h>
+
+static const char help[] =
+    "Usage: idx dump [OPTION…] INDEX\n"
+    "Print every document of INDEX, in the form that idx build reads: a line #recipe, tab, RECIPE where the recipe is\n"
+    "known; then a line a document: fingerprint, tab, ID; with --id-type none the fingerprints alone.\n"
+    "\n"
+    "  --fingerprints HOW     written as hex (default), dec (unsigned) or signed (two's complement)\n"
+    "\n"
+    "Example:\n"
+    "  idx dump docs.idx | idx build -k 6 docs-6.idx\n"
+    "idx build has to be told the --bits, the --id-type and the -k of INDEX, where they aren't its defaults: see idx "
+    "info.\n"
+    "\n"
+    "Exit status: 0 all was printed; 2 error.\n";
+
+struct dump {
+    struct idx_properties properties;
+    enum notation notation;
+    struct idx_documents *documents;
+    struct output output;
+    struct idx_error error;
+    bool failed; /* in the library: `error` */
+};
+
+static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
+    output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
+    output_byte(&dump->output, '\t');
+    if (document->id != NULL)
+        output_bytes(&dump->output, document->id, document->id_length);
+    else
+        output_decimal(&dump->output, document->number);
+    output_byte(&dump->output, '\n');
+}
+
+static bool print_documents(struct dump *dump, uint64_t fingerprint) {
+    struct idx_document document;
+    bool found = true;
+    if (idx_documents_find(dump->documents, fingerprint, NULL, &dump->error) != IDX_OK) return false;
+    while (dump->output.error == 0) {
+        if (idx_documents_next(dump->documents, &document, &found, &dump->error) != IDX_OK) return false;
+        if (!found) break;
+        print_document(dump, fingerprint, &document);
+    }
+    return true;
+}
+
+static bool visit(void *context, const struct idx_match *match) {
+    struct dump *dump = context;
+    if (dump->properties.id_type == IDX_ID_NONE) {
+        output_fingerprint(&dump->output, dump->notation, dump->properties.bits, match->fingerprint);
+        output_byte(&dump->output, '\n');
+    } else if (!print_documents(dump, match->fingerprint)) {
+        dump->failed = true;
+    }
+    return !dump->failed && dump->output.error == 0;
+}
+
+static bool print_index(struct dump *dump, const struct idx_index *index) {
+    idx_get_properties(index, &dump->properties);
+    if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
+    if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->documents, &dump->error) != IDX_OK)
+        return false;
+    bool whole = idx_visit_all(index, visit, dump, &dump->error) == IDX_OK && !dump->failed;
+    idx_documents_close(dump->documents);
+    return whole;
+}
+
+static int run(const char *path, enum notation notation) {
+    struct dump dump = {.notation = notation, .output = OUTPUT_STANDARD};
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_index *index = NULL;
+    options.residence = IDX_RESIDENCE_NONE;
+    bool whole = idx_open(&index, path, &options, &dump.error) == IDX_OK && print_index(&dump, index);
+    bool written = output_close(&dump.output);
+    if (!whole) complain("%s", dump.error.sentence);
+    idx_close(index);
+    return whole && written ? ENDS_WELL : ENDS_BADLY;
+}
+
+int command_dump(int argc, char **argv) {
+    int notation = NOTATION_HEX, status;
+    struct texts operands;
+    const struct option_rule rules[] = {
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &notation, .names = notation_names},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
+    return run(operands.values[0], (enum notation)notation);
+}

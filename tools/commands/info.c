@@ -1,0 +1,292 @@
+/* info.c: `idx info`: what an index is, how large it is beside the least that its fingerprints need, and how skewed. */
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/json.h"
+#include "tools/shared/names.h"
+#include "tools/shared/output.h"
+#include "tools/shared/size.h"
+
+#include <idx.h>
+
+#include <inttypes.h>
+
+static const char help[] =
+    "Usage: idx info [OPTION…] INDEX\n"
+    "Print what INDEX is, its size in bits a fingerprint beside the least that as many uniform fingerprints need, and "
+    "how\n"
+    "skewed its fingerprints are.\n"
+    "\n"
+    "  --format FORMAT        text (default) or json\n"
+    "\n"
+    "Dead bits are the same in all fingerprints of a segment, whichever it is: they tell nothing apart. The heaviest\n"
+    "fingerprint is the one with the most documents, in one segment. Live is what INDEX answers for, documents, or "
+    "with\n"
+    "--id-type none fingerprints: at most so many, where something was removed, or may be there twice, since the last\n"
+    "idx compact --all. Documents are those of all segments, removed ones among them until they are compacted; "
+    "removals\n"
+    "are of documents, or of fingerprints with all of theirs, from older segments; pending is what came since the "
+    "newest\n"
+    "one.\n"
+    "\n"
+    "The last lines stand for a table each:\n"
+    "  mask                   the bits that stand in front, in hex; prefix: how many; radius: how many may differ\n"
+    "  directory, bytes       of the directory, and of the whole table file\n"
+    "  bits/fp, limit, ratio  the whole table file in bits a fingerprint; bits - log2(fingerprints) + 1.4427; the\n"
+    "                         former divided by the latter\n"
+    "  group, largest         fingerprints with the prefix of one of them, itself among them: on average, at most\n"
+    "  blocks                 that one probe for the prefix of one of them searches, as expected\n"
+    "\n"
+    "Exit status: 0 it is an index, and was printed; 2 error.\n";
+
+static const char *const format_names[] = {"text", "json", NULL};
+
+/* A table, and its size beside the limit. */
+struct measured {
+    struct idx_table_properties table;
+    struct density density;
+};
+
+struct sum {
+    double bits, ratio;
+    size_t tables;
+};
+
+static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
+
+static bool measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
+                    size_t table, struct measured *measured) {
+    struct idx_error error;
+    if (idx_get_table_properties(index, segment, table, &measured->table, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    measured->density = density_of((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
+    return true;
+}
+
+/* The bits that are the same in all fingerprints of each segment that has any. */
+static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead) {
+    struct measured measured;
+    *dead = properties->fingerprints > 0 ? UINT64_MAX : 0;
+    for (size_t segment = 0; segment < properties->segments; segment++) {
+        if (!measure(index, properties, segment, 0, &measured)) return false;
+        if (measured.table.fingerprints > 0) *dead &= measured.table.dead_bits;
+    }
+    return true;
+}
+
+/* What is told of the fingerprints of the whole index. */
+struct whole {
+    uint64_t dead;
+    uint64_t heaviest, documents; /* of the heaviest */
+};
+
+static bool find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole) {
+    struct idx_error error;
+    if (!find_dead_bits(index, properties, &whole->dead)) return false;
+    if (idx_get_heaviest(index, &whole->heaviest, &whole->documents, &error) == IDX_OK) return true;
+    complain("%s", error.sentence);
+    return false;
+}
+
+/* How many documents, or with IDX_ID_NONE fingerprints, the index answers for, at most. */
+static uint64_t count_live(const struct idx_properties *properties) {
+    bool none = properties->id_type == IDX_ID_NONE;
+    return (none ? properties->fingerprints : properties->documents) + properties->pending_documents;
+}
+
+/* Whether exactly so many: nothing was removed, and nothing can be there twice, as one document. Else only going
+ * through the document maps would tell. */
+static bool live_is_exact(const struct idx_properties *properties) {
+    bool once = properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
+    return once && properties->removals == 0 && properties->pending_removals == 0;
+}
+
+/* ---- Text ---- */
+
+static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
+    if (dead == 0) {
+        output_format(output, "dead bits       none\n");
+        return;
+    }
+    output_format(output, "dead bits       %d, ", __builtin_popcountll(dead));
+    output_fingerprint(output, NOTATION_HEX, bits, dead);
+    output_byte(output, '\n');
+}
+
+static void put_heaviest(const struct whole *whole, unsigned bits, struct output *output) {
+    if (whole->documents == 0) {
+        output_format(output, "heaviest        none\n");
+        return;
+    }
+    output_format(output, "heaviest        ");
+    output_fingerprint(output, NOTATION_HEX, bits, whole->heaviest);
+    output_format(output, ", documents: %" PRIu64 "\n", whole->documents);
+}
+
+static void put_by_id(const struct idx_properties *properties, struct output *output) {
+    if (!properties->by_id)
+        output_format(output, "map from IDs    no\n");
+    else
+        output_format(output, "map from IDs    bytes: %" PRIu64 ", %.2f a document\n", properties->by_id_bytes,
+                      quotient((double)properties->by_id_bytes, (double)properties->documents));
+}
+
+static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {
+    double fingerprints = (double)properties->fingerprints;
+    output_format(output, "format version  %u\n", properties->format_version);
+    output_format(output, "uuid            %s\n", properties->uuid);
+    output_format(output, "bits            %u\n", properties->bits);
+    output_format(output, "k               %u\n", properties->k);
+    output_format(output, "scheme          %s, %zu tables\n", properties->scheme->name,
+                  properties->scheme->table_count);
+    output_format(output, "recipe          %s\n", *properties->recipe != '\0' ? properties->recipe : "not known");
+    output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
+    output_format(output, "live            %s%" PRIu64 " %s\n", live_is_exact(properties) ? "" : "at most ",
+                  count_live(properties), properties->id_type == IDX_ID_NONE ? "fingerprints" : "documents");
+    output_format(output, "segments        %zu\n", properties->segments);
+    output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
+    output_format(output, "documents       %" PRIu64 "\n", properties->documents);
+    output_format(output, "removals        %" PRIu64 "\n", properties->removals);
+    output_format(output, "pending         documents: %" PRIu64 ", removals: %" PRIu64 "\n",
+                  properties->pending_documents, properties->pending_removals);
+    put_dead_bits(whole->dead, properties->bits, output);
+    put_heaviest(whole, properties->bits, output);
+    output_format(output, "table bytes     %" PRIu64 ", %.2f a fingerprint\n", properties->table_bytes,
+                  quotient((double)properties->table_bytes, fingerprints));
+    output_format(output, "document bytes  %" PRIu64 ", %.2f a fingerprint\n", properties->documents_bytes,
+                  quotient((double)properties->documents_bytes, fingerprints));
+    put_by_id(properties, output);
+    output_format(output, "resident bytes  %" PRIu64 ", %.2f a fingerprint\n\n", properties->resident_bytes,
+                  quotient((double)properties->resident_bytes, fingerprints));
+}
+
+static void put_head(struct output *output) {
+    output_format(output, "%7s %5s %16s %6s %6s %10s %12s %9s %8s %12s %9s %7s %7s %9s %9s %7s\n", "segment", "table",
+                  "mask", "prefix", "radius", "block size", "fingerprints", "directory", "key bits", "bytes", "bits/fp",
+                  "limit", "ratio", "group", "largest", "blocks");
+}
+
+/* Of a block's key, its last fingerprint, that are in memory, on average. */
+static double key_bits(const struct idx_table_properties *table) {
+    return quotient((double)table->directory_bytes * 8, (double)table->blocks);
+}
+
+static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
+                      struct output *output) {
+    const struct idx_table_properties *table = &measured->table;
+    output_format(output, "%7zu %5zu %*s", segment, number, 16 - (int)(bits + 3) / 4 + 1, "");
+    output_fingerprint(output, NOTATION_HEX, bits, table->mask);
+    output_format(output,
+                  " %6u %6u %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %8.2f %12" PRIu64
+                  " %9.3f %7.3f %7.4f %9.2f %9" PRIu64 " %7.2f\n",
+                  table->prefix, table->radius, table->block_size, table->fingerprints, table->directory_bytes,
+                  key_bits(table), table->file_bytes, measured->density.bits, measured->density.limit,
+                  measured->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
+}
+
+static bool print_text(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
+    struct sum sum = {0, 0, 0};
+    double key_bytes = 0, blocks = 0;
+    struct measured measured;
+    struct whole whole;
+    if (!find_whole(index, properties, &whole)) return false;
+    put_properties(properties, &whole, output);
+    put_head(output);
+    for (size_t segment = 0; segment < properties->segments; segment++) {
+        for (size_t table = 0; table < properties->scheme->table_count; table++) {
+            if (!measure(index, properties, segment, table, &measured)) return false;
+            put_table(segment, table, properties->bits, &measured, output);
+            sum = (struct sum){sum.bits + measured.density.bits, sum.ratio + measured.density.ratio, sum.tables + 1};
+            key_bytes += (double)measured.table.directory_bytes;
+            blocks += (double)measured.table.blocks;
+        }
+    }
+    output_format(output, "\neach block's last fingerprint is in memory, in %.2f bits on average\n",
+                  quotient(key_bytes * 8, blocks));
+    output_format(output, DENSITY_MEAN_FORMAT "\n", quotient(sum.bits, (double)sum.tables),
+                  quotient(sum.ratio, (double)sum.tables));
+    return true;
+}
+
+/* ---- JSON ---- */
+
+static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
+
+static json_t *table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
+    const struct idx_table_properties *table = &measured->table;
+    char mask[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
+    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
+                     integer(segment), "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix),
+                     "radius", integer(table->radius), "block_size", integer(table->block_size), "fingerprints",
+                     integer(table->fingerprints), "blocks", integer(table->blocks), "directory_bytes",
+                     integer(table->directory_bytes), "key_bits", key_bits(table), "bytes", integer(table->file_bytes),
+                     "bits_per_fingerprint", measured->density.bits, "limit", measured->density.limit, "ratio",
+                     measured->density.ratio, "mean_group", table->mean_group, "largest_group",
+                     integer(table->largest_group), "expected_blocks", table->expected_blocks);
+}
+
+static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
+    char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
+    size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
+    return json_pack(
+        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
+        "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
+        integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
+        *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
+        id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live", integer(count_live(properties)),
+        "live_exact", (int)live_is_exact(properties), "segments", integer(properties->segments), "fingerprints",
+        integer(properties->fingerprints), "documents", integer(properties->documents), "removals",
+        integer(properties->removals), "pending_documents", integer(properties->pending_documents), "pending_removals",
+        integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
+        heaviest_length, "heaviest_documents", integer(whole->documents), "table_bytes",
+        integer(properties->table_bytes), "document_bytes", integer(properties->documents_bytes), "by_id_bytes",
+        integer(properties->by_id_bytes), "resident_bytes", integer(properties->resident_bytes), "tables", tables);
+}
+
+static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
+    struct measured measured;
+    struct whole whole;
+    if (!find_whole(index, properties, &whole)) return false;
+    json_t *tables = json_array();
+    for (size_t segment = 0; segment < properties->segments; segment++) {
+        for (size_t table = 0; table < properties->scheme->table_count; table++) {
+            if (!measure(index, properties, segment, table, &measured)) {
+                json_decref(tables);
+                return false;
+            }
+            json_array_append_new(tables, table_object(segment, table, properties->bits, &measured));
+        }
+    }
+    json_put(output, index_object(properties, &whole, tables));
+    output_byte(output, '\n');
+    return true;
+}
+
+static int run(const char *path, bool json) {
+    struct output output = OUTPUT_STANDARD;
+    struct idx_index *index = NULL;
+    struct idx_properties properties;
+    struct idx_error error;
+    if (idx_open(&index, path, NULL, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return ENDS_BADLY;
+    }
+    idx_get_properties(index, &properties);
+    bool whole = json ? print_json(index, &properties, &output) : print_text(index, &properties, &output);
+    idx_close(index);
+    return output_close(&output) && whole ? ENDS_WELL : ENDS_BADLY;
+}
+
+int command_info(int argc, char **argv) {
+    int format = 0, status;
+    struct texts operands;
+    const struct option_rule rules[] = {
+        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
+    return run(operands.values[0], format == 1);
+}

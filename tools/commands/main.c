@@ -1,0 +1,140 @@
+/* main.c: the `idx` command: finds the subcommand and hands over to it. */
+#include "tools/shared/command.h"
+#include "tools/shared/message.h"
+#include "tools/shared/output.h"
+
+#include <idx.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct subcommand {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} subcommands[] = {
+    {"add", command_add},         {"batch", command_batch},
+    {"build", command_build},     {"clusters", command_clusters},
+    {"compact", command_compact}, {"dedup", command_dedup},
+    {"dump", command_dump},       {"fingerprint", command_fingerprint},
+    {"info", command_info},       {"join", command_join},
+    {"lookup", command_lookup},   {"merge", command_merge},
+    {"pairs", command_pairs},     {"plan", command_plan},
+    {"remove", command_remove},   {"verify", command_verify},
+};
+
+enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
+
+static const char help[] =
+    "Usage: idx COMMAND [OPTION…] [ARGUMENT…]\n"
+    "An exact index of document fingerprints: which documents are near-duplicates of this one?\n"
+    "\n"
+    "  idx fingerprint [FILE|FOLDER…]     fingerprint text files\n"
+    "  idx build OUTPUT [INPUT…]          build an index of fingerprints and their documents\n"
+    "  idx lookup INDEX [FINGERPRINT…]    find the fingerprints near to these, and their documents\n"
+    "  idx batch INDEX [QUERIES…]         the same for many at once; or a stream of fingerprints past them\n"
+    "  idx pairs INDEX                    find all pairs of near fingerprints\n"
+    "  idx join INDEX OTHER               find all pairs of a fingerprint of one index and one of another\n"
+    "  idx clusters INDEX                 group its documents into clusters of near-duplicates\n"
+    "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop: all of the above in one step\n"
+    "  idx info INDEX                     what an index is, and how large\n"
+    "  idx verify INDEX…                  check that an index is whole\n"
+    "  idx add INDEX [INPUT…]             add documents to an index; or only those that nothing there is near to\n"
+    "  idx remove INDEX [INPUT…]          remove documents from an index\n"
+    "  idx merge OUTPUT INDEX…            make one index of several\n"
+    "  idx compact INDEX                  make a segment of what was added to an index, and removed from it\n"
+    "  idx dump INDEX                     print its documents, to build from\n"
+    "  idx plan --count N                 the schemes that fit, and what they cost\n"
+    "  idx help COMMAND, idx COMMAND --help\n"
+    "  idx --version                      the version, and which instructions look-ups use on this processor\n"
+    "\n"
+    "Example: the near-duplicates of README among the files below docs/\n"
+    "  idx fingerprint docs/ | idx build docs.idx\n"
+    "  idx lookup docs.idx --text README\n"
+    "\n"
+    "Exit status: lookup, batch, pairs and join 0 matches, 1 none; verify 0 whole, 1 damaged; remove 0 removed, 1 "
+    "some\n"
+    "were not there; the others 0; 2 error.\n";
+
+/* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
+static void keep_standard_descriptors(void) {
+    for (int descriptor = 0; descriptor < 3; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) < 0) (void)!open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
+    }
+}
+
+static const struct subcommand *find(const char *name) {
+    for (size_t i = 0; i < SUBCOMMANDS; i++) {
+        if (strcmp(subcommands[i].name, name) == 0) return &subcommands[i];
+    }
+    return NULL;
+}
+
+/* How many insertions, deletions and replacements make one of the other (Levenshtein). */
+static unsigned edits(const char *a, const char *b) {
+    unsigned row[16];
+    size_t length = strlen(b);
+    if (length >= sizeof row / sizeof *row) return ~0U;
+    for (size_t j = 0; j <= length; j++) row[j] = (unsigned)j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        unsigned diagonal = row[0]++;
+        for (size_t j = 0; j < length; j++) {
+            unsigned replaced = diagonal + (a[i] != b[j]);
+            unsigned added = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = replaced < added ? replaced : added;
+        }
+    }
+    return row[length];
+}
+
+static void complain_of_unknown(const char *name) {
+    const char *nearest = NULL;
+    unsigned fewest = 3;
+    for (size_t i = 0; i < SUBCOMMANDS; i++) {
+        unsigned distance = edits(name, subcommands[i].name);
+        if (distance >= fewest) continue;
+        fewest = distance;
+        nearest = subcommands[i].name;
+    }
+    if (nearest != NULL)
+        complain_of_usage("there is no command '%s'; the nearest is %s", name, nearest);
+    else
+        complain_of_usage("there is no command '%s'", name);
+}
+
+static int run(int argc, char **argv) {
+    const struct subcommand *subcommand = find(argv[0]);
+    if (subcommand == NULL) {
+        complain_of_unknown(argv[0]);
+        return ENDS_BADLY;
+    }
+    message_speaker(subcommand->name);
+    return subcommand->run(argc, argv);
+}
+
+static int print(const char *text) { return output_print(text) ? ENDS_WELL : ENDS_BADLY; }
+
+static int print_version(void) {
+    struct output output = OUTPUT_STANDARD;
+    output_format(&output, "idx %s\nlook-ups use %s instructions\n", idx_version(), idx_instructions());
+    return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
+}
+
+int main(int argc, char **argv) {
+    static char help_option[] = "--help";
+    keep_standard_descriptors();
+    signal(SIGXFSZ, SIG_IGN);    /* a file size limit is an error of write(2), not the end */
+    unsetenv("POSIXLY_CORRECT"); /* options stand anywhere */
+    if (argc < 2) {
+        complain_of_usage("a command is missing");
+        return ENDS_BADLY;
+    }
+    if (strcmp(argv[1], "--version") == 0) return print_version();
+    if (strcmp(argv[1], "help") == 0 && argc > 2) return run(2, (char *[]){argv[2], help_option, NULL});
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+        return print(help);
+    return run(argc - 1, argv + 1);
+}

@@ -1,0 +1,263 @@
+/* plan.c: `idx plan`: the schemes worth having for a number of fingerprints and a distance, with what they cost. */
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/json.h"
+#include "tools/shared/output.h"
+#include "tools/shared/size.h"
+
+#include <idx.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: idx plan --count N [OPTION…]\n"
+    "Print the schemes worth having for look-ups of distance K among N fingerprints, and what each costs: smallest "
+    "first,\n"
+    "each one faster than all before it. A * marks the one that idx build --scheme auto takes.\n"
+    "\n"
+    "  --count N              how many fingerprints: 8M, 1e9, 2^34\n"
+    "  -k K                   largest distance to be answered (default 3)\n"
+    "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
+    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 64, or the\n"
+    "                         least with which a table can hold so many)\n"
+    "  --max-bytes-per-fingerprint N\n"
+    "                         what files and memory may take together (default: F, and 1 MiB in all)\n"
+    "  --format FORMAT        text (default) or json\n"
+    "\n"
+    "Columns, as expected of uniform fingerprints:\n"
+    "  tables      sorted copies of the fingerprints\n"
+    "  prefix      bits that a probe compares at once; from the narrowest table to the widest\n"
+    "  probes      prefixes looked for, a query\n"
+    "  candidates  fingerprints that have them, a query\n"
+    "  blocks      searched, a query: on a disk, about as many reads\n"
+    "  us/query    microseconds a query, on one core, the files in memory, many queries at once\n"
+    "  queries/s   the same as queries a second\n"
+    "  bytes/fp    bytes of all table files, a fingerprint\n"
+    "  files       the same in all\n"
+    "  memory      that an open index allocates\n"
+    "  scheme      as idx build --scheme takes it\n"
+    "The documents come on top. The last lines say how many fingerprints are near to a query by chance alone, and "
+    "where\n"
+    "nothing is good.\n"
+    "\n"
+    "Example:\n"
+    "  idx plan --count 1e8 -k 3\n"
+    "\n"
+    "Exit status: 0 the schemes were printed; 2 error.\n";
+
+enum { CELL = 24, COLUMNS = 11, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 3, NOTE = 320 };
+
+/* A query that takes longer is worth a word. */
+#define SLOW_NANOSECONDS 1e6
+
+/* So many matches by chance, a query, are worth a word. */
+#define MANY_BY_CHANCE 0.1
+
+static const char *const format_names[] = {"text", "json", NULL};
+
+struct report {
+    struct idx_plan_options options;
+    struct idx_plan plans[MAX_PLANS];
+    size_t count;
+    double chance_matches;
+    char notes[MAX_NOTES][NOTE];
+    size_t note_count;
+};
+
+/* ---- Numbers ---- */
+
+/* A number in a few digits: whole from 10 on. */
+static void write_number(char *cell, double number) { snprintf(cell, CELL, number >= 9.995 ? "%.0f" : "%.3g", number); }
+
+static double bytes_of(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
+
+static double per_fingerprint(const struct report *report, double bytes) {
+    return bytes / (double)report->options.count;
+}
+
+/* ---- Notes ---- */
+
+__attribute__((format(printf, 2, 3))) static void add_note(struct report *report, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(report->notes[report->note_count++], NOTE, format, arguments);
+    va_end(arguments);
+}
+
+/* `chosen` is slow: is there one that is not? */
+static void note_slow(struct report *report, const struct idx_plan *chosen) {
+    for (size_t i = 0; i < report->count; i++) {
+        const struct idx_plan *plan = &report->plans[i];
+        if (plan->nanoseconds > SLOW_NANOSECONDS) continue;
+        add_note(report,
+                 "Within the bytes allowed a query takes %.1f ms: --max-bytes-per-fingerprint %.0f allows one of %.2f "
+                 "ms.",
+                 chosen->nanoseconds / 1e6, per_fingerprint(report, bytes_of(plan)) + 1, plan->nanoseconds / 1e6);
+        return;
+    }
+    add_note(report,
+             "No scheme answers a query in 1 ms: ask for a smaller -k, or give each of several machines a share of the "
+             "fingerprints.");
+}
+
+static void make_notes(struct report *report) {
+    const struct idx_plan *chosen = &report->plans[0];
+    unsigned most = report->options.max_bytes_per_fingerprint;
+    for (size_t i = 0; i < report->count; i++) {
+        if (report->plans[i].chosen) chosen = &report->plans[i];
+    }
+    if (most > 0 && per_fingerprint(report, bytes_of(chosen)) > most)
+        add_note(report, "No scheme fits into %u bytes a fingerprint: auto takes the smallest.", most);
+    if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow(report, chosen);
+    if (report->chance_matches >= MANY_BY_CHANCE) {
+        char matches[CELL];
+        write_number(matches, report->chance_matches);
+        add_note(report, "A query has %s matches that are no near-duplicates: ask for a smaller -k%s.", matches,
+                 report->options.bits < IDX_MAX_BITS ? ", or make fingerprints of more bits" : "");
+    }
+}
+
+/* ---- Text ---- */
+
+struct row {
+    char cells[COLUMNS][CELL];
+    const char *scheme;
+};
+
+static void write_prefix(char *cell, const struct idx_plan *plan) {
+    if (plan->min_prefix == plan->max_prefix)
+        snprintf(cell, CELL, "%u", plan->min_prefix);
+    else
+        snprintf(cell, CELL, "%u-%u", plan->min_prefix, plan->max_prefix);
+}
+
+static void write_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
+    row->scheme = plan->scheme;
+    snprintf(row->cells[0], CELL, "%s", plan->chosen ? "*" : "");
+    snprintf(row->cells[1], CELL, "%zu", plan->tables);
+    write_prefix(row->cells[2], plan);
+    write_number(row->cells[3], plan->probes);
+    write_number(row->cells[4], plan->candidates);
+    write_number(row->cells[5], plan->blocks);
+    write_number(row->cells[6], plan->nanoseconds / 1e3);
+    write_number(row->cells[7], 1e9 / plan->nanoseconds);
+    snprintf(row->cells[8], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
+    size_print(row->cells[9], plan->table_bytes);
+    size_print(row->cells[10], plan->resident_bytes);
+}
+
+static void print_rows(const struct row *rows, size_t count, struct output *output) {
+    int widths[COLUMNS] = {0};
+    for (size_t i = 0; i < count * COLUMNS; i++) {
+        int width = (int)strlen(rows[i / COLUMNS].cells[i % COLUMNS]);
+        if (width > widths[i % COLUMNS]) widths[i % COLUMNS] = width;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < COLUMNS; j++) output_format(output, "%*s  ", widths[j], rows[i].cells[j]);
+        output_text(output, rows[i].scheme);
+        output_byte(output, '\n');
+    }
+}
+
+static void print_text(const struct report *report, struct output *output) {
+    const struct idx_plan_options *options = &report->options;
+    struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "blocks", "us/query",
+                                        "queries/s", "bytes/fp", "files", "memory"},
+                                       "scheme"}};
+    for (size_t i = 0; i < report->count; i++) write_row(report, &report->plans[i], &rows[i + 1]);
+    output_format(output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %" PRIu32 " bytes\n\n",
+                  options->count, options->bits, options->k, options->block_size);
+    print_rows(rows, report->count + 1, output);
+    output_format(output, "\nchance matches a query: %.3g\n", report->chance_matches);
+    for (size_t i = 0; i < report->note_count; i++) output_format(output, "%s\n", report->notes[i]);
+}
+
+/* ---- JSON ---- */
+
+static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
+
+static json_t *plan_object(const struct idx_plan *plan) {
+    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
+                     integer(plan->tables), "min_prefix", integer(plan->min_prefix), "max_prefix",
+                     integer(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
+                     plan->blocks, "nanoseconds", plan->nanoseconds, "table_bytes", plan->table_bytes, "resident_bytes",
+                     plan->resident_bytes, "auto", (int)plan->chosen);
+}
+
+static void print_json(const struct report *report, struct output *output) {
+    const struct idx_plan_options *options = &report->options;
+    json_t *plans = json_array(), *notes = json_array();
+    for (size_t i = 0; i < report->count; i++) json_array_append_new(plans, plan_object(&report->plans[i]));
+    for (size_t i = 0; i < report->note_count; i++) json_array_append_new(notes, json_string(report->notes[i]));
+    json_put(output,
+             json_pack("{s:o,s:o,s:o,s:o,s:f,s:o,s:o}", "fingerprints", integer(options->count), "bits",
+                       integer(options->bits), "k", integer(options->k), "block_size", integer(options->block_size),
+                       "chance_matches", report->chance_matches, "plans", plans, "notes", notes));
+    output_byte(output, '\n');
+}
+
+/* ---- The command ---- */
+
+/* Where no block size is asked for, takes larger blocks than the default when there would be too many. */
+static bool make_plans(struct report *report) {
+    struct idx_plan_options *options = &report->options;
+    struct idx_error error;
+    bool is_free = options->block_size == 0;
+    if (is_free) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
+    enum idx_status status = idx_plan(options, report->plans, MAX_PLANS, &report->count, &error);
+    while (is_free && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
+        options->block_size *= 2;
+        status = idx_plan(options, report->plans, MAX_PLANS, &report->count, &error);
+    }
+    if (status != IDX_OK) complain("%s", error.sentence);
+    return status == IDX_OK;
+}
+
+static int run(struct report *report, bool json) {
+    struct output output = OUTPUT_STANDARD;
+    if (!make_plans(report)) return ENDS_BADLY;
+    report->chance_matches = idx_chance_matches(report->options.count, report->options.bits, report->options.k);
+    make_notes(report);
+    if (json)
+        print_json(report, &output);
+    else
+        print_text(report, &output);
+    return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
+}
+
+int command_plan(int argc, char **argv) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct texts operands;
+    int format = 0, status;
+    options.block_size = 0; /* not given */
+    const struct option_rule rules[] = {
+        {.name = "count", .kind = OPTION_COUNT, .value = &options.count, .least = 1, .most = UINT64_MAX - 1},
+        {.name = "k", .kind = OPTION_NUMBER, .value = &options.k},
+        {.name = "bits", .kind = OPTION_NUMBER, .value = &options.bits, .least = 1, .most = IDX_MAX_BITS},
+        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options.block_size, .least = 1},
+        {.name = "max-bytes-per-fingerprint",
+         .kind = OPTION_NUMBER,
+         .value = &options.max_bytes_per_fingerprint,
+         .least = 1},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0};
+    if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
+    if (options.count == 0) {
+        complain_of_usage("--count is missing: how many fingerprints there are to be");
+        return ENDS_BADLY;
+    }
+    struct report *report = calloc(1, sizeof *report);
+    if (report == NULL) {
+        complain("out of memory");
+        return ENDS_BADLY;
+    }
+    report->options = options;
+    status = run(report, format == 1);
+    free(report);
+    return status;
+}

@@ -1,0 +1,65 @@
+/* verify.c: `idx verify`: whether the files of an index are whole. */
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+
+#include <idx.h>
+
+#include <string.h>
+
+static const char help[] =
+    "Usage: idx verify INDEX…\n"
+    "Check every checksum, every order and every count of each INDEX, and that its tables and documents agree.\n"
+    "Prints a line a file, `FILE: OK` or what is wrong with it.\n"
+    "\n"
+    "Example:\n"
+    "  idx verify docs.idx && cp -r docs.idx /backup/\n"
+    "\n"
+    "Exit status: 0 all is well; 1 an index is damaged; 2 error, such as no index there.\n";
+
+struct report {
+    const char *path;
+    struct output *output;
+    bool damage_said;
+};
+
+/* The sentence on a damaged file begins with the file's path. */
+static void print_file(void *context, const char *file, enum idx_status status, const char *sentence) {
+    struct report *report = context;
+    size_t length = strlen(report->path);
+    const char *slash = report->path[length - 1] == '/' ? "" : "/";
+    if (status == IDX_OK)
+        output_format(report->output, "%s%s%s: OK\n", report->path, slash, file);
+    else
+        output_format(report->output, "%s\n", sentence);
+    if (status != IDX_OK) report->damage_said = true;
+}
+
+static bool is_damage(enum idx_status status) { return status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; }
+
+static int verify(const char *path, struct output *output) {
+    struct report report = {path, output, false};
+    struct idx_error error;
+    enum idx_status status = idx_verify(path, print_file, &report, &error);
+    if (status == IDX_OK) return ENDS_WELL;
+    if (is_damage(status)) {
+        if (!report.damage_said) output_format(output, "%s\n", error.sentence);
+        return ENDS_WITHOUT;
+    }
+    output_flush(output);
+    complain("%s", error.sentence);
+    return ENDS_BADLY;
+}
+
+int command_verify(int argc, char **argv) {
+    struct output output = OUTPUT_STANDARD;
+    struct texts operands;
+    int worst = ENDS_WELL, status;
+    const struct grammar grammar = {help, NULL, 0, "INDEX", 1, SIZE_MAX};
+    if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
+    for (size_t i = 0; i < operands.count; i++) {
+        status = verify(operands.values[i], &output);
+        if (status > worst) worst = status;
+    }
+    return output_close(&output) ? worst : ENDS_BADLY;
+}

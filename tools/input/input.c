@@ -1,0 +1,271 @@
+/* input.c: what `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other. */
+#include "tools/input/input.h"
+
+#include "tools/shared/recipes.h"
+
+#include <idx.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of the line or row that was read last. */
+static void complain_of(const struct input *input, const char *sentence) {
+    if (input->format == INPUT_TSV)
+        complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
+    else
+        complain("%s, row %" PRIu64 " from 0: %s", input->reader.name, input->row - 1, sentence);
+}
+
+static enum input_status from_reader(enum reader_status status) {
+    switch (status) {
+        case READER_END: return INPUT_END;
+        case READER_PENDING: return INPUT_PENDING;
+        case READER_INTERRUPTED: return INPUT_INTERRUPTED;
+        default: return INPUT_FAILED;
+    }
+}
+
+static enum input_status fail(const struct input *input, const char *sentence) {
+    complain("%s: %s", input->reader.name, sentence);
+    return INPUT_FAILED;
+}
+
+/* ---- TSV ---- */
+
+static bool is_recipe(const struct tsv_record *record) {
+    if (record->id_length == 0 || record->id_length > IDX_MAX_RECIPE_BYTES) return false;
+    for (size_t i = 0; i < record->id_length; i++) {
+        if ((unsigned char)record->id[i] < ' ' || record->id[i] == 0x7f) return false;
+    }
+    return true;
+}
+
+static bool check_recipe(struct input *input, const struct tsv_record *record) {
+    if (*input->index_recipe == '\0' ||
+        recipes_match(input->index_recipe, record->id, record->id_length, &input->warned_of_icu))
+        return true;
+    complain_of(input, recipes_differ);
+    return false;
+}
+
+/* The first recipe line, before any fingerprint, settles the recipe; every other one has to match it. */
+static bool take_recipe(struct input *input, const struct tsv_record *record) {
+    if (input->index_recipe != NULL) return check_recipe(input, record);
+    if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
+    if (!is_recipe(record)) {
+        complain_of(input, "the recipe is empty, too long, or has control characters; mend it, or give --recipe");
+        return false;
+    }
+    if (!input->recipe_settled) {
+        input->recipe = input->own_recipe = strndup(record->id, record->id_length);
+        input->recipe_settled = true;
+        if (input->own_recipe == NULL) complain_of(input, "out of memory");
+        return input->own_recipe != NULL;
+    }
+    if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
+        return true;
+    complain_of(input, input->recipe == NULL
+                           ? "a recipe, after fingerprints of which none is known; --recipe says what holds for all"
+                           : "another recipe than that of the fingerprints before; --recipe says what holds for all");
+    return false;
+}
+
+static bool skip_bad_line(struct input *input, const struct problem *problem) {
+    if (!input->skip_bad_lines || input->skipped == 0) complain_of(input, problem->sentence);
+    if (input->skip_bad_lines) input->skipped++;
+    return input->skip_bad_lines;
+}
+
+/* False after a complaint. */
+static bool take_line(struct input *input, const char *line, size_t length) {
+    struct tsv_record *record = &input->records[input->count];
+    struct problem problem;
+    switch (tsv_parse(&input->rules, line, length, record, &problem)) {
+        case TSV_RECORD:
+            input->recipe_settled = true;
+            input->count++;
+            return true;
+        case TSV_RECIPE: return take_recipe(input, record);
+        case TSV_BAD: return skip_bad_line(input, &problem);
+        default: return true;
+    }
+}
+
+/* Takes a line, and what came with it. */
+static enum input_status read_lines(struct input *input) {
+    const char *line;
+    size_t length;
+    enum reader_status status = reader_line(&input->reader, !input->at_hand, &line, &length);
+    if (status != READER_OK) return from_reader(status);
+    do {
+        if (!take_line(input, line, length)) return INPUT_FAILED;
+    } while (input->count < INPUT_BATCH && reader_held_line(&input->reader, &line, &length));
+    return INPUT_DOCUMENTS;
+}
+
+/* ---- u64 and npy ---- */
+
+/* Compilers make one load of this. */
+static uint64_t load_little(const char *bytes) {
+    const unsigned char *byte = (const unsigned char *)bytes;
+    return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
+           (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
+}
+
+/* The rows that `bytes` hold; false after a complaint. */
+static bool take_rows(struct input *input, const char *bytes, size_t count) {
+    uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
+    bool big_endian = input->array.big_endian;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t row = load_little(bytes + 8 * i), fingerprint = big_endian ? __builtin_bswap64(row) : row;
+        input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = number + i};
+        if ((fingerprint & over) == 0) continue;
+        input->row += i + 1;
+        complain_of(input, "the fingerprint has more bits than --bits says");
+        return false;
+    }
+    input->row += count;
+    input->count = count;
+    return true;
+}
+
+/* After the last row that a .npy file's header counts a byte more is asked for, which must not be there. */
+static enum input_status read_rows(struct input *input) {
+    uint64_t left = input->format == INPUT_NPY ? input->array.rows - input->row : INPUT_BATCH;
+    size_t want = left == 0 ? 1 : left < INPUT_BATCH ? 8 * (size_t)left : 8 * INPUT_BATCH, got;
+    const char *bytes;
+    enum reader_status status = reader_bytes(&input->reader, want, &bytes, &got);
+    if (status == READER_END && input->format == INPUT_NPY && left > 0)
+        return fail(input, "it ends before its last row; the file is incomplete");
+    if (status != READER_OK) return from_reader(status);
+    if (left == 0) return fail(input, "it goes on after the last row that its header counts");
+    if (!take_rows(input, bytes, got / 8)) return INPUT_FAILED;
+    if (got % 8 == 0) return INPUT_DOCUMENTS;
+    return fail(input, "its length is not a multiple of 8 bytes, as that of u64 rows is");
+}
+
+static enum input_status start_npy(struct input *input) {
+    const char *bytes = NULL;
+    size_t got = 0;
+    struct npy_prefix prefix = {0, 0};
+    struct problem problem;
+    enum reader_status status = reader_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &got);
+    if (status != READER_OK && status != READER_END) return from_reader(status);
+    if (!npy_read_prefix(bytes, got, &prefix, &problem)) return fail(input, problem.sentence);
+    reader_give_back(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
+    status = reader_bytes(&input->reader, prefix.header_length, &bytes, &got);
+    if (status != READER_OK && status != READER_END) return from_reader(status);
+    if (got < prefix.header_length) return fail(input, "it ends within its header; the file is incomplete");
+    if (!npy_read_header(bytes, got, &input->array, &problem)) return fail(input, problem.sentence);
+    return INPUT_DOCUMENTS;
+}
+
+/* ---- All inputs ---- */
+
+static size_t count_paths(const struct input *input) { return input->paths.count == 0 ? 1 : input->paths.count; }
+
+static const char *path_of(const struct input *input, size_t number) {
+    return input->paths.count == 0 ? "-" : input->paths.values[number];
+}
+
+static enum input_status open_next(struct input *input) {
+    reader_close(&input->reader);
+    if (input->path == count_paths(input)) return INPUT_END;
+    const char *path = path_of(input, input->path++);
+    input->row = 0;
+    input->array = (struct npy_array){0, false};
+    if (!reader_open(&input->reader, path)) return INPUT_FAILED;
+    return input->format == INPUT_NPY ? start_npy(input) : INPUT_DOCUMENTS;
+}
+
+/* Reads one or more documents. */
+static enum input_status read_next(struct input *input) {
+    enum input_status status = input->path == 0 ? open_next(input) : INPUT_DOCUMENTS;
+    input->count = 0;
+    while (status == INPUT_DOCUMENTS && input->count == 0) {
+        status = input->format == INPUT_TSV ? read_lines(input) : read_rows(input);
+        if (status == INPUT_END) status = open_next(input);
+    }
+    input->documents += input->count;
+    return status;
+}
+
+enum input_status input_find_recipe(struct input *input) {
+    input->recipe_settled = input->recipe != NULL;
+    if (input->recipe != NULL || input->format != INPUT_TSV) return INPUT_DOCUMENTS;
+    input->first_status = read_next(input);
+    input->ahead = true;
+    return input->first_status;
+}
+
+enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count) {
+    enum input_status status = input->ahead ? input->first_status : read_next(input);
+    input->ahead = false;
+    *records = input->records;
+    *count = input->count;
+    return status;
+}
+
+/* ---- How much there is ---- */
+
+enum { SAMPLE_BYTES = 1 << 16 };
+
+/* Adds what a TSV file of `bytes` holds, if all of it is like these lines, of which the last one may be cut. */
+static void guess_lines(const struct input *input, const char *lines, size_t length, double bytes,
+                        struct input_size *size) {
+    struct tsv_record record;
+    struct problem problem;
+    uint64_t documents = 0, id_bytes = 0;
+    const char *at = lines, *end = lines + length, *newline;
+    for (; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
+        if (tsv_parse(&input->rules, at, (size_t)(newline - at), &record, &problem) != TSV_RECORD) continue;
+        documents++;
+        if (input->rules.ids == TSV_ID_TEXT) id_bytes += record.id_length;
+    }
+    if (at == lines) return;
+    double times = bytes / (double)(at - lines);
+    size->documents += (uint64_t)((double)documents * times);
+    size->id_bytes += (uint64_t)((double)id_bytes * times);
+}
+
+/* From the lines in the middle of a large file: the first ones may be shorter, where IDs are numbered. */
+static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
+    static char sample[SAMPLE_BYTES];
+    bool large = bytes > 2 * SAMPLE_BYTES;
+    ssize_t got = pread(file, sample, sizeof sample, large ? (off_t)(bytes / 2) : 0);
+    if (got <= 0) return got == 0;
+    const char *newline = large ? memchr(sample, '\n', (size_t)got) : NULL;
+    size_t start = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
+    guess_lines(input, sample + start, (size_t)got - start, (double)bytes, size);
+    return true;
+}
+
+static bool guess_file(const struct input *input, int file, struct input_size *size) {
+    struct stat status;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    if (input->format == INPUT_TSV) return guess_tsv(input, file, (uint64_t)status.st_size, size);
+    size->documents += (uint64_t)status.st_size / sizeof(uint64_t);
+    return true;
+}
+
+bool input_guess_size(const struct input *input, struct input_size *size) {
+    bool known = true;
+    *size = (struct input_size){0, 0};
+    for (size_t i = 0; i < count_paths(input) && known; i++) {
+        const char *path = path_of(input, i);
+        bool standard = strcmp(path, "-") == 0;
+        int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        known = file >= 0 && guess_file(input, file, size);
+        if (file > STDIN_FILENO) close(file);
+    }
+    return known;
+}
+
+void input_free(struct input *input) {
+    reader_free(&input->reader);
+    free(input->own_recipe);
+}

@@ -1,0 +1,123 @@
+/* making.c: see making.h. */
+#include "tools/input/making.h"
+
+#include "tools/shared/message.h"
+#include "tools/shared/notation.h"
+#include "tools/shared/recipes.h"
+#include "tools/shared/size.h"
+
+#include <inttypes.h>
+
+void making_failed(const struct idx_error *error) {
+    if (error->status != IDX_CANCELLED) complain("%s", error->sentence);
+}
+
+bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
+    struct idx_error error;
+    enum idx_status status = id_type == IDX_ID_TEXT
+                                 ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
+                                 : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
+    if (status != IDX_OK) making_failed(&error);
+    return status == IDX_OK;
+}
+
+/* ---- What it is and took ---- */
+
+static void say_summary(const struct idx_build_summary *summary, unsigned bits) {
+    double tables = summary->tables > 0 ? (double)summary->tables : 1;
+    struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, bits);
+    complain("%" PRIu64 " documents, %" PRIu64 " distinct fingerprints; scheme %s, %zu tables of %" PRIu64
+             " bytes in all; documents %" PRIu64 " bytes",
+             summary->documents, summary->fingerprints, summary->scheme, summary->tables, summary->table_bytes,
+             summary->documents_bytes);
+    if (summary->by_id_bytes > 0) complain("map from IDs %" PRIu64 " bytes", summary->by_id_bytes);
+    complain(DENSITY_MEAN_FORMAT, density.bits, density.ratio);
+    complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);
+}
+
+/* ---- Warnings ---- */
+
+/* Fewer fingerprints are quick to search whatever they look like. */
+#define FINGERPRINTS_WORTH_A_WARNING 1000
+#define MUCH_MORE 4
+
+/* A probe of every table of a segment, and the table with the largest group. */
+struct skew {
+    double blocks, even_blocks; /* that the probes search; and would, were the fingerprints spread evenly */
+    size_t table;
+    struct idx_table_properties largest;
+};
+
+static bool measure_skew(const struct idx_index *index, size_t tables, struct skew *skew) {
+    struct idx_table_properties table;
+    *skew = (struct skew){0};
+    for (size_t i = 0; i < tables; i++) {
+        if (idx_get_table_properties(index, 0, i, &table, NULL) != IDX_OK) return false;
+        skew->blocks += table.expected_blocks;
+        skew->even_blocks += table.even_blocks;
+        if (i > 0 && table.largest_group <= skew->largest.largest_group) continue;
+        skew->table = i;
+        skew->largest = table;
+    }
+    return true;
+}
+
+/* Advice about the index that was published, which is no less one where the advice can't be given. */
+static void warn(const struct idx_properties *properties, const struct skew *skew) {
+    uint64_t dead = skew->largest.dead_bits;
+    char mask[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, properties->bits, dead, mask);
+    if (dead != 0)
+        complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables that bring them to the front tell "
+                 "little apart; see idx info and idx plan",
+                 __builtin_popcountll(dead), properties->bits, (int)length, mask);
+    if (skew->blocks > MUCH_MORE * skew->even_blocks)
+        complain("one probe of each table searches about %.0f blocks, where evenly spread fingerprints take %.0f: the "
+                 "largest group, in table %zu, is of %" PRIu64
+                 " fingerprints with the same %u-bit prefix; another --scheme may do better, see idx info",
+                 skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
+}
+
+/* A share of all documents, one in so many, that is much for one fingerprint. */
+#define HEAVY_SHARE 100
+
+static void warn_of_heaviest(const struct idx_index *index, const struct idx_properties *properties) {
+    uint64_t fingerprint, documents;
+    char text[NOTATION_MAX_LENGTH];
+    if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
+    if (documents < properties->documents / HEAVY_SHARE) return;
+    size_t length = notation_print(NOTATION_HEX, properties->bits, fingerprint, text);
+    complain("%" PRIu64 " of %" PRIu64
+             " documents have the fingerprint %.*s: such are often empty pages, or nothing but "
+             "menus; idx lookup lists them",
+             documents, properties->documents, (int)length, text);
+}
+
+/* ---- The whole ---- */
+
+static void say_leftovers(const char *path, size_t leftovers) {
+    if (leftovers == 1)
+        complain("removed a folder that a killed build had left beside %s", path);
+    else if (leftovers > 1)
+        complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
+}
+
+/* Where the index can't be opened, it is published none the less: what would be said of it is left out. */
+void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_index *index = NULL;
+    struct idx_properties properties;
+    struct skew skew;
+    options.residence = IDX_RESIDENCE_NONE;
+    bool open = idx_open(&index, path, &options, NULL) == IDX_OK;
+    if (open) idx_get_properties(index, &properties);
+    if (open && progress->shown) say_summary(summary, properties.bits);
+    if (progress->shown) progress_print_phases(progress);
+    say_leftovers(path, summary->leftovers);
+    if (summary->mixed_icu) complain("%s", recipes_icu_warning);
+    if (open && properties.fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
+        measure_skew(index, properties.scheme->table_count, &skew))
+        warn(&properties, &skew);
+    if (open && properties.documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest(index, &properties);
+    if (open) idx_close(index);
+}

@@ -1,0 +1,153 @@
+/* queries.c: what `idx lookup` is asked. */
+#include "tools/input/queries.h"
+
+#include "tools/shared/number.h"
+#include "tools/shared/recipes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Warns where texts are to be fingerprinted with another version of ICU than the index's. */
+static bool open_text(struct queries *queries) {
+    if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
+    if (!text_open(&queries->text, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
+        return false;
+    const char *recipe = text_recipe(&queries->text);
+    recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
+    return true;
+}
+
+bool queries_open(struct queries *queries) {
+    queries->rules.ids = TSV_ID_OPTIONAL;
+    queries->lines = (struct reader)READER_INIT;
+    if (queries->ids.count > 0) return true;
+    if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
+    if (*queries->recipe != '\0') return open_text(queries);
+    complain("the index doesn't say by which recipe its fingerprints were made, so texts can't be compared with them; "
+             "build it with --recipe, or from the output of idx fingerprint");
+    return false;
+}
+
+static enum queries_status next_argument(struct queries *queries, struct query *query) {
+    if (queries->next == queries->fingerprints.count) return QUERIES_END;
+    const char *text = queries->fingerprints.values[queries->next++];
+    *query = (struct query){0, NULL, 0};
+    bool good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
+                               &queries->problem);
+    return good ? QUERIES_ONE : QUERIES_BAD;
+}
+
+static enum queries_status next_text(struct queries *queries, struct query *query) {
+    const struct text_result *made = &queries->made;
+    if (queries->given < made->count) {
+        const char *file = queries->texts.values[queries->next - 1];
+        *query = (struct query){made->fingerprints[queries->given++], file, strlen(file)};
+        return QUERIES_ONE;
+    }
+    if (queries->next == queries->texts.count) return QUERIES_END;
+    const char *path = queries->texts.values[queries->next++];
+    if (strpbrk(path, "\t\n") != NULL) {
+        problem_set(&queries->problem, "its path has a tab or a newline, which would break the answers' lines");
+        return QUERIES_BAD;
+    }
+    queries->given = 0;
+    return text_fingerprint_file(&queries->text, path, &queries->made) ? next_text(queries, query) : QUERIES_FAILED;
+}
+
+/* Finds the fingerprints that have a document of this ID. False after a complaint. */
+static bool find_id(struct queries *queries, const char *id, uint64_t number) {
+    struct idx_error error;
+    for (;;) {
+        size_t capacity = queries->found_capacity;
+        enum idx_status status =
+            queries->id_type == IDX_ID_U64
+                ? idx_find_id_u64(queries->index, number, queries->found, capacity, &queries->found_count, &error)
+                : idx_find_id(queries->index, id, strlen(id), queries->found, capacity, &queries->found_count, &error);
+        if (status != IDX_OK) complain("%s", error.sentence);
+        if (status != IDX_OK || queries->found_count <= capacity) return status == IDX_OK;
+        free(queries->found);
+        queries->found_capacity = queries->found_count;
+        queries->found = malloc(queries->found_capacity * sizeof *queries->found);
+        if (queries->found == NULL) {
+            complain("out of memory for the fingerprints of a document");
+            return false;
+        }
+    }
+}
+
+static enum queries_status next_id(struct queries *queries, struct query *query) {
+    while (queries->given == queries->found_count) {
+        uint64_t number = 0;
+        if (queries->next == queries->ids.count) return QUERIES_END;
+        const char *id = queries->ids.values[queries->next++];
+        if (strpbrk(id, "\t\n") != NULL) {
+            problem_set(&queries->problem, "the ID has a tab or a newline, which would break the answers' lines");
+            return QUERIES_BAD;
+        }
+        if (queries->id_type == IDX_ID_U64 && !number_parse_digits(id, strlen(id), &number)) {
+            problem_set(&queries->problem, "the IDs of this index are decimal numbers below 2^64");
+            return QUERIES_BAD;
+        }
+        queries->given = queries->found_count = 0;
+        if (!find_id(queries, id, number)) return QUERIES_FAILED;
+        if (queries->found_count == 0) complain("'%s': the index has no document of this ID", id);
+    }
+    const char *id = queries->ids.values[queries->next - 1];
+    *query = (struct query){queries->found[queries->given++], id, strlen(id)};
+    return QUERIES_ONE;
+}
+
+/* Fingerprints of another recipe than the index's have nothing in common with its own. */
+static bool check_recipe(struct queries *queries, const struct tsv_record *record) {
+    if (*queries->recipe == '\0' ||
+        recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
+        return true;
+    return problem_set(&queries->problem, "%s", recipes_differ);
+}
+
+static enum queries_status next_line(struct queries *queries, bool wait, struct query *query) {
+    struct tsv_record record;
+    const char *line;
+    size_t length;
+    for (;;) {
+        enum reader_status status = reader_line(&queries->lines, wait, &line, &length);
+        if (status != READER_OK)
+            return status == READER_END ? QUERIES_END : status == READER_PENDING ? QUERIES_PENDING : QUERIES_FAILED;
+        switch (tsv_parse(&queries->rules, line, length, &record, &queries->problem)) {
+            case TSV_BAD: return QUERIES_BAD;
+            case TSV_COMMENT: break;
+            case TSV_RECIPE:
+                if (!check_recipe(queries, &record)) return QUERIES_BAD;
+                break;
+            case TSV_RECORD:
+                *query = (struct query){record.fingerprint, record.id, record.id_length};
+                return QUERIES_ONE;
+        }
+    }
+}
+
+enum queries_status queries_next(struct queries *queries, bool wait, struct query *query) {
+    if (queries->fingerprints.count > 0) return next_argument(queries, query);
+    if (queries->texts.count > 0) return next_text(queries, query);
+    if (queries->ids.count > 0) return next_id(queries, query);
+    return next_line(queries, wait, query);
+}
+
+void queries_complain(const struct queries *queries) {
+    if (queries->fingerprints.count > 0)
+        complain("'%s': %s", queries->fingerprints.values[queries->next - 1], queries->problem.sentence);
+    else if (queries->texts.count > 0)
+        complain("%s: %s", queries->texts.values[queries->next - 1], queries->problem.sentence);
+    else if (queries->ids.count > 0)
+        complain("'%s': %s", queries->ids.values[queries->next - 1], queries->problem.sentence);
+    else
+        complain("%s:%" PRIu64 ": %s", queries->lines.name, queries->lines.line, queries->problem.sentence);
+}
+
+void queries_close(struct queries *queries) {
+    text_close(&queries->text);
+    text_table_free(queries->table);
+    reader_free(&queries->lines);
+    free(queries->found);
+}

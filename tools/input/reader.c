@@ -1,0 +1,126 @@
+/* reader.c: reads a file or standard input, by lines of any length or by bytes. */
+#include "tools/input/reader.h"
+
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_SIZE = 1 << 18 };
+
+bool reader_open(struct reader *reader, const char *path) {
+    bool standard = strcmp(path, "-") == 0;
+    reader->name = standard ? "standard input" : path;
+    reader->ended = false;
+    reader->start = reader->end = reader->searched = 0;
+    reader->line = 0;
+    reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (reader->descriptor < 0) {
+        complain("%s: %s", path, strerror(errno));
+        return false;
+    }
+    if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
+    return true;
+}
+
+static enum reader_status failed(const struct reader *reader, int error) {
+    complain("%s: %s", reader->name, strerror(error));
+    return READER_FAILED;
+}
+
+static enum reader_status wait_for_input(const struct reader *reader, bool wait) {
+    struct pollfd polled[2] = {{reader->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
+    while (poll(polled, 2, wait ? -1 : 0) < 0) {
+        if (errno != EINTR && errno != EAGAIN) return failed(reader, errno);
+    }
+    if (polled[1].revents != 0) return READER_INTERRUPTED;
+    return polled[0].revents != 0 ? READER_OK : READER_PENDING;
+}
+
+/* Room for READ_SIZE more bytes behind those not yet given. */
+static bool make_room(struct reader *reader) {
+    if (reader->capacity - reader->end >= READ_SIZE) return true;
+    size_t held = reader->end - reader->start;
+    if (reader->start > 0) memmove(reader->bytes, reader->bytes + reader->start, held);
+    reader->start = 0;
+    reader->end = held;
+    if (reader->capacity - held >= READ_SIZE) return true;
+    size_t capacity = held + held / 2 + READ_SIZE;
+    char *bytes = realloc(reader->bytes, capacity);
+    if (bytes == NULL) return false;
+    reader->bytes = bytes;
+    reader->capacity = capacity;
+    return true;
+}
+
+/* Reads some more bytes; at the end of the file sets `ended`. */
+static enum reader_status read_more(struct reader *reader, bool wait) {
+    enum reader_status status = wait_for_input(reader, wait);
+    if (status != READER_OK) return status;
+    if (!make_room(reader)) return failed(reader, ENOMEM);
+    ssize_t got = read(reader->descriptor, reader->bytes + reader->end, READ_SIZE);
+    if (got < 0) return errno == EINTR || errno == EAGAIN ? READER_OK : failed(reader, errno);
+    reader->end += (size_t)got;
+    reader->ended = got == 0;
+    return READER_OK;
+}
+
+static void give(struct reader *reader, size_t length, const char **bytes, size_t *got) {
+    *bytes = reader->bytes + reader->start;
+    *got = length;
+    reader->start += length;
+    reader->searched = 0;
+}
+
+bool reader_held_line(struct reader *reader, const char **line, size_t *length) {
+    size_t held = reader->end - reader->start;
+    if (held == 0) return false;
+    const char *from = reader->bytes + reader->start;
+    const char *newline = memchr(from + reader->searched, '\n', held - reader->searched);
+    if (newline == NULL && !reader->ended) {
+        reader->searched = held;
+        return false;
+    }
+    give(reader, newline != NULL ? (size_t)(newline - from) : held, line, length);
+    if (newline != NULL) reader->start++;
+    reader->line++;
+    return true;
+}
+
+enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length) {
+    while (!reader_held_line(reader, line, length)) {
+        if (reader->ended) return READER_END;
+        enum reader_status status = read_more(reader, wait);
+        if (status != READER_OK) return status;
+    }
+    return READER_OK;
+}
+
+enum reader_status reader_bytes(struct reader *reader, size_t want, const char **bytes, size_t *got) {
+    while (reader->end - reader->start < want && !reader->ended) {
+        enum reader_status status = read_more(reader, true);
+        if (status != READER_OK) return status;
+    }
+    size_t held = reader->end - reader->start;
+    give(reader, held < want ? held : want, bytes, got);
+    return *got > 0 ? READER_OK : READER_END;
+}
+
+void reader_give_back(struct reader *reader, size_t count) { reader->start -= count; }
+
+void reader_close(struct reader *reader) {
+    if (reader->descriptor > STDIN_FILENO) close(reader->descriptor);
+    reader->descriptor = -1;
+}
+
+void reader_free(struct reader *reader) {
+    reader_close(reader);
+    free(reader->bytes);
+    reader->bytes = NULL;
+    reader->capacity = reader->start = reader->end = 0;
+}

@@ -1,0 +1,62 @@
+/* tsv.c: reads one line of fingerprint<TAB>ID. */
+#include "tools/input/tsv.h"
+
+#include "tools/shared/number.h"
+
+#include <string.h>
+
+static const char recipe_mark[] = "#recipe\t";
+enum { RECIPE_MARK_LENGTH = sizeof recipe_mark - 1 };
+
+static bool parse_number(struct tsv_record *record, struct problem *problem) {
+    if (number_parse_digits(record->id, record->id_length, &record->number)) return true;
+    if (record->id[record->id_length - 1] == '\r')
+        return problem_set(problem, "the ID ends in a carriage return; lines have to end in \\n alone");
+    return problem_set(problem, "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
+}
+
+static bool is_alone(const struct tsv_rules *rules) {
+    return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
+}
+
+/* The ID is all from `id` to the end of the line. */
+static bool take_id(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
+                    struct problem *problem) {
+    record->id = id;
+    record->id_length = (size_t)(end - id);
+    if (record->id_length == 0)
+        return problem_set(problem, is_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
+    if (memchr(id, '\t', record->id_length) != NULL)
+        return problem_set(problem, is_alone(rules) ? "the line has a tab, and an ID has none"
+                                                    : "the line has a second tab, and an ID has none");
+    return (rules->ids != TSV_ID_U64 && rules->ids != TSV_ID_U64_ALONE) || parse_number(record, problem);
+}
+
+/* `tab` is the end of the fingerprint, or NULL where the line has no tab. */
+static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
+                     struct problem *problem) {
+    if (rules->ids == TSV_ID_NONE && tab != NULL)
+        return problem_set(
+            problem, "the line has a tab, and with --id-type none or --by-fingerprint it is the fingerprint alone");
+    if (tab == NULL) {
+        if (rules->ids == TSV_ID_NONE || rules->ids == TSV_ID_OPTIONAL) return true;
+        return problem_set(problem, "the ID is missing; a line is a fingerprint, a tab and an ID");
+    }
+    return take_id(rules, tab + 1, end, record, problem);
+}
+
+enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
+                        struct problem *problem) {
+    memset(record, 0, sizeof *record);
+    if (is_alone(rules)) return take_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+    if (length > 0 && line[0] == '#') {
+        if (length < RECIPE_MARK_LENGTH || memcmp(line, recipe_mark, RECIPE_MARK_LENGTH) != 0) return TSV_COMMENT;
+        record->id = line + RECIPE_MARK_LENGTH;
+        record->id_length = length - RECIPE_MARK_LENGTH;
+        return TSV_RECIPE;
+    }
+    const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
+    size_t digits = tab != NULL ? (size_t)(tab - line) : length;
+    if (!notation_parse(rules->notation, rules->bits, line, digits, &record->fingerprint, problem)) return TSV_BAD;
+    return parse_id(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+}

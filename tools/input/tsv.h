@@ -1,0 +1,43 @@
+/* tsv.h: the lines that `idx build`, `idx lookup` and their kin read: one line's bytes in, what they say out. No I/O,
+ * no allocation, so that tests and fuzzers can call it with any bytes. */
+#ifndef IDX_TOOLS_TSV_H
+#define IDX_TOOLS_TSV_H
+
+#include "tools/shared/notation.h"
+
+/* What stands behind the fingerprint and a tab. */
+enum tsv_ids {
+    TSV_ID_TEXT,     /* an ID: any bytes but tab, at least one */
+    TSV_ID_U64,      /* an ID: a decimal number below 2^64 */
+    TSV_ID_NONE,     /* nothing: the line is the fingerprint alone, without the tab */
+    TSV_ID_OPTIONAL, /* an ID as with TSV_ID_TEXT, or nothing, without the tab */
+    /* The line is the ID alone, as with these, whatever it begins with; the fingerprint is 0 then. */
+    TSV_ID_TEXT_ALONE,
+    TSV_ID_U64_ALONE,
+};
+
+struct tsv_rules {
+    unsigned bits; /* 1 to 64 */
+    enum notation notation;
+    enum tsv_ids ids;
+};
+
+enum tsv_kind {
+    TSV_RECORD,  /* a fingerprint, and its ID by the rules */
+    TSV_COMMENT, /* begins with # */
+    TSV_RECIPE,  /* #recipe, a tab, and the recipe, which may be empty */
+    TSV_BAD,     /* `problem` says why */
+};
+
+struct tsv_record {
+    uint64_t fingerprint;
+    const char *id; /* within the line: the ID's bytes, or the recipe's; NULL when there is none */
+    size_t id_length;
+    uint64_t number; /* TSV_ID_U64: the ID */
+};
+
+/* Reads a line of `length` bytes, given without its \n. A \r before it belongs to the ID. */
+enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
+                        struct problem *problem);
+
+#endif

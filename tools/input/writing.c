@@ -1,0 +1,103 @@
+/* writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
+#include "tools/input/writing.h"
+
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A batch with so many bytes of IDs is full. */
+enum { ENOUGH_ID_BYTES = 1 << 20 };
+
+static void settle_rules(struct writing *writing) {
+    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
+    static const enum tsv_ids ids[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
+    struct tsv_rules *rules = &writing->input.rules;
+    enum idx_id_type id_type = writing->properties.id_type;
+    rules->bits = writing->properties.bits;
+    rules->ids = writing->id_alone ? ids[id_type] : writing->fingerprint_alone ? TSV_ID_NONE : documents[id_type];
+    writing->input.index_recipe = writing->properties.recipe;
+}
+
+/* A signal ends a compaction, too. */
+static bool goes_on(void *context, const struct idx_progress *progress) {
+    (void)context, (void)progress;
+    return !interrupt_noted();
+}
+
+bool writing_open(struct writing *writing) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_error error;
+    options.progress = goes_on;
+    options.threads = writing->threads;
+    if (writing->compact != UINT64_MAX) options.compact_records = writing->compact;
+    if (writing->compact == 0) options.compact_segments = 0;
+    writing->input.reader = (struct reader)READER_INIT;
+    writing->ids = (struct output)OUTPUT_KEPT;
+    if (idx_writer_open(&writing->writer, writing->path, &options, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
+    settle_rules(writing);
+    if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
+    complain("%s has text IDs, and rows of arrays have none: give lines of fingerprint, tab, ID", writing->path);
+    return false;
+}
+
+static void take(struct writing *writing, const struct tsv_record *records, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct tsv_record *record = &records[i];
+        writing->items[writing->count++] =
+            (struct idx_item){record->fingerprint, record->number, NULL, record->id_length};
+        output_bytes(&writing->ids, record->id, record->id_length);
+    }
+}
+
+/* Only now that they don't move any more. */
+static void place_ids(struct writing *writing) {
+    const char *id = writing->ids.bytes;
+    for (size_t i = 0; i < writing->count; i++) {
+        if (writing->items[i].id_length == 0) continue;
+        writing->items[i].id = id;
+        id += writing->items[i].id_length;
+    }
+}
+
+enum input_status writing_gather(struct writing *writing) {
+    const struct tsv_record *records;
+    enum input_status status;
+    size_t count;
+    writing->count = writing->ids.length = 0;
+    do {
+        writing->input.at_hand = writing->count > 0;
+        status = input_next(&writing->input, &records, &count);
+        take(writing, records, count);
+    } while (status == INPUT_DOCUMENTS && writing->count <= WRITING_BATCH - INPUT_BATCH &&
+             writing->ids.length < ENOUGH_ID_BYTES);
+    if (writing->ids.error != 0) {
+        complain("out of memory for the IDs of a batch");
+        writing->count = 0;
+        return INPUT_FAILED;
+    }
+    place_ids(writing);
+    return status == INPUT_PENDING ? INPUT_DOCUMENTS : status;
+}
+
+/* A compaction that the writer began may go to its end. That of another process is as good. */
+static void wait_for_compaction(const struct writing *writing) {
+    struct idx_error error;
+    if (writing->writer == NULL || idx_writer_wait(writing->writer, &error) == IDX_OK) return;
+    if (error.status == IDX_CANCELLED || error.status == IDX_BUSY) return;
+    complain("what was added and removed stands, but %s could not be compacted: %s", writing->path, error.sentence);
+}
+
+void writing_close(struct writing *writing) {
+    if (writing->input.skipped > 0)
+        complain("skipped %" PRIu64 " bad lines, of which the first was named above", writing->input.skipped);
+    wait_for_compaction(writing);
+    idx_writer_close(writing->writer);
+    input_free(&writing->input);
+    free(writing->ids.bytes);
+}

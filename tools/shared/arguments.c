@@ -1,0 +1,189 @@
+/* arguments.c: reads the command line of a subcommand by a table of its options, over getopt_long. */
+#include "tools/shared/arguments.h"
+
+#include "tools/shared/command.h"
+#include "tools/shared/message.h"
+#include "tools/shared/number.h"
+#include "tools/shared/output.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* getopt's value for option i is FIRST_OPTION + i: above any character. */
+enum { FIRST_OPTION = 1000, MOST_OPTIONS = 32 };
+
+static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
+
+static bool read_count(const struct option_rule *rule, const char *text, uint64_t *count) {
+    if (!number_parse(text, count)) {
+        complain_of_usage("%s%s takes a whole number (12, 4K, 3M, 2G, 1e9), and '%s' is none", dashes(rule), rule->name,
+                          text);
+        return false;
+    }
+    if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;
+    if (*count < rule->least)
+        complain_of_usage("%s%s takes a number from %" PRIu64 ", and %s is less", dashes(rule), rule->name, rule->least,
+                          text);
+    else
+        complain_of_usage("%s%s takes a number up to %" PRIu64 ", and %s is more", dashes(rule), rule->name, rule->most,
+                          text);
+    return false;
+}
+
+static bool read_number(const struct option_rule *rule, const char *text) {
+    struct option_rule bounded = *rule;
+    uint64_t number;
+    if (rule->most == 0) bounded.most = UINT_MAX;
+    if (!read_count(&bounded, text, &number)) return false;
+    *(unsigned *)rule->value = (unsigned)number;
+    return true;
+}
+
+static bool read_choice(const struct option_rule *rule, const char *text) {
+    char names[256] = "";
+    for (int i = 0; rule->names[i] != NULL; i++) {
+        if (strcmp(rule->names[i], text) == 0) {
+            *(int *)rule->value = i;
+            return true;
+        }
+        strcat(strcat(names, i > 0 ? ", " : ""), rule->names[i]);
+    }
+    complain_of_usage("%s%s takes one of %s, and '%s' is none of them", dashes(rule), rule->name, names, text);
+    return false;
+}
+
+static bool append(struct texts *texts, char *text) {
+    char **values = realloc(texts->values, (texts->count + 1) * sizeof *values);
+    if (values == NULL) {
+        complain("out of memory");
+        return false;
+    }
+    texts->values = values;
+    texts->values[texts->count++] = text;
+    return true;
+}
+
+static bool read_value(const struct option_rule *rule, char *text) {
+    switch (rule->kind) {
+        case OPTION_FLAG: *(bool *)rule->value = true; return true;
+        case OPTION_CHOICE: return read_choice(rule, text);
+        case OPTION_COUNT: return read_count(rule, text, rule->value);
+        case OPTION_NUMBER: return read_number(rule, text);
+        default: break;
+    }
+    if (*text == '\0') {
+        complain_of_usage("%s%s was given an empty argument", dashes(rule), rule->name);
+        return false;
+    }
+    if (rule->kind == OPTION_TEXTS) return append(rule->value, text);
+    *(const char **)rule->value = text;
+    return true;
+}
+
+/* What getopt wants to know of the options. */
+struct getopt_tables {
+    char letters[2 * MOST_OPTIONS + 8];
+    struct option words[MOST_OPTIONS + 2];
+};
+
+static void fill_tables(const struct grammar *grammar, struct getopt_tables *tables) {
+    char *letter = tables->letters;
+    struct option *word = tables->words;
+    *letter++ = ':'; /* report missing arguments apart, and print nothing */
+    for (size_t i = 0; i < grammar->option_count; i++) {
+        const struct option_rule *rule = &grammar->options[i];
+        bool takes = rule->kind != OPTION_FLAG;
+        if (rule->name[1] == '\0') {
+            *letter++ = rule->name[0];
+            if (takes) *letter++ = ':';
+        } else {
+            *word++ = (struct option){rule->name, takes, NULL, FIRST_OPTION + (int)i};
+        }
+    }
+    *letter++ = 'h';
+    *letter = '\0';
+    *word++ = (struct option){"help", no_argument, NULL, 'h'};
+    *word = (struct option){NULL, 0, NULL, 0};
+}
+
+static const struct option_rule *find_rule(const struct grammar *grammar, int value) {
+    if (value >= FIRST_OPTION) return &grammar->options[value - FIRST_OPTION];
+    for (size_t i = 0; i < grammar->option_count; i++) {
+        if (grammar->options[i].name[1] == '\0' && grammar->options[i].name[0] == value) return &grammar->options[i];
+    }
+    return NULL;
+}
+
+static bool is_ambiguous(const struct getopt_tables *tables, const char *argument) {
+    size_t length = strcspn(argument, "="), matches = 0;
+    for (const struct option *word = tables->words; word->name != NULL; word++)
+        matches += length > 2 && strncmp(word->name, argument + 2, length - 2) == 0;
+    return matches > 1;
+}
+
+/* `value` is what getopt_long returned for an option that is a mistake: '?' or ':'. */
+static void complain_of_option(const struct grammar *grammar, const struct getopt_tables *tables, char **argv,
+                               int value) {
+    const struct option_rule *rule = optopt > 0 ? find_rule(grammar, optopt) : NULL;
+    const char *argument = argv[optind - 1];
+    if (value == ':' && rule != NULL)
+        complain_of_usage("%s%s wants an argument", dashes(rule), rule->name);
+    else if (optopt >= FIRST_OPTION || optopt == 'h')
+        complain_of_usage("'%s' has an argument, and the option takes none", argument);
+    else if (optopt > 0)
+        complain_of_usage("there is no option -%c", optopt);
+    else if (is_ambiguous(tables, argument))
+        complain_of_usage("'%s' may be more than one option; write it out", argument);
+    else
+        complain_of_usage("there is no option %s", argument);
+}
+
+static bool check_operands(const struct grammar *grammar, const struct texts *operands) {
+    for (size_t i = 0; i < operands->count; i++) {
+        if (*operands->values[i] != '\0') continue;
+        complain_of_usage("argument %zu is empty", i + 1);
+        return false;
+    }
+    if (operands->count < grammar->least_operands)
+        complain_of_usage("%s is missing", grammar->operand);
+    else if (operands->count > grammar->most_operands)
+        complain_of_usage("'%s' is an argument too many", operands->values[grammar->most_operands]);
+    return operands->count >= grammar->least_operands && operands->count <= grammar->most_operands;
+}
+
+bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status) {
+    struct getopt_tables tables;
+    int value;
+    fill_tables(grammar, &tables);
+    *status = ENDS_BADLY;
+    optind = 0; /* begin anew: glibc's and musl's way */
+    opterr = 0;
+    while ((value = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
+        if (value == 'h') {
+            *status = output_print(grammar->help) ? ENDS_WELL : ENDS_BADLY;
+            return false;
+        }
+        if (value == '?' || value == ':') {
+            complain_of_option(grammar, &tables, argv, value);
+            return false;
+        }
+        if (!read_value(find_rule(grammar, value), optarg)) return false;
+    }
+    operands->values = argv + optind;
+    operands->count = (size_t)(argc - optind);
+    return check_operands(grammar, operands);
+}
+
+unsigned arguments_threads(void) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
+}
+
+void texts_free(struct texts *texts) {
+    free(texts->values);
+    *texts = (struct texts){NULL, 0};
+}

@@ -1,0 +1,57 @@
+/* folder.c: the files in a folder and in those below. */
+#include "tools/shared/folder.h"
+
+#include "tools/shared/message.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int no_dots(const struct dirent *entry) {
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+
+static char *join(const char *folder, const char *name) {
+    size_t length = strlen(folder);
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    char *path;
+    return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
+}
+
+static void complain_of(const char *path, bool *failed) {
+    complain("%s: %s", path, strerror(errno));
+    *failed = true;
+}
+
+static bool visit_entry(const char *path, folder_visitor visit, void *context, bool *failed) {
+    struct stat status;
+    if (lstat(path, &status) != 0) {
+        complain_of(path, failed);
+        return true;
+    }
+    if (S_ISDIR(status.st_mode)) return folder_walk(path, visit, context, failed);
+    return !S_ISREG(status.st_mode) || visit(context, path);
+}
+
+bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed) {
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, no_dots, by_bytes);
+    bool on = true;
+    if (count < 0) complain_of(path, failed);
+    for (int i = 0; i < count; i++) {
+        char *entry = on ? join(path, entries[i]->d_name) : NULL;
+        if (entry != NULL)
+            on = visit_entry(entry, visit, context, failed);
+        else if (on)
+            complain_of(path, failed);
+        free(entry);
+        free(entries[i]);
+    }
+    free(entries);
+    return on;
+}

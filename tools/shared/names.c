@@ -1,0 +1,15 @@
+/* names.c: what the enums of idx.h are called on the command line and in output. */
+#include "tools/shared/names.h"
+
+#include <idx.h>
+
+#include <stddef.h>
+
+const char *const id_type_names[] = {[IDX_ID_TEXT] = "text", [IDX_ID_U64] = "u64", [IDX_ID_NONE] = "none", NULL};
+
+const char *const cluster_method_names[] = {[IDX_CLUSTER_COMPONENTS] = "components", [IDX_CLUSTER_STAR] = "star", NULL};
+
+const char *const representative_names[] = {[IDX_REPRESENTATIVE_FIRST] = "first",
+                                            [IDX_REPRESENTATIVE_MOST_DOCUMENTS] = "most-documents",
+                                            [IDX_REPRESENTATIVE_SMALLEST_ID] = "smallest-id",
+                                            NULL};

@@ -1,0 +1,104 @@
+/* output.c: what the command writes to standard output. */
+#include "tools/shared/output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FLUSH_AT = 1 << 16 };
+
+static void write_all(struct output *output, const char *bytes, size_t length) {
+    while (length > 0 && output->error == 0) {
+        ssize_t written = write(output->descriptor, bytes, length);
+        if (written < 0 && errno != EINTR) output->error = errno;
+        if (written <= 0) continue;
+        bytes += written;
+        length -= (size_t)written;
+    }
+}
+
+static bool reserve(struct output *output, size_t more) {
+    if (more <= output->capacity - output->length) return true;
+    size_t capacity = output->capacity == 0 ? 256 : output->capacity * 2;
+    if (capacity < output->length + more) capacity = output->length + more;
+    char *bytes = realloc(output->bytes, capacity);
+    if (bytes == NULL) {
+        output->error = ENOMEM;
+        return false;
+    }
+    output->bytes = bytes;
+    output->capacity = capacity;
+    return true;
+}
+
+char *output_reserve(struct output *output, size_t size) {
+    return reserve(output, size) ? output->bytes + output->length : NULL;
+}
+
+void output_bytes(struct output *output, const void *bytes, size_t length) {
+    if (output->error != 0 || length == 0) return;
+    if (output->descriptor >= 0 && output->length + length > FLUSH_AT) output_flush(output);
+    if (output->descriptor >= 0 && length >= FLUSH_AT) {
+        write_all(output, bytes, length);
+    } else if (reserve(output, length)) {
+        memcpy(output->bytes + output->length, bytes, length);
+        output->length += length;
+    }
+}
+
+void output_text(struct output *output, const char *text) { output_bytes(output, text, strlen(text)); }
+
+void output_byte(struct output *output, char byte) { output_bytes(output, &byte, 1); }
+
+void output_decimal(struct output *output, uint64_t number) {
+    char text[NOTATION_MAX_LENGTH];
+    output_bytes(output, text, notation_print_decimal(number, text));
+}
+
+void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint) {
+    char text[NOTATION_MAX_LENGTH];
+    output_bytes(output, text, notation_print(notation, bits, fingerprint, text));
+}
+
+void output_format(struct output *output, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text != NULL) {
+        vsnprintf(text, (size_t)length + 1, format, again);
+        output_bytes(output, text, (size_t)length);
+    } else if (output->error == 0) {
+        output->error = ENOMEM;
+    }
+    va_end(again);
+    free(text);
+}
+
+bool output_flush(struct output *output) {
+    if (output->descriptor >= 0) {
+        write_all(output, output->bytes, output->length);
+        output->length = 0;
+    }
+    return output->error == 0;
+}
+
+bool output_close(struct output *output) {
+    bool whole = output_flush(output);
+    if (!whole) complain("standard output can't be written: %s", strerror(output->error));
+    free(output->bytes);
+    output->bytes = NULL;
+    output->length = output->capacity = 0;
+    return whole;
+}
+
+bool output_print(const char *text) {
+    struct output output = OUTPUT_STANDARD;
+    output_text(&output, text);
+    return output_close(&output);
+}

@@ -1,0 +1,45 @@
+/* output.h: what the command writes to standard output: buffered, and checked for errors. An output without a file
+ * keeps what it is given, for answers that are printed later. */
+#ifndef IDX_TOOLS_OUTPUT_H
+#define IDX_TOOLS_OUTPUT_H
+
+#include "tools/shared/notation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct output {
+    int descriptor; /* -1: keep */
+    char *bytes;
+    size_t length, capacity;
+    int error; /* errno of the first failure, after which nothing more is written; 0: none */
+};
+
+#define OUTPUT_STANDARD                                                                                                \
+    { 1, NULL, 0, 0, 0 }
+#define OUTPUT_KEPT                                                                                                    \
+    { -1, NULL, 0, 0, 0 }
+
+void output_bytes(struct output *output, const void *bytes, size_t length);
+
+/* Room for `size` bytes behind those that are kept, for the caller to fill and to count in `length`; NULL where there
+ * is no memory. */
+char *output_reserve(struct output *output, size_t size);
+
+void output_text(struct output *output, const char *text);
+void output_byte(struct output *output, char byte);
+void output_decimal(struct output *output, uint64_t number);
+void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
+__attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
+
+/* Writes what is buffered; false when an error was met, now or before. */
+bool output_flush(struct output *output);
+
+/* Flushes, complains about an error, frees. False when an error was met. */
+bool output_close(struct output *output);
+
+/* Writes a text to standard output. False when that failed, after a complaint. */
+bool output_print(const char *text);
+
+#endif

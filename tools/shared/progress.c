@@ -1,0 +1,255 @@
+/* progress.c: how far a build, a merge or fingerprinting is, on standard error. */
+#include "tools/shared/progress.h"
+
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+#include "tools/shared/size.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds between two lines. */
+#define TERMINAL_INTERVAL 0.2
+#define LOG_INTERVAL 5
+
+enum { CELL = 32, LINE = 160 };
+
+static const struct {
+    const char *name, *unit;
+} words[IDX_PHASE_COUNT] = {
+    [IDX_PHASE_ADDING] = {"reading documents", " documents"},
+    [IDX_PHASE_SORTING] = {"sorting documents", " documents"},
+    [IDX_PHASE_MERGING] = {"merging", " entries"},
+    [IDX_PHASE_TABLES] = {"writing tables", " fingerprints"},
+    [IDX_PHASE_PUBLISHING] = {"publishing", ""},
+    [IDX_PHASE_COMPARING] = {"comparing", " fingerprints"},
+    [IDX_PHASE_CLUSTERING] = {"clustering", " entries"},
+};
+
+static double now_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- Memory ---- */
+
+/* Resident memory at its largest since it was last reset, in bytes; 0: not known. */
+static uint64_t read_peak(void) {
+    unsigned long long kibibytes = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "re");
+    if (file == NULL) return 0;
+    while (fgets(line, sizeof line, file) != NULL && sscanf(line, "VmHWM: %llu", &kibibytes) != 1) {
+    }
+    fclose(file);
+    return kibibytes * 1024;
+}
+
+/* Where that can't be done, the peak of a phase is the peak so far. */
+static void reset_peak(void) {
+    int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    (void)!write(file, "5", 1);
+    close(file);
+}
+
+/* ---- Numbers ---- */
+
+static void print_count(char cell[CELL], double count) {
+    static const char units[] = " KMGT";
+    size_t unit = 0;
+    for (; count >= 999.95 && unit + 2 < sizeof units; unit++) count /= 1000;
+    if (unit == 0)
+        snprintf(cell, CELL, "%.0f", count);
+    else
+        snprintf(cell, CELL, "%.1f %c", count, units[unit]);
+}
+
+static void print_duration(char cell[CELL], double seconds) {
+    unsigned long long whole = seconds < 1e9 ? (unsigned long long)(seconds + 0.5) : 1000000000;
+    if (whole < 60)
+        snprintf(cell, CELL, "%llu s", whole);
+    else if (whole < 3600)
+        snprintf(cell, CELL, "%llu min %llu s", whole / 60, whole % 60);
+    else
+        snprintf(cell, CELL, "%llu h %llu min", whole / 3600, whole / 60 % 60);
+}
+
+/* ---- Lines ---- */
+
+static void say_line(struct progress *progress, const char *line, double time) {
+    progress->said = time;
+    if (progress->terminal)
+        message_overwrite(line);
+    else
+        complain("%s", line);
+}
+
+/* What a line is made of. */
+struct state {
+    uint64_t done, total; /* total 0: not known */
+    double rate;          /* a second; 0: not known */
+};
+
+/* Reading goes on after sorting what filled the memory: its rate counts both, and is that of the build. */
+static struct state state_of(const struct progress *progress, double time) {
+    const struct idx_progress *now = &progress->last;
+    bool reading = now->phase == IDX_PHASE_ADDING;
+    struct state state = {now->done, now->total, 0};
+    double since = reading ? progress->started : progress->base;
+    if (reading) state = (struct state){progress->added, progress->documents, 0};
+    uint64_t before = reading ? 0 : progress->base_done;
+    if (since > 0 && time > since && state.done > before) state.rate = (double)(state.done - before) / (time - since);
+    if (state.total < state.done) state.total = 0;
+    return state;
+}
+
+__attribute__((format(printf, 2, 3))) static void append(char line[LINE], const char *format, ...) {
+    va_list arguments;
+    size_t length = strlen(line);
+    va_start(arguments, format);
+    vsnprintf(line + length, LINE - length, format, arguments);
+    va_end(arguments);
+}
+
+/* Says how far the phase is: share or count, rate and time left, as far as they are known. */
+static void say_state(struct progress *progress, double time) {
+    enum idx_phase phase = progress->last.phase;
+    struct state state = state_of(progress, time);
+    char line[LINE] = "", cell[CELL];
+    append(line, "%s", words[phase].name);
+    if (state.total > 0) {
+        append(line, ": %.0f %%", 100 * (double)state.done / (double)state.total);
+    } else if (state.done > 0) {
+        print_count(cell, (double)state.done);
+        append(line, ": %s%s", cell, words[phase].unit);
+    }
+    if (state.rate > 0) {
+        print_count(cell, state.rate);
+        append(line, ", %s%s a second", cell, words[phase].unit);
+    }
+    if (state.rate > 0 && state.total > 0) {
+        print_duration(cell, (double)(state.total - state.done) / state.rate);
+        append(line, ", %s left", cell);
+    }
+    if (phase == IDX_PHASE_SORTING && progress->added > 0) {
+        print_count(cell, (double)progress->added);
+        append(line, "; %s read", cell);
+    }
+    say_line(progress, line, time);
+}
+
+/* ---- Phases ---- */
+
+static void say_ended(struct progress *progress) {
+    for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
+        if (!progress->phases[i].seen || progress->phases[i].told) continue;
+        progress->phases[i].told = true;
+        if (!progress->terminal) complain("%s took %.1f s", words[i].name, progress->phases[i].seconds);
+    }
+}
+
+static void leave_phase(struct progress *progress, double time) {
+    enum idx_phase phase = progress->last.phase;
+    uint64_t peak = read_peak();
+    progress->phases[phase].seen = true;
+    progress->phases[phase].told = false;
+    progress->phases[phase].seconds += time - progress->entered;
+    if (peak > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak;
+}
+
+static void enter_phase(struct progress *progress, enum idx_phase phase, double time) {
+    reset_peak();
+    progress->running = true;
+    progress->entered = time;
+    progress->base = 0;
+    /* Reading and sorting take turns, as often as the memory is full: neither has ended before something else comes. */
+    if (phase > IDX_PHASE_SORTING) say_ended(progress);
+}
+
+static void show(struct progress *progress, const struct idx_progress *now) {
+    double time = now_seconds(), interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
+    bool entering = !progress->running || now->phase != progress->last.phase;
+    if (entering && progress->running) leave_phase(progress, time);
+    if (entering) {
+        enter_phase(progress, now->phase, time);
+    } else if (progress->base <= 0 || now->done < progress->base_done) {
+        progress->base = time;
+        progress->base_done = now->done;
+    }
+    progress->last = *now;
+    if (now->phase == IDX_PHASE_ADDING && now->done > progress->added) progress->added = now->done;
+    bool new = entering && now->phase > IDX_PHASE_SORTING;
+    if ((new && progress->terminal) || time - progress->said >= interval) say_state(progress, time);
+}
+
+/* ---- The whole ---- */
+
+void progress_start(struct progress *progress, bool forced) {
+    bool terminal = isatty(STDERR_FILENO) == 1;
+    *progress = (struct progress){.shown = forced || terminal, .terminal = terminal, .started = now_seconds()};
+    progress->said = terminal ? 0 : progress->started;
+}
+
+bool progress_visit(void *context, const struct idx_progress *now) {
+    struct progress *progress = context;
+    if (progress->shown && (unsigned)now->phase < IDX_PHASE_COUNT) show(progress, now);
+    return !interrupt_noted();
+}
+
+void progress_end(struct progress *progress) {
+    if (!progress->shown || !progress->running) return;
+    leave_phase(progress, now_seconds());
+    progress->running = false;
+    say_ended(progress);
+    message_overwrite("");
+}
+
+void progress_print_phases(const struct progress *progress) {
+    double seconds = 0;
+    uint64_t peak = 0;
+    char size[SIZE_LENGTH];
+    fprintf(stderr, "%-18s %10s %12s\n", "phase", "seconds", "peak memory");
+    for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
+        if (!progress->phases[i].seen) continue;
+        size_print(size, (double)progress->phases[i].peak_bytes);
+        fprintf(stderr, "%-18s %10.1f %12s\n", words[i].name, progress->phases[i].seconds, size);
+        seconds += progress->phases[i].seconds;
+        if (progress->phases[i].peak_bytes > peak) peak = progress->phases[i].peak_bytes;
+    }
+    size_print(size, (double)peak);
+    fprintf(stderr, "%-18s %10.1f %12s\n", "all", seconds, size);
+}
+
+/* ---- Fingerprinting ---- */
+
+static void say_documents(struct progress *progress, const char *verb, uint64_t documents, uint64_t bytes,
+                          double time) {
+    char line[LINE] = "", cell[CELL];
+    double seconds = time - progress->started;
+    print_count(cell, (double)documents);
+    append(line, "%s %s documents", verb, cell);
+    print_count(cell, (double)bytes);
+    append(line, ", %sB", cell);
+    print_count(cell, seconds > 0 ? (double)bytes / seconds : 0);
+    append(line, ", %sB a second", cell);
+    say_line(progress, line, time);
+}
+
+void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
+    if (!progress->shown) return;
+    double time = now_seconds();
+    if (time - progress->said >= (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL))
+        say_documents(progress, "fingerprinting:", documents, bytes, time);
+}
+
+void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
+    if (progress->shown && !progress->terminal)
+        say_documents(progress, "fingerprinted", documents, bytes, now_seconds());
+    if (progress->shown) message_overwrite("");
+}

@@ -1,0 +1,135 @@
+/* charset.c: texts in other character sets than UTF-8, over ICU's converters. */
+#include "tools/text/charset.h"
+
+#include <unicode/ucnv.h>
+#include <unicode/ucnv_cb.h>
+#include <unicode/utf8.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What labels are taken for (the Encoding Standard of WHATWG), where ICU takes them more narrowly. */
+static const struct {
+    const char *label, *meant;
+} labels[] = {
+    {"ascii", "windows-1252"},
+    {"us-ascii", "windows-1252"},
+    {"iso-8859-1", "windows-1252"},
+    {"iso8859-1", "windows-1252"},
+    {"latin1", "windows-1252"},
+    {"l1", "windows-1252"},
+    {"iso-8859-9", "windows-1254"},
+    {"latin5", "windows-1254"},
+    {"iso-8859-11", "windows-874"},
+    {"tis-620", "windows-874"},
+    {"gb2312", "gb18030"},
+    {"gb_2312-80", "gb18030"},
+    {"gbk", "gb18030"},
+    {"x-gbk", "gb18030"},
+    {"shift_jis", "windows-31j"},
+    {"shift-jis", "windows-31j"},
+    {"x-sjis", "windows-31j"},
+    {"sjis", "windows-31j"},
+    {"big5", "big5-hkscs"},
+    {"euc-kr", "windows-949"},
+    {"ks_c_5601-1987", "windows-949"},
+    {"ksc5601", "windows-949"},
+    {"unicode", "utf-16le"},
+};
+
+static bool is_utf8_name(const char *name) {
+    return *name == '\0' || strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
+}
+
+void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *name;
+    } marks[] = {
+        {"\xef\xbb\xbf", 3, "utf-8"}, {"\xff\xfe\0\0", 4, "utf-32le"}, {"\0\0\xfe\xff", 4, "utf-32be"},
+        {"\xff\xfe", 2, "utf-16le"},  {"\xfe\xff", 2, "utf-16be"},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (text->length < marks[i].length || memcmp(text->bytes, marks[i].bytes, marks[i].length) != 0) continue;
+        text->bytes += marks[i].length;
+        text->length -= marks[i].length;
+        strcpy(name, marks[i].name);
+        return;
+    }
+}
+
+/* ICU's own, for some character sets, makes U+001A of a byte that is ill-formed by itself. */
+static void replace(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes, int32_t length,
+                    UConverterCallbackReason reason, UErrorCode *code) {
+    static const UChar replacement = 0xfffd;
+    (void)context, (void)bytes, (void)length;
+    if (reason > UCNV_IRREGULAR) return;
+    *code = U_ZERO_ERROR;
+    ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
+}
+
+/* NULL where there is no such character set. ICU also takes options and paths in a name, which hostile ones could use.
+ */
+static UConverter *open_converter(const char *name) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:.+()";
+    UErrorCode code = U_ZERO_ERROR;
+    if (name[strspn(name, allowed)] != '\0' || *name == '.') return NULL;
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        if (strcasecmp(name, labels[i].label) == 0) name = labels[i].meant;
+    }
+    UConverter *converter = ucnv_open(name, &code);
+    if (U_SUCCESS(code)) ucnv_setToUCallBack(converter, replace, NULL, NULL, NULL, &code);
+    if (U_SUCCESS(code)) return converter;
+    ucnv_close(converter);
+    return NULL;
+}
+
+static bool convert(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
+    size_t room = text->length + text->length / 2 + 64;
+    for (;;) {
+        UErrorCode code = U_ZERO_ERROR;
+        if (room > INT32_MAX) room = INT32_MAX;
+        kept->length = 0;
+        char *bytes = output_reserve(kept, room);
+        if (bytes == NULL) return bad_set(bad, BAD_LONG, "there is no memory for its %zu bytes", text->length);
+        int32_t made =
+            ucnv_toAlgorithmic(UCNV_UTF8, converter, bytes, (int32_t)room, text->bytes, (int32_t)text->length, &code);
+        if (U_SUCCESS(code)) {
+            *text = (struct span){bytes, (size_t)made};
+            return true;
+        }
+        if (code != U_BUFFER_OVERFLOW_ERROR || room == INT32_MAX)
+            return bad_set(bad, BAD_CHARSET, "it can't be read in its character set: %s", u_errorName(code));
+        room = (size_t)made + 1;
+    }
+}
+
+bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad) {
+    if (is_utf8_name(name)) return true;
+    if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "its %zu bytes are too many", text->length);
+    UConverter *converter = open_converter(name);
+    if (converter == NULL) return bad_set(bad, BAD_CHARSET, "its character set '%.40s' is not known", name);
+    bool converted = convert(text, converter, kept, bad);
+    ucnv_close(converter);
+    return converted;
+}
+
+bool charset_is_utf8(const char *bytes, size_t length) {
+    const uint8_t *at = (const uint8_t *)bytes;
+    for (size_t i = 0; i < length;) {
+        uint64_t eight;
+        if (length - i >= sizeof eight) {
+            memcpy(&eight, at + i, sizeof eight);
+            if ((eight & UINT64_C(0x8080808080808080)) == 0) {
+                i += sizeof eight;
+                continue;
+            }
+        }
+        UChar32 c;
+        U8_NEXT(at, i, length, c);
+        if (c < 0) return false;
+    }
+    return true;
+}

@@ -1,0 +1,66 @@
+/* documents.h: from inputs of any format to documents, one at a time, as they stand there: still JSON, HTML, or in
+ * another character set. extract.h makes fields of them. */
+#ifndef IDX_TOOLS_DOCUMENTS_H
+#define IDX_TOOLS_DOCUMENTS_H
+
+#include "tools/shared/arguments.h"
+#include "tools/shared/output.h"
+#include "tools/text/bad.h"
+#include "tools/text/source.h"
+#include "tools/text/warc.h"
+
+enum document_format {
+    FORMAT_AUTO, /* by the name of the file, else by how its content begins */
+    FORMAT_PLAIN,
+    FORMAT_JSONL,
+    FORMAT_TSV, /* ID<TAB>text */
+    FORMAT_WARC,
+    FORMAT_HTML,
+    FORMAT_FEATURES, /* ID<TAB>feature[<TAB>weight], a document the consecutive lines of an ID */
+};
+
+/* Documents have fewer bytes, in every form that they take. */
+#define DOCUMENT_BYTES ((size_t)1 << 30)
+
+/* A document as it was cut from an input. */
+struct raw_document {
+    enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML or FEATURES (lines) */
+    struct output bytes;         /* owned */
+    char *place;                 /* owned: FILE, FILE:LINE or the like; the ID where there is no other */
+    char *id;                    /* owned: from a WARC record; or NULL */
+    char charset[CHARSET_NAME_SIZE];
+    bool chunked;      /* as HTTP cuts bodies */
+    char encoding[16]; /* HTTP's Content-Encoding; "": none */
+    struct bad bad;    /* where its kind is not BAD_NONE, there is no document, but this to be said */
+};
+
+void raw_document_free(struct raw_document *raw);
+
+/* Takes a document over. Returns false to stop. */
+typedef bool (*document_taker)(void *context, struct raw_document *raw);
+
+struct documents {
+    enum document_format format;
+    document_taker take;
+    void *context;
+    struct source source; /* its before_wait may be set */
+
+    /* What was met. */
+    uint64_t binary; /* files in folders that are not text, left out */
+    bool failed;     /* a folder could not be read */
+
+    /* Within. */
+    const char *path;
+};
+
+/* Reads all documents of the files and folders (none, and -: standard input). A folder stands for the regular files in
+ * it and below; those that hold a NUL byte in their first 8 KiB are left out where they would be plain text or HTML.
+ * False where `take` stopped it. */
+bool documents_read(struct documents *documents, const struct texts *paths);
+
+/* Reads the file at `path` as one document, which is plain text or HTML. */
+bool documents_read_one(struct documents *documents, const char *path);
+
+void documents_free(struct documents *documents);
+
+#endif

@@ -1,0 +1,40 @@
+/* extract.h: from a document as it was cut from an input to its fields, in UTF-8. */
+#ifndef IDX_TOOLS_EXTRACT_H
+#define IDX_TOOLS_EXTRACT_H
+
+#include "tools/text/documents.h"
+#include "tools/text/html.h"
+#include "tools/text/jsonl.h"
+
+struct extract_rules {
+    struct jsonl_rules json;
+    bool main_text; /* of HTML */
+    bool hashes;    /* of FORMAT_FEATURES: features are their hashes, in hex */
+};
+
+struct fields {
+    struct span id; /* without tab or newline, not empty */
+    struct span body, title, description;
+};
+
+/* What extracting needs room for; a thread has its own, and uses it for one document after another. */
+struct extractor {
+    const struct extract_rules *rules;
+    struct output decompressed, decoded;
+    struct html html;
+    struct jsonl_fields json;
+    json_t *object;
+};
+
+void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
+
+/* Sets the fields, which stand in `raw` and in the extractor until its next use; may change raw's bytes. False where
+ * the record is bad. */
+bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
+
+/* The ID of lines of FORMAT_FEATURES or FORMAT_TSV, and what stands behind its tab. False where it can't be one. */
+bool extract_id(struct span line, struct span *id, struct span *rest, struct bad *bad);
+
+void extractor_free(struct extractor *extractor);
+
+#endif

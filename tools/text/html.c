@@ -1,0 +1,180 @@
+/* html.c: the text of an HTML document, over libxml2's parser, whose events it follows: no tree is made. */
+#include "tools/text/html.h"
+
+#include <libxml/HTMLparser.h>
+#include <libxml/parser.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Both sorted. Of elements that are no part of a line, as p or div, there are more, and new ones. */
+static const char *const in_a_line[] = {
+    "a",     "abbr", "acronym", "b",      "bdi",   "bdo",  "big",  "cite", "code", "data", "del",  "dfn", "em",
+    "font",  "i",    "ins",     "kbd",    "label", "mark", "nobr", "q",    "rp",   "rt",   "ruby", "s",   "samp",
+    "small", "span", "strike",  "strong", "sub",   "sup",  "time", "tt",   "u",    "var",  "wbr",
+};
+static const char *const never_text[] = {"iframe", "noscript", "script", "style", "svg", "template"};
+static const char *const not_main[] = {"aside", "footer", "form", "header", "nav"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static int compare(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
+
+static bool is_among(const char *name, const char *const *names, size_t count) {
+    return bsearch(name, names, count, sizeof *names, compare) != NULL;
+}
+
+struct parse {
+    struct html *html;
+    htmlParserCtxtPtr parser;
+    bool main_text;
+    unsigned depth, dropped, links, titles; /* how many such elements are open */
+    bool titled;                            /* a title has ended: others, as in pictures, aren't the document's */
+    bool too_deep;
+    size_t run;               /* where the run of text begins in html->text */
+    size_t bytes, link_bytes; /* of the run, blanks apart */
+};
+
+static bool is_dropped(const struct parse *parse, const char *name) {
+    if (is_among(name, never_text, COUNT(never_text))) return true;
+    return parse->main_text && is_among(name, not_main, COUNT(not_main));
+}
+
+static void end_run(struct parse *parse) {
+    struct output *text = &parse->html->text;
+    if (parse->main_text && 2 * parse->link_bytes > parse->bytes) text->length = parse->run;
+    if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
+    parse->run = text->length;
+    parse->bytes = parse->link_bytes = 0;
+}
+
+static const char *attribute(const xmlChar **attributes, const char *name) {
+    for (; attributes != NULL && attributes[0] != NULL; attributes += 2) {
+        if (strcmp((const char *)attributes[0], name) == 0) return (const char *)attributes[1];
+    }
+    return NULL;
+}
+
+static void read_meta(struct parse *parse, const xmlChar **attributes) {
+    const char *name = attribute(attributes, "name"), *content = attribute(attributes, "content");
+    struct output *description = &parse->html->description;
+    if (name == NULL || content == NULL || strcasecmp(name, "description") != 0 || description->length > 0) return;
+    output_text(description, content);
+}
+
+static void start_element(void *context, const xmlChar *element, const xmlChar **attributes) {
+    struct parse *parse = context;
+    const char *name = (const char *)element;
+    if (++parse->depth > HTML_MOST_DEPTH && !parse->too_deep) {
+        parse->too_deep = true;
+        xmlStopParser(parse->parser);
+    }
+    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_run(parse);
+    if (is_dropped(parse, name)) parse->dropped++;
+    if (strcmp(name, "a") == 0) parse->links++;
+    if (strcmp(name, "title") == 0) parse->titles++;
+    if (strcmp(name, "meta") == 0) read_meta(parse, attributes);
+}
+
+static void end_element(void *context, const xmlChar *element) {
+    struct parse *parse = context;
+    const char *name = (const char *)element;
+    if (parse->depth > 0) parse->depth--;
+    if (!is_among(name, in_a_line, COUNT(in_a_line))) end_run(parse);
+    if (is_dropped(parse, name) && parse->dropped > 0) parse->dropped--;
+    if (strcmp(name, "a") == 0 && parse->links > 0) parse->links--;
+    if (strcmp(name, "title") == 0 && parse->titles > 0) {
+        parse->titles--;
+        parse->titled = true;
+    }
+}
+
+static void take_text(void *context, const xmlChar *text, int length) {
+    struct parse *parse = context;
+    if (parse->dropped > 0) return;
+    if (parse->titles > 0) {
+        if (!parse->titled) output_bytes(&parse->html->title, text, (size_t)length);
+        return;
+    }
+    size_t bytes = 0;
+    for (int i = 0; i < length; i++) bytes += text[i] > ' ';
+    parse->bytes += bytes;
+    if (parse->links > 0) parse->link_bytes += bytes;
+    output_bytes(&parse->html->text, text, (size_t)length);
+}
+
+/* libxml2 takes a NUL byte for the end. */
+static bool without_nul(struct span *document, struct output *kept) {
+    if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
+    kept->length = 0;
+    output_bytes(kept, document->bytes, document->length);
+    if (kept->error != 0) return false;
+    for (size_t i = 0; i < kept->length; i++) {
+        if (kept->bytes[i] == '\0') kept->bytes[i] = ' ';
+    }
+    *document = (struct span){kept->bytes, kept->length};
+    return true;
+}
+
+static bool follow(struct parse *parse, struct span document) {
+    htmlParserCtxtPtr parser = parse->parser = htmlNewParserCtxt();
+    if (parser == NULL) return false;
+    memset(parser->sax, 0, sizeof *parser->sax);
+    parser->sax->startElement = start_element;
+    parser->sax->endElement = end_element;
+    parser->sax->characters = parser->sax->ignorableWhitespace = take_text;
+    parser->userData = parse;
+    htmlDocPtr tree = htmlCtxtReadMemory(parser, document.bytes, (int)document.length, NULL, "UTF-8",
+                                         HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
+                                             HTML_PARSE_NONET | HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
+    if (tree != NULL) xmlFreeDoc(tree);
+    htmlFreeParserCtxt(parser);
+    end_run(parse);
+    return true;
+}
+
+bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad) {
+    struct parse parse = {.html = html, .main_text = main_text};
+    struct output kept = OUTPUT_KEPT;
+    html->text.length = html->title.length = html->description.length = 0;
+    bool whole = without_nul(&document, &kept) && (document.length == 0 || follow(&parse, document)) &&
+                 html->text.error == 0 && html->title.error == 0 && html->description.error == 0;
+    free(kept.bytes);
+    if (!whole) return bad_set(bad, BAD_LONG, "there is no memory for its text");
+    if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements stand in one another %d deep", HTML_MOST_DEPTH);
+    return true;
+}
+
+/* Browsers look at 1,024 bytes. */
+enum { SEARCHED_FOR_CHARSET = 1024 };
+
+void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
+    static const char mark[] = "charset";
+    size_t length = document.length < SEARCHED_FOR_CHARSET ? document.length : SEARCHED_FOR_CHARSET;
+    const char *at = document.bytes, *end = at + length;
+    name[0] = '\0';
+    for (; (size_t)(end - at) >= sizeof mark; at++) {
+        if (strncasecmp(at, mark, sizeof mark - 1) != 0) continue;
+        const char *from = at + sizeof mark - 1;
+        while (from < end && strchr(" \t\r\n", *from) != NULL && *from != '\0') from++;
+        if (from == end || *from != '=') continue;
+        for (from++; from < end && strchr(" \t\r\n\"'", *from) != NULL && *from != '\0';) from++;
+        size_t size = 0;
+        while (from + size < end && strchr(" \t\r\n\"';/>", from[size]) == NULL) size++;
+        if (size == 0 || size >= CHARSET_NAME_SIZE) continue;
+        memcpy(name, from, size);
+        name[size] = '\0';
+        break;
+    }
+    /* What could be read as far as here is no UTF-16, whatever it says. */
+    if (strncasecmp(name, "utf-16", 6) == 0 || strncasecmp(name, "utf-32", 6) == 0) strcpy(name, "utf-8");
+}
+
+void html_start(void) { xmlInitParser(); }
+
+void html_free(struct html *html) {
+    free(html->text.bytes);
+    free(html->title.bytes);
+    free(html->description.bytes);
+}

@@ -1,0 +1,75 @@
+/* jsonl.c: the fields of a document that is a line of JSON, over jansson. */
+#include "tools/text/jsonl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SIZE = 256 };
+
+/* A step of a JSON pointer: ~1 stands for a slash, ~0 for a tilde. Names longer than any room are in no object. */
+static bool read_name(const char *from, size_t length, bool pointer, char name[NAME_SIZE]) {
+    size_t size = 0;
+    for (size_t i = 0; i < length; i++, size++) {
+        if (size + 1 == NAME_SIZE) return false;
+        name[size] = from[i];
+        if (pointer && from[i] == '~' && i + 1 < length && (from[i + 1] == '0' || from[i + 1] == '1'))
+            name[size] = from[++i] == '0' ? '~' : '/';
+    }
+    name[size] = '\0';
+    return true;
+}
+
+static json_t *step(const json_t *value, const char *name) {
+    char *end;
+    if (!json_is_array(value)) return json_object_get(value, name);
+    unsigned long index = strtoul(name, &end, 10);
+    return *name >= '0' && *name <= '9' && *end == '\0' ? json_array_get(value, index) : NULL;
+}
+
+/* NULL where there is none. */
+static json_t *find(json_t *value, const char *path) {
+    bool pointer = *path == '/';
+    char separator = pointer ? '/' : '.', name[NAME_SIZE];
+    if (pointer) path++;
+    while (value != NULL) {
+        const char *end = strchrnul(path, separator);
+        if (!read_name(path, (size_t)(end - path), pointer, name)) return NULL;
+        value = step(value, name);
+        if (*end == '\0') return value;
+        path = end + 1;
+    }
+    return NULL;
+}
+
+static bool find_string(json_t *object, const char *path, const char **bytes, size_t *length, struct bad *bad) {
+    const json_t *value = find(object, path);
+    if (value == NULL) return bad_set(bad, BAD_FIELD, "there is no field '%.100s' in it", path);
+    if (!json_is_string(value)) return bad_set(bad, BAD_FIELD, "its field '%.100s' is not a string", path);
+    *bytes = json_string_value(value);
+    *length = json_string_length(value);
+    return true;
+}
+
+static bool find_id(json_t *object, const char *path, struct jsonl_fields *fields, struct bad *bad) {
+    const json_t *value = find(object, path);
+    if (!json_is_integer(value)) return find_string(object, path, &fields->id, &fields->id_length, bad);
+    int length = snprintf(fields->number, sizeof fields->number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    fields->id = fields->number;
+    fields->id_length = (size_t)length;
+    return true;
+}
+
+bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, json_t **object,
+                 struct jsonl_fields *fields, struct bad *bad) {
+    json_error_t error;
+    *fields = (struct jsonl_fields){.title = ""};
+    *object = json_loadb(line, length, JSON_ALLOW_NUL, &error);
+    if (*object == NULL) return bad_set(bad, BAD_JSON, "it is not JSON: %s", error.text);
+    if (!json_is_object(*object)) return bad_set(bad, BAD_JSON, "it is not a JSON object");
+    if (!find_string(*object, rules->text, &fields->text, &fields->text_length, bad)) return false;
+    if (rules->id != NULL && !find_id(*object, rules->id, fields, bad)) return false;
+    const json_t *title = rules->title == NULL ? NULL : find(*object, rules->title);
+    if (title == NULL || json_is_null(title)) return true;
+    return find_string(*object, rules->title, &fields->title, &fields->title_length, bad);
+}

@@ -1,0 +1,39 @@
+/* pipeline.h: from inputs to lines of fingerprints, by several threads, in the order of the documents. */
+#ifndef IDX_TOOLS_PIPELINE_H
+#define IDX_TOOLS_PIPELINE_H
+
+#include "tools/shared/arguments.h"
+#include "tools/text/documents.h"
+#include "tools/text/extract.h"
+
+/* Called for each line, in order, without its end; by one thread. Returns false to stop. */
+typedef bool (*line_taker)(void *context, const char *line, size_t length);
+
+struct pipeline_rules {
+    const char *recipe; /* NULL: of documents of FORMAT_FEATURES that have none */
+    const char *table;  /* of document frequencies, to be read; or NULL */
+    const char *train;  /* the same, to be made in place of fingerprints, by one thread; or NULL */
+    unsigned bits;
+    enum document_format format;
+    struct extract_rules extract;
+    unsigned threads;
+    uint64_t min_features; /* documents with fewer are left out */
+    bool strict;           /* end at the first bad record */
+    bool progress;
+    line_taker take; /* in place of printing, and without the line #recipe: documents with too few features are not
+                        left out, but have a line without a fingerprint, which begins with a tab; or NULL */
+    void *context;   /* of `take` */
+};
+
+enum pipeline_status {
+    PIPELINE_WELL,
+    PIPELINE_PARTLY, /* an input can't be read; all others were */
+    PIPELINE_FAILED, /* also at a bad record, where `strict` says so, and where `take` stopped it */
+};
+
+/* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE. The
+ * recipe is that of the texts in canonical form. To train, counts all documents into a table in place of that, and
+ * writes it where all is well. Says on standard error what was left out. */
+enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
+
+#endif

@@ -1,0 +1,227 @@
+/* source.c: the bytes of a file, of standard input or of memory, decompressed, over libarchive's filters. Only those
+ * filters are allowed that libarchive runs itself: some others start programs. gzip comes before them, over zlib, since
+ * libarchive neither checks its sums nor gives what stands before an error. */
+#include "tools/text/source.h"
+
+#include "tools/shared/interrupt.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
+
+/* False where a signal was noted. */
+static bool wait_for_input(struct source *source) {
+    struct pollfd polled[2] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
+    if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
+    if (interrupt_descriptor() >= 0) poll(polled, 2, -1);
+    return !interrupt_noted();
+}
+
+/* Reads some more of the input, behind what is there of `raw`. Returns how much; 0 at its end, -1 on an error. */
+static ssize_t read_raw(struct source *source) {
+    ssize_t got;
+    if (source->descriptor < 0) return 0;
+    if (source->raw_length == 0) source->raw = source->input;
+    if (!wait_for_input(source)) return 0; /* as at the end: nothing comes of what was read so far */
+    do got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) source->error = errno;
+    if (got > 0) source->read += (uint64_t)got;
+    if (got > 0) source->raw_length += (size_t)got;
+    return got;
+}
+
+/* ---- gzip ---- */
+
+/* Finds out whether the input is gzip's. False on an error. */
+static bool begin(struct source *source) {
+    static const char mark[] = {'\x1f', '\x8b', 8};
+    ssize_t got = 1;
+    source->begun = true;
+    while (got > 0 && source->raw_length < sizeof mark) got = read_raw(source);
+    if (got < 0) return false;
+    if (source->raw_length < sizeof mark || memcmp(source->raw, mark, sizeof mark) != 0) return true;
+    source->gzip = (z_stream){0};
+    if (source->inflated == NULL) source->inflated = malloc(READ_SIZE);
+    source->gzipped = source->inflated != NULL && inflateInit2(&source->gzip, 16 + MAX_WBITS) == Z_OK;
+    source->in_member = source->gzipped;
+    if (!source->gzipped) source->error = ENOMEM;
+    return source->gzipped;
+}
+
+/* Decompresses what is at hand. Returns how many bytes came out; -1 where there is no memory. */
+static ssize_t inflate_some(struct source *source) {
+    z_stream *gzip = &source->gzip;
+    gzip->next_in = (const Bytef *)source->raw;
+    gzip->avail_in = (uInt)source->raw_length;
+    gzip->next_out = (Bytef *)source->inflated;
+    gzip->avail_out = READ_SIZE;
+    int status = inflate(gzip, Z_NO_FLUSH);
+    source->raw += source->raw_length - gzip->avail_in;
+    source->raw_length = gzip->avail_in;
+    source->in_member = status != Z_STREAM_END;
+    if (gzip->avail_out < READ_SIZE) return (ssize_t)(READ_SIZE - gzip->avail_out); /* an error comes once more */
+    if (status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END) return 0;
+    if (status == Z_MEM_ERROR) {
+        source->error = ENOMEM;
+        return -1;
+    }
+    source->fault = gzip->msg != NULL ? gzip->msg : "it is not gzip's";
+    return 0;
+}
+
+/* Members follow one another; what follows that isn't one is padding. A fault is an end to libarchive, which would not
+ * give what it was given before an error. */
+static ssize_t read_gzip(struct source *source) {
+    while (source->fault == NULL) {
+        ssize_t got = source->in_member ? inflate_some(source) : 0;
+        if (got != 0 || source->fault != NULL) return got;
+        if (source->raw_length == 0) got = read_raw(source);
+        if (got < 0) return got;
+        if (source->raw_length == 0 && source->in_member) source->fault = "truncated gzip input";
+        if (source->in_member) continue;
+        if (source->raw_length == 0 || *source->raw != '\x1f') return 0;
+        inflateReset(&source->gzip);
+        source->in_member = true;
+    }
+    return 0;
+}
+
+/* ---- libarchive ---- */
+
+/* It asks for more. */
+static la_ssize_t read_more(struct archive *archive, void *context, const void **bytes) {
+    struct source *source = context;
+    (void)archive;
+    if (!source->begun && !begin(source)) return -1;
+    *bytes = source->inflated;
+    if (source->gzipped) return read_gzip(source);
+    if (source->raw_length == 0 && read_raw(source) < 0) return -1;
+    la_ssize_t length = (la_ssize_t)source->raw_length;
+    *bytes = source->raw;
+    source->raw_length = 0;
+    return length;
+}
+
+/* libarchive came to the end, or to what it can't read. */
+static void note_end(struct source *source, int status) {
+    const char *reason = source->fault;
+    if (reason == NULL && status < ARCHIVE_WARN) reason = archive_error_string(source->archive);
+    if (reason == NULL) reason = "no reason is known";
+    source->ended = true;
+    source->unreadable = source->error != 0;
+    source->broken = !source->unreadable && (status < ARCHIVE_WARN || source->fault != NULL);
+    if (source->unreadable)
+        problem_set(&source->problem, "%s", strerror(source->error));
+    else if (source->broken)
+        problem_set(&source->problem, "its compression is broken: %s", reason);
+}
+
+/* Opens libarchive over read_more. What holds nothing at all has no header. */
+static bool open_archive(struct source *source) {
+    struct archive_entry *entry;
+    struct archive *archive = source->archive = archive_read_new();
+    if (source->input == NULL) source->input = malloc(READ_SIZE);
+    if (source->buffer == NULL) source->buffer = malloc(HELD_SIZE);
+    if (archive == NULL || source->input == NULL || source->buffer == NULL) {
+        source->unreadable = true;
+        return problem_set(&source->problem, "%s", strerror(ENOMEM));
+    }
+    archive_read_support_filter_bzip2(archive);
+    archive_read_support_filter_xz(archive);
+    archive_read_support_filter_zstd(archive);
+    archive_read_support_format_raw(archive);
+    archive_read_support_format_empty(archive);
+    int status = archive_read_open(archive, source, NULL, read_more, NULL);
+    if (status == ARCHIVE_OK) status = archive_read_next_header(archive, &entry);
+    if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) note_end(source, status);
+    return true;
+}
+
+static void reset(struct source *source) {
+    source->broken = source->unreadable = source->ended = source->begun = source->gzipped = false;
+    source->offset = 0;
+    source->start = source->end = 0;
+    source->error = 0;
+    source->fault = NULL;
+    source->raw_length = 0;
+    source->block = NULL;
+    source->block_length = 0;
+}
+
+bool source_open(struct source *source, const char *path) {
+    bool standard = strcmp(path, "-") == 0;
+    reset(source);
+    source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
+    if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
+    if (open_archive(source) && !source->unreadable) return true;
+    source_close(source);
+    return false;
+}
+
+bool source_open_memory(struct source *source, const void *bytes, size_t length) {
+    reset(source);
+    source->descriptor = -1;
+    source->raw = bytes;
+    source->raw_length = length;
+    if (open_archive(source)) return true;
+    source_close(source);
+    return false;
+}
+
+/* Copies some more to the buffer: what libarchive has, not as much as fits, for which it would wait. */
+static void read_some(struct source *source) {
+    size_t held = source->end - source->start;
+    la_int64_t place;
+    if (source->block_length == 0) {
+        int status = archive_read_data_block(source->archive, &source->block, &source->block_length, &place);
+        if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) {
+            source->block_length = 0;
+            note_end(source, status);
+        }
+    }
+    if (source->start > 0) memmove(source->buffer, source->buffer + source->start, held);
+    size_t count = source->block_length < HELD_SIZE - held ? source->block_length : HELD_SIZE - held;
+    if (count > 0) memcpy(source->buffer + held, source->block, count);
+    if (count > 0) source->block = (const char *)source->block + count;
+    source->block_length -= count;
+    source->start = 0;
+    source->end = held + count;
+}
+
+size_t source_peek(struct source *source, size_t want, const char **bytes) {
+    while (source->end - source->start < want && !source->ended) read_some(source);
+    *bytes = source->buffer + source->start;
+    return source->end - source->start;
+}
+
+void source_skip(struct source *source, size_t count) {
+    source->start += count;
+    source->offset += count;
+}
+
+void source_close(struct source *source) {
+    archive_read_free(source->archive);
+    source->archive = NULL;
+    if (source->gzipped) inflateEnd(&source->gzip);
+    source->gzipped = false;
+    if (source->descriptor > STDIN_FILENO) close(source->descriptor);
+    source->descriptor = -1;
+}
+
+void source_free(struct source *source) {
+    source_close(source);
+    free(source->input);
+    free(source->inflated);
+    free(source->buffer);
+    source->input = source->inflated = source->buffer = NULL;
+}

@@ -1,0 +1,69 @@
+/* source.h: the bytes of a file, of standard input or of memory, decompressed where they are gzip's (any number of
+ * members), zstd's, xz's or bzip2's, and checked against the sums that are kept there: streamed, in bounded memory. A
+ * source belongs to one thread at a time. */
+#ifndef IDX_TOOLS_SOURCE_H
+#define IDX_TOOLS_SOURCE_H
+
+#include "tools/shared/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+/* The most that source_peek can be asked for. */
+enum { SOURCE_MOST_PEEKED = 1 << 16 };
+
+struct archive;
+
+struct source {
+    /* Set by the caller, or NULL: called before reading waits for more, as from a pipe. */
+    void (*before_wait)(void *context);
+    void *context;
+
+    /* Why it ended too soon: `problem` says so; `unreadable` where the system can't read it, else its compression is
+     * broken. */
+    bool broken, unreadable;
+    struct problem problem;
+    uint64_t offset; /* within the decompressed bytes, of the next one */
+    uint64_t read;   /* bytes read so far, compressed as they are */
+
+    /* Within. */
+    struct archive *archive;
+    int descriptor;  /* -1: memory */
+    int error;       /* errno of read(2), or 0 */
+    const char *raw; /* input not yet decompressed: in `input`, or the memory */
+    size_t raw_length;
+    bool begun, gzipped, in_member; /* read from; gzip's; within a member of it */
+    const char *fault;              /* what is wrong with its gzip, or NULL */
+    z_stream gzip;
+    const void *block; /* decompressed and not yet copied to `buffer` */
+    size_t block_length;
+    char *input, *inflated, *buffer;
+    size_t start, end; /* decompressed and not yet skipped, in `buffer` */
+    bool ended;
+};
+
+/* Opens the file at `path`; `-` is standard input, and where that is a terminal, says that it is waiting. A source that
+ * is all zero, or was closed, may be opened. False where it can't be: `problem` says why, and source_close needn't be
+ * called. */
+bool source_open(struct source *source, const char *path);
+
+/* The same over bytes, which have to stay until it is closed. */
+bool source_open_memory(struct source *source, const void *bytes, size_t length);
+
+/* Gives what is at hand without consuming it: at least `want` bytes (up to SOURCE_MOST_PEEKED), fewer only at the end.
+ * Valid until the next call. Returns how many; 0 at the end, and then `broken` or `unreadable` may be set. */
+size_t source_peek(struct source *source, size_t want, const char **bytes);
+
+/* Consumes `count` of the bytes that source_peek gave last. */
+void source_skip(struct source *source, size_t count);
+
+void source_close(struct source *source);
+
+/* Closes it and frees its buffers. */
+void source_free(struct source *source);
+
+#endif

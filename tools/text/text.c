@@ -1,0 +1,141 @@
+/* text.c: fingerprints of documents, over libidxtext. A build without it has without_text.c in place of this one, and
+ * of all that only this one and pipeline.c use. */
+#include "tools/text/text.h"
+
+#include "tools/text/features.h"
+
+#include <idx_text.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
+
+bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
+               const struct extract_rules *rules) {
+    struct idx_error error;
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    *text = (struct text){.bits = bits};
+    extractor_init(&text->extractor, rules);
+    options.recipe = recipe;
+    options.table = table;
+    if (recipe == NULL) return true;
+    if (idx_text_open(&text->fingerprinter, &options, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    const char *opened = idx_text_recipe(text->fingerprinter);
+    if (table == NULL || strstr(opened, ";w=tfidf:") != NULL || strstr(opened, ";w=idf:") != NULL) return true;
+    complain("--table does nothing with recipe '%s', which doesn't weigh by one; leave it out, or add w=tfidf", opened);
+    idx_text_close(text->fingerprinter);
+    text->fingerprinter = NULL;
+    return false;
+}
+
+const char *text_recipe(const struct text *text) { return idx_text_recipe(text->fingerprinter); }
+
+/* As libidxtext takes them. Returns their number: an empty description is none, and recipes go by the text then. */
+static size_t name_fields(const struct fields *fields, struct idx_text_field named[3]) {
+    named[0] = (struct idx_text_field){"body", fields->body.bytes, fields->body.length};
+    named[1] = (struct idx_text_field){"title", fields->title.bytes, fields->title.length};
+    named[2] = (struct idx_text_field){"description", fields->description.bytes, fields->description.length};
+    return fields->description.length > 0 ? 3 : 2;
+}
+
+static bool fingerprint_fields(struct text *text, const struct fields *fields, struct text_result *result,
+                               struct bad *bad) {
+    struct idx_text_field parts[3];
+    size_t count = name_fields(fields, parts);
+    struct idx_text_counts counts;
+    struct idx_error error;
+    if (idx_text_fingerprints(text->fingerprinter, parts, count, text->bits, result->fingerprints,
+                              TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error) != IDX_OK)
+        return bad_set(bad, BAD_LONG, "%s", error.sentence);
+    result->features = counts.features;
+    result->weight = counts.weight;
+    result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
+    /* Of segments:N none has words: as other recipes do, one fingerprint 0 stands for that. */
+    if (result->count == 0) result->fingerprints[result->count++] = 0;
+    return true;
+}
+
+bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
+    struct span lines = {raw->bytes.bytes, raw->bytes.length};
+    struct fields fields;
+    *result = (struct text_result){.count = 1};
+    if (raw->format == FORMAT_FEATURES)
+        return features_fingerprint(lines, text->extractor.rules->hashes, text->bits, &result->id, result->fingerprints,
+                                    &result->features, bad);
+    if (!extract(&text->extractor, raw, &fields, bad)) return false;
+    result->id = fields.id;
+    return fingerprint_fields(text, &fields, result, bad);
+}
+
+/* What a file's one document came to. */
+struct taken {
+    struct text *text;
+    struct text_result result;
+    bool good;
+};
+
+static bool take(void *context, struct raw_document *raw) {
+    struct taken *taken = context;
+    taken->good = raw->bad.kind == BAD_NONE && text_fingerprint(taken->text, raw, &taken->result, &raw->bad);
+    if (!taken->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
+    raw_document_free(raw);
+    return taken->good;
+}
+
+bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result) {
+    struct taken taken = {.text = text};
+    struct documents documents = {.take = take, .context = &taken};
+    documents_read_one(&documents, path);
+    documents_free(&documents);
+    *result = taken.result;
+    return taken.good;
+}
+
+/* ---- Tables of document frequencies ---- */
+
+static bool said(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) complain("%s", error->sentence);
+    return status == IDX_OK;
+}
+
+bool text_table_read(struct idx_text_table **table, const char *path) {
+    struct idx_error error;
+    return said(idx_text_table_read(table, path, &error), &error);
+}
+
+bool text_table_create(struct idx_text_table **table, const struct text *text) {
+    struct idx_error error;
+    return said(idx_text_table_create(table, text->fingerprinter, &error), &error);
+}
+
+bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad) {
+    struct fields fields;
+    struct idx_text_field parts[3];
+    struct idx_error error;
+    if (!extract(&text->extractor, raw, &fields, bad)) return false;
+    size_t count = name_fields(&fields, parts);
+    enum idx_status status = idx_text_table_add(table, text->fingerprinter, parts, count, &error);
+    return status == IDX_OK || bad_set(bad, status == IDX_OUT_OF_MEMORY ? BAD_FILE : BAD_LONG, "%s", error.sentence);
+}
+
+bool text_table_write(const struct idx_text_table *table, const char *path) {
+    struct idx_error error;
+    struct idx_text_table_properties properties;
+    idx_text_table_get_properties(table, &properties);
+    if (!said(idx_text_table_write(table, path, &error), &error)) return false;
+    if (properties.dropped > 0)
+        complain("rare terms were forgotten, since there are too many: frequencies in %s are up to %" PRIu64 " too low",
+                 path, properties.dropped);
+    return true;
+}
+
+void text_table_free(struct idx_text_table *table) { idx_text_table_free(table); }
+
+void text_close(struct text *text) {
+    idx_text_close(text->fingerprinter);
+    extractor_free(&text->extractor);
+}

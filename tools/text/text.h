@@ -1,0 +1,66 @@
+/* text.h: fingerprints of documents, over libidxtext where this build has it. */
+#ifndef IDX_TOOLS_TEXT_H
+#define IDX_TOOLS_TEXT_H
+
+#include "tools/text/extract.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct idx_text;
+struct idx_text_table;
+
+/* A thread has its own. */
+struct text {
+    struct idx_text *fingerprinter; /* NULL: only documents of FORMAT_FEATURES */
+    unsigned bits;
+    struct extractor extractor;
+};
+
+/* The recipe that is used where none is asked for. */
+extern const char text_default_recipe[];
+
+/* Opens a fingerprinter by a recipe; NULL is none, for documents of FORMAT_FEATURES. `table` (for recipes that weigh by
+ * one, or NULL) and `rules` have to stay. False after a complaint, also where this build has no libidxtext. */
+bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
+               const struct extract_rules *rules);
+
+/* The recipe in canonical form, with the version of ICU; of a text with a fingerprinter. */
+const char *text_recipe(const struct text *text);
+
+/* What a recipe makes of a document, at most. */
+enum { TEXT_MOST_FINGERPRINTS = 64 };
+
+struct text_result {
+    struct span id; /* within the document, or the text until its next use */
+    uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
+    size_t count;
+    uint64_t features;     /* distinct ones; of FORMAT_FEATURES, all */
+    int64_t weight;        /* theirs together, in units of 1/IDX_WEIGHT_ONE; 0 where none is known */
+    struct span signature; /* what the fingerprint is the hash of, until the text's next use; bytes NULL: of nothing */
+};
+
+/* Fingerprints a document. False where it is bad. */
+bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
+
+/* Fingerprints the file at `path` (`-`: standard input), one document, which is plain text or HTML, perhaps compressed.
+ * By a recipe that makes one fingerprint. False after a complaint. */
+bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result);
+
+/* Reads a table of document frequencies, which text_table_free frees. False after a complaint. */
+bool text_table_read(struct idx_text_table **table, const char *path);
+
+/* Makes an empty one for the features of a text's recipe. False after a complaint. */
+bool text_table_create(struct idx_text_table **table, const struct text *text);
+
+/* Counts a document. False where it is bad. */
+bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad);
+
+/* Writes it, and says how much of it was forgotten, if any. False after a complaint. */
+bool text_table_write(const struct idx_text_table *table, const char *path);
+
+void text_table_free(struct idx_text_table *table);
+
+void text_close(struct text *text);
+
+#endif

@@ -1,0 +1,23 @@
+/* text_options.h: the options by which texts become fingerprints, of `idx fingerprint` and `idx dedup`. */
+#ifndef IDX_TOOLS_TEXT_OPTIONS_H
+#define IDX_TOOLS_TEXT_OPTIONS_H
+
+#include "tools/text/pipeline.h"
+
+struct text_options {
+    struct pipeline_rules rules;
+    bool features; /* the input is features, or hashes */
+};
+
+/* The defaults. */
+void text_options_init(struct text_options *options);
+
+/* Fills the list with the rules of the options, whose values they set. */
+enum { TEXT_OPTIONS = 13 };
+void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]);
+
+/* Once they are read: completes the rules, for a format, which is FORMAT_AUTO where none was given. False after a
+ * complaint. */
+bool text_options_settle(struct text_options *options, enum document_format format);
+
+#endif

@@ -1,0 +1,181 @@
+/* warc.c: the heads of WARC records, and of the HTTP responses in them. */
+#include "tools/text/warc.h"
+
+#include "tools/shared/number.h"
+
+#include <string.h>
+#include <strings.h>
+
+size_t warc_find_head(const char *bytes, size_t length) {
+    const char *end = bytes + length, *line = bytes;
+    while (line < end) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        if (newline == NULL) return 0;
+        bool empty = newline == line || (newline == line + 1 && *line == '\r');
+        line = newline + 1;
+        if (empty) return (size_t)(line - bytes);
+    }
+    return 0;
+}
+
+/* ---- Headers ---- */
+
+static struct span trim(struct span text) {
+    static const char blanks[] = " \t\r\n";
+    while (text.length > 0 && memchr(blanks, text.bytes[0], 4) != NULL) {
+        text.bytes++;
+        text.length--;
+    }
+    while (text.length > 0 && memchr(blanks, text.bytes[text.length - 1], 4) != NULL) text.length--;
+    return text;
+}
+
+static bool is(struct span text, const char *word) {
+    return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
+}
+
+/* Takes the text up to `separator` off *rest, or all of it. */
+static struct span cut(struct span *rest, char separator) {
+    const char *end = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
+    struct span taken = {rest->bytes, end == NULL ? rest->length : (size_t)(end - rest->bytes)};
+    size_t gone = end == NULL ? taken.length : taken.length + 1;
+    rest->bytes += gone;
+    rest->length -= gone;
+    return taken;
+}
+
+/* The next header. Lines that are none, as continued ones, are passed over. */
+static bool next_header(struct span *rest, struct span *name, struct span *value) {
+    while (rest->length > 0) {
+        struct span line = cut(rest, '\n');
+        if (line.length == 0 || memchr(line.bytes, ':', line.length) == NULL) continue;
+        *name = trim(cut(&line, ':'));
+        *value = trim(line);
+        return true;
+    }
+    return false;
+}
+
+static void copy(char *to, size_t size, struct span from) {
+    size_t length = from.length < size ? from.length : size - 1;
+    memcpy(to, from.bytes, length);
+    to[length] = '\0';
+}
+
+static enum media media_of(struct span type) {
+    if (is(type, "text/html") || is(type, "application/xhtml+xml")) return MEDIA_HTML;
+    if (is(type, "application/http")) return MEDIA_HTTP;
+    return is(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
+}
+
+/* type/subtype; charset="name" */
+static struct media_type parse_type(struct span value) {
+    struct media_type type = {.media = media_of(trim(cut(&value, ';')))};
+    while (value.length > 0) {
+        struct span parameter = cut(&value, ';');
+        if (!is(trim(cut(&parameter, '=')), "charset")) continue;
+        struct span name = trim(parameter);
+        while (name.length > 0 && (*name.bytes == '"' || *name.bytes == '\'')) name.bytes++, name.length--;
+        while (name.length > 0 && strchr("\"'", name.bytes[name.length - 1]) != NULL) name.length--;
+        copy(type.charset, sizeof type.charset, name);
+    }
+    return type;
+}
+
+/* ---- WARC ---- */
+
+static enum warc_type type_of(struct span value) {
+    if (is(value, "response")) return WARC_RESPONSE;
+    return is(value, "conversion") || is(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
+}
+
+/* Without the <> that some stand in. */
+static struct span parse_uri(struct span value) {
+    if (value.length < 2 || value.bytes[0] != '<' || value.bytes[value.length - 1] != '>') return value;
+    return (struct span){value.bytes + 1, value.length - 2};
+}
+
+bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad) {
+    struct span rest = {head, length}, name, value, target = {"", 0}, record = {"", 0};
+    bool typed = false, measured = false;
+    *parsed = (struct warc_head){0};
+    if (length < 5 || memcmp(cut(&rest, '\n').bytes, "WARC/", 5) != 0)
+        return bad_set(bad, BAD_WARC, "a WARC record has to begin here, with WARC/1.0 or the like");
+    while (next_header(&rest, &name, &value)) {
+        if (is(name, "WARC-Type")) {
+            parsed->type = type_of(value);
+            typed = true;
+        } else if (is(name, "Content-Length")) {
+            measured = number_parse_digits(value.bytes, value.length, &parsed->length);
+        } else if (is(name, "WARC-Target-URI")) {
+            target = parse_uri(value);
+        } else if (is(name, "WARC-Record-ID")) {
+            record = parse_uri(value);
+        } else if (is(name, "Content-Type")) {
+            parsed->type_of_block = parse_type(value);
+        }
+    }
+    /* Some are of other protocols: DNS. */
+    if (parsed->type == WARC_RESPONSE && parsed->type_of_block.media != MEDIA_HTTP) parsed->type = WARC_OTHER;
+    parsed->id = target.length > 0 ? target : record;
+    if (!measured) return bad_set(bad, BAD_WARC, "the WARC record has no Content-Length that is a number");
+    return typed || bad_set(bad, BAD_WARC, "the WARC record has no WARC-Type");
+}
+
+/* ---- HTTP ---- */
+
+bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad) {
+    struct span rest = {head, length}, name, value, line;
+    *parsed = (struct http_head){0};
+    line = trim(cut(&rest, '\n'));
+    struct span version = cut(&line, ' ');
+    line = trim(line);
+    if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || line.length < 3)
+        return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
+    parsed->good = line.bytes[0] == '2';
+    while (next_header(&rest, &name, &value)) {
+        if (is(name, "Content-Type")) {
+            parsed->type = parse_type(value);
+        } else if (is(name, "Content-Encoding") && !is(value, "identity")) {
+            copy(parsed->encoding, sizeof parsed->encoding, value);
+        } else if (is(name, "Transfer-Encoding") && is(value, "chunked")) {
+            parsed->chunked = true;
+        }
+    }
+    return true;
+}
+
+/* Reads the line that begins a chunk: hexadecimal digits, perhaps an extension. Returns its length, 0 where it is none.
+ */
+static size_t chunk_line(const char *bytes, size_t length, size_t *size) {
+    const char *newline = length > 0 ? memchr(bytes, '\n', length) : NULL;
+    size_t digits = 0;
+    *size = 0;
+    if (newline == NULL) return 0;
+    for (; digits < 8; digits++) {
+        const char *hex = "0123456789abcdef", *digit = memchr(hex, bytes[digits] | 0x20, 16);
+        if (digit == NULL || bytes[digits] < '0') break;
+        *size = *size << 4 | (size_t)(digit - hex);
+    }
+    if (digits == 0 || strchr("\r\n; ", bytes[digits]) == NULL) return 0;
+    return (size_t)(newline - bytes) + 1;
+}
+
+bool http_join_chunks(char *body, size_t *length, struct bad *bad) {
+    size_t at = 0, joined = 0, size, line;
+    for (;;) {
+        line = chunk_line(body + at, *length - at, &size);
+        if (line == 0 && at == 0) return true;
+        if (line == 0 || size > *length - at - line)
+            return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken, or cut short");
+        at += line;
+        memmove(body + joined, body + at, size);
+        joined += size;
+        at += size;
+        if (size == 0) break;
+        if (at < *length && body[at] == '\r') at++;
+        if (at < *length && body[at] == '\n') at++;
+    }
+    *length = joined;
+    return true;
+}
