@@ -2,7 +2,7 @@
  * fingerprints in memory that stream past them. All must find the same matches. */
 #include "bench/clock.h"
 #include "bench/data.h"
-#include "bench/idx.h"
+#include "bench/index_files.h"
 #include "bench/memory.h"
 
 #include <getopt.h>
@@ -154,11 +154,11 @@ static void measure(struct bench *bench, const char *name, void (*way)(struct be
 
 static void measure_scheme(struct bench *bench) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
-    struct idx_choice choice = {bench->scheme, IDX_DEFAULT_BLOCK_SIZE};
+    struct index_choice choice = {bench->scheme, IDX_DEFAULT_BLOCK_SIZE};
     struct idx_error error;
     char path[4096];
     snprintf(path, sizeof path, "%s/idx-bench-batch.idx", bench->options.folder);
-    idx_make(&bench->data, &choice, path);
+    make_index(&bench->data, &choice, path);
     if (bench->options.in_memory) options.residence = IDX_RESIDENCE_ALL;
     try(idx_open(&bench->index, path, &options, &error), &error);
     measure(bench, "lookup", look_up, 1);
@@ -170,7 +170,7 @@ static void measure_scheme(struct bench *bench) {
         measure(bench, "auto", choose, threads);
     }
     idx_close(bench->index);
-    idx_remove();
+    remove_index();
 }
 
 static size_t read_count(const char *text) {
@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
         bench.options.scheme_count = 3;
     }
     make_data(&bench.data, bench.options.count, bench.options.queries, K);
-    atexit(idx_remove);
+    atexit(remove_index);
     printf("n\tqueries\tscheme\tway\tthreads\tseconds\tcpu_seconds\tqueries_per_second\tfingerprints_per_second\t"
            "matches\n");
     bench.scheme = "-";

@@ -2,6 +2,7 @@
  * copy of as many bytes, and how much memory, writing and disk it needs. */
 #include "bench/clock.h"
 #include "bench/memory.h"
+#include "bench/random.h"
 
 #include <ftw.h>
 #include <getopt.h>
@@ -88,22 +89,17 @@ static void remove_work(void) { remove_all(work); }
 
 static uint64_t chunk[CHUNK]; /* what is read or written at once */
 
-/* The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
-static uint64_t mix(uint64_t number) {
-    uint64_t mixed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-    return mixed ^ mixed >> 31;
-}
+/* A random number for each. */
+static uint64_t scatter(uint64_t number) { return mix((number + 1) * UINT64_C(0x9e3779b97f4a7c15)); }
 
-static uint64_t next_random(void) {
+static uint64_t draw(void) {
     static uint64_t drawn;
-    return mix(~drawn++);
+    return scatter(~drawn++);
 }
 
 static uint64_t get_fingerprint(uint64_t number) {
-    if (number % NEAR != NEAR - 1) return mix(number);
-    uint64_t bits = mix(number), near = mix(number - 1);
+    if (number % NEAR != NEAR - 1) return scatter(number);
+    uint64_t bits = scatter(number), near = scatter(number - 1);
     for (unsigned i = 0; i <= number / NEAR % K; i++) near ^= UINT64_C(1) << (bits >> 6 * i & 63);
     return near;
 }
@@ -318,8 +314,8 @@ static void check_batch(const struct idx_index *index, size_t count, unsigned th
     static size_t match_counts[BATCH];
     struct idx_error error;
     for (size_t i = 0; i < BATCH; i++) {
-        queries[i] = sources[i] = get_fingerprint(next_random() % count);
-        while (idx_distance(queries[i], sources[i]) < i % (K + 1)) queries[i] ^= UINT64_C(1) << next_random() % 64;
+        queries[i] = sources[i] = get_fingerprint(draw() % count);
+        while (idx_distance(queries[i], sources[i]) < i % (K + 1)) queries[i] ^= UINT64_C(1) << draw() % 64;
     }
     try(idx_lookup_many(index, queries, BATCH, K, threads, matches, CAPACITY, match_counts, &error), &error);
     for (size_t i = 0; i < BATCH; i++) {

@@ -2,6 +2,7 @@
 #include "bench/data.h"
 
 #include "bench/memory.h"
+#include "bench/random.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -10,20 +11,14 @@
 
 #define MAX_DIGIT_BITS 11
 
-/* xorshift64* (Vigna, 2016). */
 static uint64_t random_state = 88172645463325252u;
 
-static uint64_t next_random(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
+static uint64_t draw(void) { return next_xorshift(&random_state); }
 
 static uint64_t flip_bits(uint64_t fingerprint, unsigned count) {
     uint64_t flipped = 0;
     for (unsigned i = 0; i < count;) {
-        uint64_t bit = UINT64_C(1) << (next_random() >> 58);
+        uint64_t bit = UINT64_C(1) << (draw() >> 58);
         if ((flipped & bit) != 0) continue;
         flipped |= bit;
         i++;
@@ -79,11 +74,9 @@ void make_data(struct data *data, size_t count, size_t query_count, unsigned k) 
     uint64_t *fingerprints = huge_new(count * sizeof(uint64_t));
     uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
     for (size_t i = 0; i < count; i++)
-        fingerprints[i] =
-            i % 10 == 9 ? flip_bits(fingerprints[next_random() % i], 1 + next_random() % (k + 3)) : next_random();
+        fingerprints[i] = i % 10 == 9 ? flip_bits(fingerprints[draw() % i], 1 + draw() % (k + 3)) : draw();
     for (size_t i = 0; i < query_count; i++)
-        queries[i] =
-            i % 2 == 0 ? next_random() : flip_bits(fingerprints[next_random() % count], next_random() % (k + 3));
+        queries[i] = i % 2 == 0 ? draw() : flip_bits(fingerprints[draw() % count], draw() % (k + 3));
     set_fingerprints(data, fingerprints, count);
     data->queries = queries;
     data->query_count = query_count;
@@ -114,9 +107,8 @@ size_t read_fingerprints(struct data *data, const char *path) {
 void make_copies(struct data *data, size_t count, unsigned percent) {
     uint64_t *fingerprints = huge_new(count * sizeof(uint64_t));
     for (size_t i = 0; i < count; i++)
-        fingerprints[i] = i > 0 && next_random() % 100 < percent
-                              ? flip_bits(fingerprints[next_random() % i], 1 + next_random() % 3)
-                              : next_random();
+        fingerprints[i] =
+            i > 0 && draw() % 100 < percent ? flip_bits(fingerprints[draw() % i], 1 + draw() % 3) : draw();
     set_fingerprints(data, fingerprints, count);
 }
 
@@ -124,8 +116,8 @@ size_t read_data(struct data *data, const char *path, size_t query_count, unsign
     size_t count = read_fingerprints(data, path);
     uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
     for (size_t i = 0; i < query_count; i++) {
-        unsigned flips = i % 2 == 0 ? 8 + next_random() % 13 : next_random() % (k + 1);
-        queries[i] = flip_bits(data->fingerprints[next_random() % data->count], flips);
+        unsigned flips = i % 2 == 0 ? 8 + draw() % 13 : draw() % (k + 1);
+        queries[i] = flip_bits(data->fingerprints[draw() % data->count], flips);
     }
     data->queries = queries;
     data->query_count = query_count;

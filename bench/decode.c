@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/clock.h"
+#include "bench/random.h"
 #include "format/block.h"
 
 #define PASSES 21
@@ -33,15 +34,13 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Fingerprints of the part of all values that holds MEASURED of `count`, by xorshift64* (Vigna, 2016). */
+/* Fingerprints of the part of all values that holds MEASURED of `count`. */
 static void make_fingerprints(uint64_t *fingerprints, double count) {
     uint64_t state = 88172645463325252u;
     double share = MEASURED / count < 1 ? MEASURED / count : 1;
     for (size_t i = 0; i < MEASURED; i++) {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        fingerprints[i] = (uint64_t)((double)(state * 2685821657736338717u >> 1) * share) << 1 | (state >> 7 & 1);
+        uint64_t random = next_xorshift(&state);
+        fingerprints[i] = (uint64_t)((double)(random >> 1) * share) << 1 | (state >> 7 & 1);
     }
     qsort(fingerprints, MEASURED, sizeof *fingerprints, compare_numbers);
 }

@@ -2,6 +2,7 @@
 #include "bench/edits.h"
 
 #include "bench/memory.h"
+#include "bench/random.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  *   bench/growing lookups FOLDER [--count N] [--pending N]   look-ups with pending documents and without, in turns
  *   bench/growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single ones
- *                                                            beside plain fsyncs
+ *                                                            beside plain writes with fdatasync
  *   bench/growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without
  *   bench/growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N] [--threads N]
  *                                                            check-and-adds from N to N fingerprints, in batches of
@@ -29,12 +29,14 @@
 
 #include "bench/clock.h"
 #include "bench/memory.h"
+#include "bench/random.h"
 
 #define K 3
 #define QUERIES ((size_t)200000)
 #define TOGETHER ((size_t)1000) /* queries of a call, and documents of a batch */
 #define MOST_TOGETHER ((size_t)100000)
-#define SINGLES 500 /* durable single calls */
+#define SINGLES 4000 /* durable single calls */
+#define SINGLES_AT_ONCE 50
 #define ROUNDS 5
 #define STEPS 10 /* of growth, between which look-ups are measured */
 
@@ -49,23 +51,19 @@ static void check(enum idx_status status, const struct idx_error *error) {
 
 /* ---- Data ---- */
 
-static uint64_t mix(uint64_t x) {
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
+/* A random number for each. */
+static uint64_t scatter(uint64_t number) { return mix(number + UINT64_C(0x9e3779b97f4a7c15)); }
 
 /* That of document i; one that is added to `count` built ones is number count + i. */
-static uint64_t fingerprint_of(uint64_t i) { return mix(i); }
+static uint64_t fingerprint_of(uint64_t i) { return scatter(i); }
 
 /* One of ten queries is near a fingerprint, of the first `count`. */
 static uint64_t *make_queries(uint64_t count) {
     uint64_t *queries = malloc(QUERIES * sizeof *queries);
     if (queries == NULL) die("out of memory for the queries");
     for (size_t i = 0; i < QUERIES; i++) {
-        uint64_t random = mix(~(uint64_t)i);
-        queries[i] = i % 10 == 0 ? fingerprint_of(random % count) ^ UINT64_C(1) << (random >> 58) : mix(random);
+        uint64_t random = scatter(~(uint64_t)i);
+        queries[i] = i % 10 == 0 ? fingerprint_of(random % count) ^ UINT64_C(1) << (random >> 58) : scatter(random);
     }
     return queries;
 }
@@ -170,27 +168,52 @@ static void measure_lookups(void) {
 
 /* ---- Check-and-adds ---- */
 
-static int open_scratch(char path[4200]) {
-    snprintf(path, 4200, "%s.fsync", setting.path);
-    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0) die("can't write %s", path);
-    return file;
+/* A file of zeros that are on disk, and where the next bytes of it come. */
+struct prepared {
+    char path[4200];
+    int file;
+    off_t at;
+};
+
+static void prepare(struct prepared *prepared) {
+    static const char zeros[1 << 20] = "";
+    snprintf(prepared->path, sizeof prepared->path, "%s.prepared", setting.path);
+    prepared->file = open(prepared->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    prepared->at = 0;
+    if (prepared->file < 0 || pwrite(prepared->file, zeros, sizeof zeros, 0) != (ssize_t)sizeof zeros ||
+        fsync(prepared->file) != 0)
+        die("can't write %s", prepared->path);
 }
 
-/* Seconds of so many plain writes of a page, each with an fsync. */
-static double sync_some(size_t count) {
-    static const char page[4096] = "";
-    char path[4200];
-    int file = open_scratch(path);
-    if (pwrite(file, page, sizeof page, 0) < 0 || fsync(file) != 0) die("can't write %s", path);
+/* Bytes that a call which adds one document with an integer ID writes to the log: a frame of one record. */
+#define SINGLE_BYTES (24 + 17 + 8)
+
+/* Seconds of so many writes of as many bytes, each synced: what a durable call takes at least. */
+static double overwrite(struct prepared *prepared, size_t count) {
+    static const char bytes[SINGLE_BYTES] = "0123456789";
     double begin = now();
-    for (size_t i = 0; i < count; i++) {
-        if (pwrite(file, page, sizeof page, 0) < 0 || fsync(file) != 0) die("can't write %s", path);
+    for (size_t i = 0; i < count; i++, prepared->at += SINGLE_BYTES) {
+        if (pwrite(prepared->file, bytes, sizeof bytes, prepared->at) < 0 || fdatasync(prepared->file) != 0)
+            die("can't write %s", prepared->path);
     }
-    double took = now() - begin;
-    close(file);
-    unlink(path);
-    return took;
+    return now() - begin;
+}
+
+/* Durable single calls, and plain writes, in turns of a few. */
+static void measure_singles(struct idx_writer *writer, uint64_t at) {
+    struct prepared prepared;
+    double called = 0, plain = 0;
+    prepare(&prepared);
+    for (size_t i = 0; i < SINGLES; i += SINGLES_AT_ONCE) {
+        double begin = now();
+        add(writer, at + i, at + i + SINGLES_AT_ONCE, 1);
+        called += now() - begin;
+        plain += overwrite(&prepared, SINGLES_AT_ONCE);
+    }
+    close(prepared.file);
+    unlink(prepared.path);
+    printf("durable single calls\t%.0f a second\t%.2f of the time of overwriting %d bytes with fdatasync\n",
+           SINGLES / called, called / plain, SINGLE_BYTES);
 }
 
 static void measure_adds(void) {
@@ -206,12 +229,7 @@ static void measure_adds(void) {
                (double)(next - at) / (cpu_now() - begin_cpu));
         at = next;
     }
-    double plain = sync_some(SINGLES), begin = now();
-    add(writer, end, end + SINGLES, 1);
-    double took = now() - begin;
-    plain = (plain + sync_some(SINGLES)) / 2;
-    printf("durable single calls\t%.0f a second\t%.2f of the time of a plain write and fsync\n", SINGLES / took,
-           took / plain);
+    measure_singles(writer, end);
     idx_writer_close(writer);
 }
 

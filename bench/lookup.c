@@ -3,7 +3,7 @@
 #include "bench/data.h"
 #include "bench/extremes.h"
 #include "bench/faiss.h"
-#include "bench/idx.h"
+#include "bench/idx_system.h"
 #include "bench/measure.h"
 #include "bench/memory.h"
 #include "bench/mih.h"
@@ -11,6 +11,7 @@
 #include "bench/uncompressed.h"
 
 #include <getopt.h>
+#include <idx.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,29 +120,29 @@ static void measure_scans(struct run *run) {
     system.free(&system);
 }
 
-static void measure_opened(struct run *run, const struct idx_choice *choice, const char *path, bool in_memory) {
+static void measure_opened(struct run *run, const struct index_choice *choice, const char *path, bool in_memory) {
     unsigned threads = run->options->threads;
     struct system system;
-    idx_build(&system, &run->data, choice, path, in_memory, threads);
-    if (!in_memory) idx_warm(&system, &run->data);
+    idx_system(&system, &run->data, choice, path, in_memory, threads);
+    if (!in_memory) warm_idx_system(&system, &run->data);
     measure(&run->measurement, &system, MODE_SINGLE, 1);
     measure(&run->measurement, &system, MODE_STAGED, 1);
     if (threads > 1) measure(&run->measurement, &system, MODE_THREADS, threads);
     system.free(&system);
 }
 
-static void measure_index(struct run *run, const struct idx_choice *choice) {
+static void measure_index(struct run *run, const struct index_choice *choice) {
     char path[4096];
     struct system system;
     snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", run->options->folder, (long)getpid());
-    idx_make(&run->data, choice, path);
-    idx_drop_cache(path);
-    idx_build(&system, &run->data, choice, path, false, 1);
+    make_index(&run->data, choice, path);
+    drop_cache(path);
+    idx_system(&system, &run->data, choice, path, false, 1);
     measure_cold(&run->measurement, &system);
     system.free(&system);
     measure_opened(run, choice, path, false);
     measure_opened(run, choice, path, true);
-    idx_remove();
+    remove_index();
 }
 
 /* Whether `auto` comes to a scheme that is measured already. */
@@ -165,8 +166,8 @@ static void measure_indexes(struct run *run) {
     for (size_t scheme = 0; scheme < options->schemes.count; scheme++) {
         if (is_repeated(run, scheme)) continue;
         for (size_t size = 0; size < options->block_sizes.count; size++) {
-            struct idx_choice choice = {options->schemes.values[scheme],
-                                        (uint32_t)strtoul(options->block_sizes.values[size], NULL, 10)};
+            struct index_choice choice = {options->schemes.values[scheme],
+                                          (uint32_t)strtoul(options->block_sizes.values[size], NULL, 10)};
             measure_index(run, &choice);
         }
     }
@@ -392,7 +393,7 @@ int main(int argc, char **argv) {
     add_defaults(&options);
     options.instructions = find_instructions(options.instructions);
 
-    atexit(idx_remove);
+    atexit(remove_index);
     struct run run = {.options = &options};
     if (options.fingerprints != NULL)
         options.count = read_data(&run.data, options.fingerprints, options.queries, options.k);

@@ -1,5 +1,6 @@
 /* minhash.c: MinHash signatures (Broder 1997), a mixer with a constant of its own for each permutation. */
 #include "bench/minhash.h"
+#include "bench/random.h"
 
 void make_minhash(const struct text *text, uint64_t signature[MINHASH_PERMUTATIONS]) {
     uint64_t state = 1;

@@ -3,6 +3,7 @@
 #include "bench/edits.h"
 #include "bench/memory.h"
 #include "bench/minhash.h"
+#include "bench/random.h"
 #include "bench/texts.h"
 #include "bench/truth.h"
 

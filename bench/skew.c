@@ -3,6 +3,7 @@
 #include "bench/clock.h"
 #include "bench/data.h"
 #include "bench/memory.h"
+#include "bench/random.h"
 
 #include <ftw.h>
 #include <idx.h>
@@ -48,33 +49,28 @@ static void try(enum idx_status status, const struct idx_error *error) {
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
-static uint64_t next_random(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
+static uint64_t draw(void) { return next_xorshift(&random_state); }
 
 static size_t make_uniform(uint64_t *fingerprints) {
-    for (size_t i = 0; i < COUNT; i++) fingerprints[i] = next_random();
+    for (size_t i = 0; i < COUNT; i++) fingerprints[i] = draw();
     return COUNT;
 }
 
 /* All have the same 16 bits in front. */
 static size_t make_prefix(uint64_t *fingerprints) {
-    for (size_t i = 0; i < COUNT; i++) fingerprints[i] = next_random() >> 16 | UINT64_C(0xabcd) << 48;
+    for (size_t i = 0; i < COUNT; i++) fingerprints[i] = draw() >> 16 | UINT64_C(0xabcd) << 48;
     return COUNT;
 }
 
 /* Every third bit is 0. */
 static size_t make_dead(uint64_t *fingerprints) {
-    for (size_t i = 0; i < COUNT; i++) fingerprints[i] = next_random() & UINT64_C(0xdb6db6db6db6db6d);
+    for (size_t i = 0; i < COUNT; i++) fingerprints[i] = draw() & UINT64_C(0xdb6db6db6db6db6d);
     return COUNT;
 }
 
 /* One value and all within 3 bits of it, 43,745, among random ones. */
 static size_t make_ball(uint64_t *fingerprints) {
-    uint64_t centre = next_random();
+    uint64_t centre = draw();
     size_t count = 0;
     fingerprints[count++] = centre;
     for (unsigned a = 0; a < 64; a++) {
@@ -85,7 +81,7 @@ static size_t make_ball(uint64_t *fingerprints) {
                 fingerprints[count++] = centre ^ UINT64_C(1) << a ^ UINT64_C(1) << b ^ UINT64_C(1) << c;
         }
     }
-    while (count < COUNT) fingerprints[count++] = next_random();
+    while (count < COUNT) fingerprints[count++] = draw();
     return count;
 }
 
@@ -123,8 +119,8 @@ static void edit(char *text, size_t length, unsigned every) {
     for (size_t i = 0; i < length; i++) {
         bool is_letter = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z');
         bool begins = is_letter && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '\n');
-        if (begins) replaces = next_random() % every == 0;
-        if (is_letter && replaces) text[i] = (char)('a' + next_random() % 26);
+        if (begins) replaces = draw() % every == 0;
+        if (is_letter && replaces) text[i] = (char)('a' + draw() % 26);
     }
 }
 
@@ -138,7 +134,7 @@ static size_t make_texts(uint64_t *fingerprints) {
         char text[TEXT_BYTES];
         size_t which = count % text_count;
         memcpy(text, texts[which], lengths[which]);
-        if (count >= text_count) edit(text, lengths[which], 20 + (unsigned)(next_random() % 480));
+        if (count >= text_count) edit(text, lengths[which], 20 + (unsigned)(draw() % 480));
         try(idx_text_fingerprint(recipe, text, lengths[which], 64, &fingerprints[count], NULL, &error), &error);
     }
     idx_text_close(recipe);
@@ -267,8 +263,8 @@ static void measure_set(const struct set *set, uint64_t *fingerprints, uint64_t 
         if (i == 0 || sorted[i] != sorted[count - 1]) sorted[count++] = sorted[i];
     }
     for (size_t i = 0; i < QUERIES; i++) {
-        queries[i] = sorted[next_random() % count];
-        for (unsigned flips = next_random() % 5; flips > 0; flips--) queries[i] ^= UINT64_C(1) << next_random() % 64;
+        queries[i] = sorted[draw() % count];
+        for (unsigned flips = draw() % 5; flips > 0; flips--) queries[i] ^= UINT64_C(1) << draw() % 64;
     }
     measure_schemes(set->name, sorted, count, queries);
 }

@@ -2,20 +2,12 @@
 #include "bench/texts.h"
 
 #include "bench/memory.h"
+#include "bench/random.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* SplitMix64's. */
-uint64_t mix(uint64_t value) {
-    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-    value = (value ^ value >> 27) * 0x94d049bb133111eb;
-    return value ^ value >> 31;
-}
-
-uint64_t next_random(uint64_t *state) { return mix(*state += 0x9e3779b97f4a7c15); }
 
 /* ---- Words ---- */
 

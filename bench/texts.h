@@ -34,9 +34,4 @@ size_t read_texts(const char *folder, struct text **texts);
 /* Finds the words in text->bytes; the caller frees text->words. */
 void find_words(struct text *text);
 
-uint64_t mix(uint64_t value);
-
-/* The next number of a sequence that the seed in *state determines. */
-uint64_t next_random(uint64_t *state);
-
 #endif

@@ -1,4 +1,4 @@
-/* block.c: writes blocks, and reads what they begin with (SPEC.md, chapter 7). */
+/* block.c: writes blocks, and reads their anchors and lists of chains (SPEC.md, chapter 7). */
 #include "format/block.h"
 
 #include "format/processor.h"
@@ -286,7 +286,7 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
             decoder->lengths[next] = class->length;
             decoder->tails[next] = class->tail;
             decoder->leads[next] = (uint64_t) class->leads << class->tail;
-            decoder->lead_tails[next] = (uint8_t)(class->tail + (class->leads ? IDXF_LEADS : 0));
+            decoder->lead_tails[next] = (uint8_t)(class->tail + (class->leads ? 0 : IDXF_NO_LEAD));
         }
     }
 }

@@ -1,5 +1,6 @@
-/* block.h: blocks, the unit of a table that is read alone (SPEC.md, chapter 7). A block holds its last fingerprint, the
- * key, or so many of its low bits that memory has the rest; and one chain or several of differences below it. */
+/* block.h: blocks, the smallest part of a table that can be decoded alone (SPEC.md, chapter 7). A block holds its key,
+ * which is its last fingerprint, or the low bits of the key if memory has the others. Then follow one or several chains
+ * of differences below the key. */
 #ifndef IDX_FORMAT_BLOCK_H
 #define IDX_FORMAT_BLOCK_H
 
@@ -11,9 +12,9 @@
 #include "format/code.h"
 #include "format/fault.h"
 
-/* Fingerprints here are permuted and left-aligned, but where it says that they are numbers of `bits` bits. */
+/* Fingerprints are permuted and left-aligned here, unless a comment says that they are numbers of `bits` bits. */
 
-/* Chains of a block of so many bytes, at most. */
+/* The most chains of a block of this size, in bytes. */
 static inline unsigned idxf_block_chains(uint32_t block_size) {
     return block_size < 1024 ? 1 : block_size < 4096 ? 2 : IDXF_MAX_CHAINS;
 }
@@ -26,20 +27,22 @@ struct idxf_block_form {
     bool long_codes; /* blocks of the least size may have more than IDXF_MAX_CODES_BITS bits of codes */
 };
 
-/* The anchor's bits with which blocks take the least room, for so many fingerprints, spread evenly. */
+/* The number of anchor bits with which blocks of uniform fingerprints are smallest. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size);
 
-/* Whether blocks of the least size would have about so many bits of codes, or more, if they may. */
+/* Whether blocks have the least size, and the codes of a full block would have more than IDXF_MAX_CODES_BITS bits on
+ * average. */
 bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts);
 
 /* ---- Encoding ---- */
 
 struct idxf_encoder {
     struct idxf_block_form form;
-    uint64_t before;                         /* the key of the block before, a number of `bits` bits */
-    struct idxf_class of[IDXF_MAX_BITS + 1]; /* the class of differences of so many bits */
-    uint32_t costs[IDXF_MAX_BITS + 1];       /* bits of code and tail, and 2^18 times those of the code */
-    /* Of a block being chosen: its numbers, and what the differences up to each one cost. */
+    uint64_t before;                         /* the key of the previous block, a number of `bits` bits */
+    struct idxf_class of[IDXF_MAX_BITS + 1]; /* by the bits of a difference: its class */
+    uint32_t costs[IDXF_MAX_BITS + 1];       /* by the bits of a difference: bits of code and tail, and 2^18 times those
+                                                of the code */
+    /* Of the block that is being filled: its numbers, and the cost of the differences up to each one. */
     uint64_t numbers[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
     uint32_t totals[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
 };
@@ -47,8 +50,8 @@ struct idxf_encoder {
 /* The code must be valid for the bits (idxf_code_check). Blocks are then encoded in the table's order. */
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form);
 
-/* Encodes as many of the `count` (1 or more) strictly ascending fingerprints as fit into `block`, block_size bytes, and
- * returns their number. */
+/* Encodes as many of the `count` (1 or more) strictly ascending fingerprints as fit into `block`, of block_size bytes.
+ * Returns their number. */
 size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block);
 
 /* ---- Decoding ---- */
@@ -59,29 +62,28 @@ struct idxf_decoder {
     const struct idxf_way *way; /* the fastest for this processor */
     unsigned bits, anchor_bits;
     uint32_t block_size;
-    unsigned chains;        /* of a block, at most */
-    unsigned position_bits; /* of where a chain begins */
-    bool is_small;          /* all codes of a block are in IDXF_MAX_CODES_BITS bits */
-    /* For each value of the next bits, what the code is that they begin with: bits of it, and of its tail, and the
-     * leading 1 above that, or 0. */
+    unsigned chains;        /* the most of a block */
+    unsigned position_bits; /* bits of the place where a chain begins */
+    bool is_small;          /* the codes of a block have at most IDXF_MAX_CODES_BITS bits in all */
+    /* For each value of the next bits, the code that they begin with: its length, the length of its tail, and the
+     * leading 1 above the tail, or 0. */
     uint8_t lengths[IDXF_CLASSES], tails[IDXF_CLASSES];
     uint64_t leads[IDXF_CLASSES];
-    uint8_t lead_tails[IDXF_CLASSES]; /* the tail's bits, and 64 where there is a leading 1 */
+    uint8_t lead_tails[IDXF_CLASSES]; /* the tail's bits, and 64 where there is no leading 1 */
 };
-#define IDXF_LEADS 64
+#define IDXF_NO_LEAD 64
 
 /* The code must be valid for the bits (idxf_code_check). */
 void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_form *form);
 
-/* What a block begins with: its key, a number of `bits` bits, and the bit behind the anchor. */
+/* The anchor of a block: the key, a number of `bits` bits, and the first bit after the anchor. */
 struct idxf_anchor {
     uint64_t key;
     unsigned end;
 };
 
-/* Reads the anchor of a block. `above` is a number of `bits` bits that is not below the key of the block before and not
- * above this one's: the directory gives one. A key below it is a fault, IDXF_FAULT_ORDER, to be looked for by the
- * caller. */
+/* Reads the anchor of a block. `above` is a number of `bits` bits from the key of the previous block to the key of this
+ * one; the directory gives one. A key below it is a fault, IDXF_FAULT_ORDER, for which the caller must check. */
 static inline struct idxf_anchor idxf_block_anchor(const struct idxf_decoder *decoder, const uint8_t *block,
                                                    uint64_t above) {
     uint64_t head = idxf_load64(block);
@@ -93,7 +95,7 @@ static inline struct idxf_anchor idxf_block_anchor(const struct idxf_decoder *de
     return (struct idxf_anchor){above + distance, decoder->anchor_bits + 1};
 }
 
-/* Differences one after the other, from a fingerprint downwards: bits from `begin` to `end` of a block. */
+/* A chain of differences, from a fingerprint downwards: the bits from `begin` to `end` of a block. */
 struct idxf_chain {
     uint64_t key;   /* its last fingerprint, a number of `bits` bits */
     uint64_t floor; /* no fingerprint of it is below */
@@ -101,81 +103,82 @@ struct idxf_chain {
     uint32_t begin, end;
 };
 
-/* What is known of a block before it is read, in numbers of `bits` bits: what idxf_block_anchor takes; and that all its
- * fingerprints are at least `floor`, 0 where nothing is known. A floor above `above` allows no block at all. */
+/* What is known about a block before it is read, in numbers of `bits` bits: `above` as for idxf_block_anchor, and
+ * `floor`, which none of its fingerprints is below (0: unknown). No block is valid with a floor above `above`. */
 struct idxf_bounds {
     uint64_t above, floor;
 };
 
-/* Lists the chains of a block, the lowest first. Returns their number; 0 where they are faulty (IDXF_FAULT_OVERRUN, or
- * IDXF_FAULT_ORDER: *fault). */
+/* Lists the chains of a block, the lowest first. Returns their number, or 0 if they are faulty; then *fault is
+ * IDXF_FAULT_OVERRUN or IDXF_FAULT_ORDER. */
 unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                 struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault);
 
-/* Whether all that a list of chains says behind `count` of them is 0. */
+/* Whether the entries of a list of chains after the first `count` chains are all 0. */
 bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count);
 
-/* Blocks that are decoded side by side, and the room that their fingerprints take, at most: each block has one more
- * where it is faulty, and some words behind the last may be written, too. */
+/* How many blocks are decoded side by side, and the room that their fingerprints need at most. A faulty block may have
+ * one fingerprint more, and some words after the last one may be overwritten. */
 #define IDXF_LANES 8
 #define IDXF_DECODED_ROOM (IDXF_LANES * (IDXF_MAX_BLOCK_FINGERPRINTS + 1) + IDXF_LANES)
 
 static inline unsigned idxf_blocks_at_once(const struct idxf_decoder *decoder) { return IDXF_LANES / decoder->chains; }
 
-/* The room that these take; the smallest blocks hold a key and a difference for each bit of their codes at most. */
+/* The room that these need. The smallest blocks have at most a key, and a difference for each bit of their codes. */
 static inline size_t idxf_decoded_room(const struct idxf_decoder *decoder) {
     return decoder->is_small ? IDXF_LANES * (IDXF_MAX_CODES_BITS + 3) : IDXF_DECODED_ROOM;
 }
 
-/* Decodes `count` blocks, up to idxf_blocks_at_once, which stand one after the other, into idxf_decoded_room. `*bounds`
- * are those of the first of them, and become those of the block behind the last. Returns the number of fingerprints,
- * which ascend. Where block number *faulty, from 0, is faulty, *fault says why; those of the blocks before it are
- * given. */
+/* Decodes `count` consecutive blocks, up to idxf_blocks_at_once, into `fingerprints`, which has room for
+ * idxf_decoded_room. `*bounds` are the bounds of the first block, and become those of the block after the last. Returns
+ * the number of fingerprints, which ascend. If block number *faulty, from 0, is faulty, *fault says why, and only the
+ * blocks before it are decoded. */
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault);
 
-/* What only a verifier looks for: bits that belong to nothing and are not 0. The block has been decoded. */
+/* A check for verifiers: whether all unused bits are 0. The block must have been decoded. */
 enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, const uint8_t *block,
                                          struct idxf_bounds bounds);
 
 /* ---- Searching ---- */
 
-/* Chains that are searched side by side, by decoders of one code. `low`, `high` (not below it) and `query` are numbers
- * of `bits` bits, as keys are. */
+/* Chains that are searched side by side, by decoders with the same code. `low`, `high` (not below it) and `query` are
+ * numbers of `bits` bits, as keys are. */
 struct idxf_lanes {
     const uint8_t *blocks[IDXF_LANES];
     uint64_t keys[IDXF_LANES], begins[IDXF_LANES], ends[IDXF_LANES];
     uint64_t low[IDXF_LANES], high[IDXF_LANES], queries[IDXF_LANES];
 };
 
-/* What was found: a lane, and a number of `bits` bits. */
+/* What a search found: for each hit its lane, and a number of `bits` bits. */
 struct idxf_hits {
     size_t count;
     uint64_t fingerprints[IDXF_DECODED_ROOM + IDXF_LANES];
     uint8_t lanes[IDXF_DECODED_ROOM + IDXF_LANES];
 };
 
-/* One way to decode: portable, or with instructions that some processors have. */
+/* An implementation of decoding: portable, or with instructions that only some processors have. */
 struct idxf_way {
     const char *name;
     void (*search)(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                    unsigned distance, struct idxf_hits *hits);
-    /* Decodes up to IDXF_LANES chains, in order. Sets the number of fingerprints of each, at most one more than a block
-     * may have; 0 where one is below its floor. */
+    /* Decodes up to IDXF_LANES chains, in order. Sets the number of fingerprints of each chain, at most one more than a
+     * block may have, or 0 if one of them is below the chain's floor. */
     void (*decode)(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
                    uint64_t *fingerprints, size_t counts[IDXF_LANES]);
 };
 
 /* Finds the fingerprints from `low` to `high` that differ from `query` in at most `distance` bits, in the first `count`
- * lanes, 1 to IDXF_LANES; within a lane the greatest first. Nothing but the blocks is ever read, whatever they hold. */
+ * lanes, 1 to IDXF_LANES; within a lane the greatest first. Never reads anything but the blocks, whatever their bytes
+ * are. */
 static inline void idxf_search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                                unsigned distance, struct idxf_hits *hits) {
     hits->count = 0;
     decoder->way->search(decoder, lanes, count, distance, hits);
 }
 
-/* The ways that this processor has, the fastest last; returns their number. For tests and benchmarks, which set
- * decoder->way. */
+/* Lists the implementations that this processor can run, the fastest last, and returns their number. For tests and
+ * benchmarks, which set decoder->way. */
 #define IDXF_MAX_WAYS 3
 size_t idxf_decoder_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]);
 

@@ -1,5 +1,5 @@
 /* bytes.h: little-endian integers in bytes, and bit fields in bit streams (SPEC.md, chapter 1). Bit i of a stream is
- * bit i mod 8 of byte i div 8, the least significant first. */
+ * bit i mod 8 of byte i div 8; bit 0 is the least significant. */
 #ifndef IDX_FORMAT_BYTES_H
 #define IDX_FORMAT_BYTES_H
 
@@ -40,6 +40,9 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
 }
 
 static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
+
+/* The first `count` bits, 0 to 63, of a left-aligned value. */
+static inline uint64_t idxf_first_bits(uint64_t value, unsigned count) { return value >> 1 >> (63 - count); }
 
 /* Of a number; 0 for 0. */
 static inline unsigned idxf_bit_length(uint64_t number) {

@@ -1,4 +1,5 @@
-/* code.c: the choice of classes, code lengths by package-merge (Larmore and Hirschberg, JACM 1990), canonical codes. */
+/* code.c: chooses the classes, finds the code lengths by package-merge (Larmore and Hirschberg, JACM 1990), and assigns
+ * canonical codes. */
 #include "format/code.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* code.h: the position code (SPEC.md, chapter 6): differences fall into classes by the position of their leading 1, and
- * a length-limited canonical Huffman code names the class. */
+/* code.h: the position code (SPEC.md, chapter 6). The position of a difference's leading 1 determines its class, and a
+ * length-limited canonical Huffman code identifies the class. */
 #ifndef IDX_FORMAT_CODE_H
 #define IDX_FORMAT_CODE_H
 
@@ -9,43 +9,43 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* Room for the classes of a code: one for each value of its longest codes. */
+/* The most classes of a code: one for each value of the longest codes. */
 #define IDXF_CLASSES (1u << IDXF_MAX_CODE_LENGTH)
 
-/* A code, as a table's header has it. Class 0 has the differences below 2^near_bits, class c those with
- * near_bits + c - 1 bits behind their leading 1, the last class any. */
+/* A code, as in a table's header. Class 0 has the differences below 2^near_bits, class c those with near_bits + c - 1
+ * bits after their leading 1, and the last class may have any. */
 struct idxf_code {
     uint8_t near_bits;
-    uint8_t lengths[IDXF_CLASSES]; /* 0 behind the last class */
+    uint8_t lengths[IDXF_CLASSES]; /* 0 after the last class */
 };
 
-/* Differences by the number of their bits, 1 to 64; of [0] there are none. */
+/* How many differences there are of each number of bits, 1 to 64; [0] is 0. */
 struct idxf_difference_counts {
     uint64_t of[IDXF_MAX_BITS + 1];
 };
 
-/* Counts the differences between ascending, left-aligned fingerprints of `bits` bits, of `previous` and the first of
- * them, too. */
+/* Counts the differences of consecutive fingerprints, which ascend, are left-aligned and have `bits` bits, and of
+ * `previous` and the first of them. */
 void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
                             size_t count, unsigned bits);
 
-/* The code with which differences like these, of fingerprints of `bits` bits, take the fewest bits. It encodes all
- * others, too. */
+/* The code with which differences like these, of fingerprints of `bits` bits, take the fewest bits. It can encode all
+ * other differences as well. */
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits);
 
-/* The bits that differences take in a valid code, those of differences that have no code left out. */
+/* The bits that differences take in a valid code, without differences that have no code. */
 struct idxf_code_cost {
     uint64_t codes, tails;
 };
 struct idxf_code_cost idxf_code_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
                                      unsigned bits);
 
-/* IDXF_FAULT_CODE unless it is a code for fingerprints of `bits` bits. */
+/* Returns IDXF_FAULT_CODE unless this is a valid code for fingerprints of `bits` bits. */
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits);
 
 /* How a class is written. */
 struct idxf_class {
-    uint8_t code;   /* as it stands in the bit stream: its first bit is bit 0 */
+    uint8_t code;   /* as in the bit stream: its first bit is bit 0 */
     uint8_t length; /* bits of it */
     uint8_t tail;   /* bits of the tail */
     uint8_t leads;  /* 1 where the difference has a leading 1 above its tail */

@@ -1,4 +1,4 @@
-/* directory.c: writes the lines of a directory, and its lists; finds blocks by them. */
+/* directory.c: writes the lines and lists of a directory, and finds blocks by them. */
 #include "format/directory.h"
 
 #include "format/processor.h"

@@ -1,7 +1,7 @@
-/* directory.h: the directory of a table, which has in memory as many leading bits of each block's key, its last
- * fingerprint, as tell which block a permuted fingerprint falls into (SPEC.md, chapter 5): lines of one cache line
- * each, with a cell for each part of the values, set where a key falls; behind them, lists of the keys that share
- * cells. */
+/* directory.h: the directory of a table (SPEC.md, chapter 5). It holds in memory as many leading bits of the blocks'
+ * keys as are needed to find the block of a permuted fingerprint; a key is a block's last fingerprint. A directory line
+ * is one cache line. It has a cell for each part of an interval of values, and a cell is set if a key falls into it.
+ * After the lines follow lists of the keys that would share cells. */
 #ifndef IDX_FORMAT_DIRECTORY_H
 #define IDX_FORMAT_DIRECTORY_H
 
@@ -13,14 +13,14 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* The lines that a directory of so many blocks has. */
+/* The number of lines of a directory of `blocks` blocks. */
 static inline uint64_t idxf_directory_lines(uint64_t blocks) {
     return (blocks + IDXF_LINE_BLOCKS - 1) / IDXF_LINE_BLOCKS;
 }
 
 __extension__ typedef unsigned __int128 idxf_uint128;
 
-/* Where a permuted, left-aligned fingerprint falls: its line, and which part of that, in 2^-64. */
+/* Where a permuted, left-aligned fingerprint falls: its line, and the fraction of the line, in units of 2^-64. */
 struct idxf_place {
     uint64_t line, part;
 };
@@ -30,19 +30,19 @@ static inline struct idxf_place idxf_find_place(uint64_t fingerprint, uint64_t l
     return (struct idxf_place){(uint64_t)(place >> 64), (uint64_t)place};
 }
 
-/* The leading `bits` bits, 0 to 64, of a part. */
+/* The leading `bits` bits, 0 to 64, of a fraction. */
 static inline uint64_t idxf_leading(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
 
 /* ---- Writing ---- */
 
 #define IDXF_LINE_WORDS (IDXF_LINE_CELLS / 64)
 
-/* A directory being made, line by line, from ascending keys as they come. */
+/* A directory that is being written, line by line, from ascending keys. */
 struct idxf_directory_writer {
-    uint64_t lines, line;  /* all; and the one at hand, `lines` after the last */
-    uint64_t first, count; /* keys before this line, and in it */
-    uint64_t previous;     /* the part of the last key of the line */
-    uint64_t closest;      /* the least distance between parts of two keys of the line, XORed */
+    uint64_t lines, line;  /* all, and the current one, which is `lines` after the last */
+    uint64_t first, count; /* keys before the current line, and in it */
+    uint64_t previous;     /* the fraction of the last key of the line */
+    uint64_t closest;      /* the least XOR of the fractions of two keys of the line */
     uint64_t list_bytes;   /* of the lists of the lines before */
     bool is_crowded;
     uint64_t words[IDXF_LINE_WORDS];
@@ -50,16 +50,16 @@ struct idxf_directory_writer {
 
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines);
 
-/* Adds a key to the line at hand. False where it falls into a later one: take this line first. */
+/* Adds a key to the current line. Returns false if the key falls into a later line: take this line first. */
 bool idxf_directory_add(struct idxf_directory_writer *writer, uint64_t key);
 
-/* Gives the line at hand, and goes to the next one. */
+/* Takes the current line, and goes to the next one. */
 void idxf_directory_take(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]);
 
-/* The list of a line: the leading bits of the parts of its keys, one key after the other. */
+/* The list of a line: the leading bits of the fractions of its keys, key by key. */
 struct idxf_list {
     uint64_t at;    /* byte of the lists */
-    uint32_t count; /* of keys; 0 where the line has cells */
+    uint32_t count; /* keys; 0 if the line has cells */
     unsigned width; /* bits of each */
 };
 
@@ -77,10 +77,10 @@ void idxf_list_put(const struct idxf_list *list, uint64_t i, uint64_t part, uint
 
 static inline uint32_t idxf_line_first(const uint8_t *bytes) { return idxf_load32(bytes); }
 
-/* The list of a line, of which nothing is checked. */
+/* The list of a line, unchecked. */
 struct idxf_list idxf_line_list(const uint8_t *bytes);
 
-/* 0 where the line has cells. */
+/* 0 if the line has cells. */
 static inline uint32_t idxf_line_listed(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
 
 /* A directory in memory. */
@@ -96,17 +96,17 @@ struct idxf_directory {
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
                          uint64_t list_bytes, size_t lists_room, uint64_t blocks);
 
-/* Where a search begins. */
+/* Where the search for a fingerprint begins. */
 struct idxf_start {
-    uint64_t block; /* all blocks before it have keys below the fingerprint; the number of blocks where all have */
-    uint64_t above; /* left-aligned; not below the key of the block before, and not above this one's: see block.h */
+    uint64_t block; /* all blocks before it have keys below the fingerprint; the number of blocks if all blocks have */
+    uint64_t above; /* left-aligned; from the key of the previous block to the key of this one: see block.h */
 };
 
-/* For a line that has a list. False where the directory is damaged. */
+/* For a line with a list. Returns false if the directory is damaged. */
 bool idxf_list_find(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start);
 
-/* Finds where to begin the search for a permuted, left-aligned fingerprint and those above. False where the directory
- * is damaged. */
+/* Finds where to begin the search for a permuted, left-aligned fingerprint and those above it. Returns false if the
+ * directory is damaged. */
 static inline bool idxf_directory_find(const struct idxf_directory *directory, uint64_t fingerprint,
                                        struct idxf_start *start) {
     struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
@@ -119,11 +119,11 @@ static inline bool idxf_directory_find(const struct idxf_directory *directory, u
     return start->block <= directory->blocks;
 }
 
-/* Finds where the key of a block lies: sets start->above for it. False where the directory is damaged. */
+/* Finds the cell of a block's key, and sets start->above for it. Returns false if the directory is damaged. */
 bool idxf_directory_locate(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start);
 
-/* The ways that this processor has to count the cells before `cell` that hold keys, the fastest last; returns their
- * number. */
+/* Lists the functions that this processor can run to count the cells before `cell` that hold keys, the fastest last,
+ * and returns their number. */
 typedef unsigned (*idxf_rank)(const uint8_t *bytes, unsigned cell);
 #define IDXF_MAX_RANKS 3
 size_t idxf_line_ranks(idxf_rank ranks[IDXF_MAX_RANKS]);

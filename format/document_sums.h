@@ -1,4 +1,4 @@
-/* document_sums.h: docs.sum, the length of a segment's docs.mdb and the checksums of its pages (SPEC.md, chapter 8). */
+/* document_sums.h: docs.sum: the length of a segment's docs.mdb and the checksums of its pages (SPEC.md, chapter 8). */
 #ifndef IDX_FORMAT_DOCUMENT_SUMS_H
 #define IDX_FORMAT_DOCUMENT_SUMS_H
 

@@ -1,5 +1,5 @@
-/* fault.h: the ways in which bytes can break a rule of SPEC.md. Each has the name that SPEC.md and the conformance
- * vectors use, and a sentence. */
+/* fault.h: faults, the ways in which bytes can break a rule of SPEC.md. Each fault has a name, which SPEC.md and the
+ * conformance vectors use, and a sentence. */
 #ifndef IDX_FORMAT_FAULT_H
 #define IDX_FORMAT_FAULT_H
 

@@ -1,5 +1,5 @@
 /* group.c: encodes and decodes groups of documents (SPEC.md, chapter 8): a header, the fingerprints as differences from
- * the first one in Elias-Fano form, the values as differences from the least of them. */
+ * the first one in Elias-Fano form, and the values as differences from the smallest one. */
 #include "format/group.h"
 
 #include <stdbool.h>
@@ -150,7 +150,7 @@ enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, 
     return IDXF_OK;
 }
 
-/* 64 high parts, from a byte on; bits behind the values' beginning, which stand for nothing, may be set. */
+/* 64 high parts, from a byte on. Bits after the beginning of the values, which have no meaning here, may be set. */
 IDXF_INLINE uint64_t get_highs(const struct idxf_group *group, size_t byte) {
     return idxf_peek_bits(group->bytes, group->size, byte * 8);
 }

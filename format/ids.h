@@ -1,5 +1,5 @@
-/* ids.h: groups of text IDs, those of documents numbered one after the other (SPEC.md, chapter 8). Each ID stands as
- * what it shares with the one before, and for the rest as bytes of its own and pieces of the map's dictionary. */
+/* ids.h: groups of text IDs, of consecutive document numbers (SPEC.md, chapter 8). Each ID is stored as the number of
+ * bytes that it shares with the ID before, then bytes of its own and pieces of the map's dictionary. */
 #ifndef IDX_FORMAT_IDS_H
 #define IDX_FORMAT_IDS_H
 
@@ -9,15 +9,15 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* Before the first ID: their number. */
+/* Bytes before the first ID: the number of IDs. */
 #define IDXF_IDS_HEADER_BYTES 2
 
-/* The bytes that an ID of `length` takes, at most. */
+/* The most bytes that an ID of `length` bytes needs in a group. */
 static inline size_t idxf_ids_most(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */
 
-/* Where the pieces of a dictionary stand, by the hash of their first bytes. Positions are kept plus 1, 0 being none. */
+/* The places of pieces in a dictionary, by the hash of their first bytes. Places are stored plus 1; 0 is none. */
 #define IDXF_PIECE_HASH_BITS 15
 struct idxf_pieces {
     const uint8_t *dictionary; /* stays the caller's */
@@ -31,13 +31,13 @@ void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, siz
 /* Writes the header of a group of `count` IDs (1 to IDXF_MAX_IDS). */
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
 
-/* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes behind an ID of those of `before` (none: the first of its group).
- * Writes up to idxf_ids_most bytes, and returns how many. */
+/* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes that follows the ID `before` (empty for the first ID of its
+ * group). Writes up to idxf_ids_most bytes, and returns how many. */
 size_t idxf_ids_put(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
                     size_t length, uint8_t *bytes);
 
-/* Writes what stands before the bytes of an ID of any length that is the first of its group and makes no use of the
- * dictionary; nothing follows them. Returns how many bytes. */
+/* Writes what precedes the bytes of an ID that is the first of its group and does not use the dictionary; the ID may
+ * have any length. Nothing follows its bytes. Returns how many bytes it wrote. */
 #define IDXF_PLAIN_BYTES 7
 size_t idxf_ids_put_plain(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
 
@@ -49,7 +49,7 @@ struct idxf_ids {
     size_t dictionary_size;
     size_t count;  /* of its IDs */
     size_t left;   /* of them, still to come */
-    size_t length; /* of the ID given last, bytes */
+    size_t length; /* of the ID that was decoded last, bytes */
 };
 
 /* Begins with a group of `size` bytes, whatever they are, and the map's dictionary. */
@@ -59,8 +59,8 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
 /* The room that an ID of a group of `size` bytes needs. */
 static inline size_t idxf_ids_room(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
 
-/* Decodes the next ID, of those left, into `id`, which holds the one before and has idxf_ids_room bytes; sets
- * ids->length. After the last one, nothing may be left. */
+/* Decodes the next ID, if one is left, into `id`, which has the previous ID and room for idxf_ids_room bytes. Sets
+ * ids->length. No bytes may be left after the last ID. */
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id);
 
 #endif

@@ -1,4 +1,5 @@
-/* limits.h: every number that SPEC.md, chapter 2, fixes, once. A test compares it with SPEC.md and with idx.h. */
+/* limits.h: every number that SPEC.md fixes in chapter 2, once. A test compares this file with SPEC.md and with
+ * idx.h. */
 #ifndef IDX_FORMAT_LIMITS_H
 #define IDX_FORMAT_LIMITS_H
 
@@ -31,11 +32,12 @@
 #define IDXF_MAX_LOW_BITS 56
 #define IDXF_MAX_GROUP_BYTES 4096
 #define IDXF_MAX_IDS 65535
-#define IDXF_MAX_ID_BYTES 4294967294
+#define IDXF_MAX_ID_BYTES 16777215
 #define IDXF_MAX_PIECED_BYTES 65535
 #define IDXF_MAX_DICTIONARY_BYTES 65535
-#define IDXF_RECORD_HEADER_BYTES 17
-#define IDXF_MAX_RECORD_ID_BYTES 16777215
+#define IDXF_LOG_FRAMES 12288
+#define IDXF_RECORD_HEADER_BYTES 13
+#define IDXF_MAX_RECORD_ID_BYTES IDXF_MAX_ID_BYTES
 #define IDXF_MAX_SEQUENCE 18446744073709551614u
 
 #endif

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the conformance vectors of idx: the files in vectors/valid and vectors/invalid, and vectors/vectors.tsv.
 
-A second writer of the format, written from SPEC.md alone, so that the C code is not tested with what it wrote itself.
-Each run makes the same files. Wants Python 3.9 and the module xxhash (Debian: python3-xxhash).
+A second writer of the format, written from SPEC.md alone, so that the C code is not tested with files that it wrote.
+Each run makes the same files. Needs Python 3.9 and the module xxhash (Debian: python3-xxhash).
 
     make_vectors.py
 """
@@ -442,13 +442,13 @@ def patched(data, offset, new):
 # Chapter 4: the manifest
 
 def manifest_lines(uuids, bits=16, k=3, id_type="text", by_id="no", recipe="simhash, words", title="2:1:1",
-                   tables=((0xff00, 1), (0x00ff, 1)), segments=(("000001", 10, 12),), sequence=0):
+                   tables=((0xff00, 1), (0x00ff, 1)), segments=(("000001", 10, 12),), sequence=0, log=None):
     """The lines of a manifest, without the checksum's."""
     return [f"idx-index {VERSION}", f"uuid {uuid_text(uuids.uuid())}", f"bits {bits}", f"k {k}", f"id-type {id_type}",
             f"by-id {by_id}",
             "recipe" if recipe is None else f"recipe {recipe}", f"scheme {title}",
             *(f"table {as_text(mask, bits)} {radius}" for mask, radius in tables),
-            f"sequence {sequence}",
+            f"sequence {sequence}", *([f"log {uuid_text(uuids.uuid())} {log[0]} {log[1]}"] if log else []),
             *(f"segment {number} {uuid_text(uuids.uuid())} {fingerprints} {documents} {removed[0] if removed else 0}"
               for number, fingerprints, documents, *removed in segments)]
 
@@ -529,19 +529,43 @@ def sums_header(data):
 ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT = 0, 1, 2
 
 
-def record_bytes(uuid, sequence, operation, fingerprint, own):
-    rest = struct.pack("<BQ", operation, fingerprint) + own
-    place = checksum(uuid + struct.pack("<Q", sequence))
-    return struct.pack("<Q", xxhash.xxh3_64_intdigest(rest, seed=place)) + rest
+def record_bytes(id_type, operation, fingerprint, own):
+    header = struct.pack("<QB", fingerprint, operation)
+    if id_type == "text" and operation < REMOVE_FINGERPRINT:
+        header += struct.pack("<I", len(own))
+    return header + own
+
+
+def seeded(data, seed):
+    return struct.pack("<Q", xxhash.xxh3_64_intdigest(data, seed=seed))
+
+
+def frame(chain, first, records, count=None):
+    """A frame of records, and its checksum."""
+    data = b"".join(records)
+    data = struct.pack("<QQQ", 32 + len(data), len(records) if count is None else count, first) + data
+    data += seeded(data, chain)
+    return data, struct.unpack("<Q", data[-8:])[0]
+
+
+def log_header(uuid, own, before, salt, first):
+    header = struct.pack("<8sII16s16s16sQQ", b"idxpendi", VERSION, 0, uuid, own, before, salt, first)
+    return header + struct.pack("<Q", checksum(header))
+
+
+def slot(chain, place):
+    data = struct.pack("<QQQ", *place)
+    return data + seeded(data, chain)
+
+
+def log_file(header, slots, frames):
+    """The file; slots are bytes, frames all that follows them."""
+    return header + bytes(4096 - 88) + b"".join(slot + bytes(4096 - len(slot)) for slot in slots) + frames
 
 
 def removed_data(uuid, id_type, removed):
     """The file of these removals, each a fingerprint, an operation and an ID, whatever their order."""
-    data = b""
-    for fingerprint, operation, own in removed:
-        data += struct.pack("<QB", fingerprint, operation)
-        data += struct.pack("<I", len(own)) if id_type == "text" and operation == REMOVE_DOCUMENT else b""
-        data += own
+    data = b"".join(record_bytes(id_type, operation, fingerprint, own) for fingerprint, operation, own in removed)
     return removed_whole(uuid, len(removed), data)
 
 
@@ -1798,6 +1822,20 @@ def manifests():
     added("cover-shared-bit", "cover", k=1, title="masks", tables=[(0xff80, 0), (0x00ff, 0)])
     added("cover-radius-of-one-less", "cover", bits=64, k=7, title="masks",
           tables=scheme(64, 4, 1, 1)[:-1] + scheme(64, 4, 1)[-1:])
+    added("log", log=(0, 0))
+    added("log-of-records", log=(5, 2**64 - 2), sequence=7)
+    added("log-first-above-sequence", "count", log=(8, 9), sequence=7)
+    added("log-last-below-first", "count", log=(5, 4), sequence=7)
+    added("log-last-2-64-less-one", "count", log=(5, 2**64 - 1), sequence=7)
+    added("log-last-2-64", "count", log=(5, 2**64), sequence=7)
+    added("log-first-leading-zero", "syntax", log=("05", 6), sequence=7)
+    added("log-last-negative", "syntax", log=(5, -1), sequence=7)
+    for name, line, fault in (("uuid", "log 00000000-0000-4000-8000-00000000000g 0 0", "uuid"),
+                              ("capital", "log 00000000-0000-4000-8000-00000000000A 0 0", "uuid"),
+                              ("field-less", "log 00000000-0000-4000-8000-000000000000 0", "syntax"),
+                              ("field-more", "log 00000000-0000-4000-8000-000000000000 0 0 0", "syntax"),
+                              ("alone", "log", "segment")):
+        changed(f"log-{name}", fault, "sequence", f"sequence 0\n{line}")
 
 
 def sums():
@@ -1842,19 +1880,21 @@ def sums():
 NAME = dict(enumerate(("add", "remove-document", "remove-fingerprint")))
 
 
+def rules_text(uuid, bits, id_type):
+    return f"uuid {uuid_text(uuid)}\nbits {bits}\nid-type {id_type}\n"
+
+
 def records():
-    """Records of pending.mdb."""
+    """Records, each by itself."""
     numbers = Numbers(8)
     uuid = numbers.uuid()
 
-    def add_record(name, fault="ok", id_type="text", bits=64, sequence=1, operation=ADD, fingerprint=None, own=b"",
-                   data=None):
+    def add_record(name, fault="ok", id_type="text", bits=64, operation=ADD, fingerprint=None, own=b"", data=None):
         fingerprint = numbers.bits(bits) if fingerprint is None else fingerprint
-        data = record_bytes(uuid, sequence, operation, fingerprint, own) if data is None else data
-        text = (f"uuid {uuid_text(uuid)}\nbits {bits}\nid-type {id_type}\nsequence {sequence}\n"
-                f"record {runs_of(data)}\n")
+        data = record_bytes(id_type, operation, fingerprint, own) if data is None else data
         listed = [f"{NAME[operation]} {fingerprint:x} {own.hex()}"] if fault == "ok" else None
-        add("record", f"record-{name}", text.encode(), fault, listed)
+        add("record", f"record-{name}", (rules_text(uuid, bits, id_type) + f"record {runs_of(data)}\n").encode(), fault,
+            listed)
 
     number = struct.pack("<Q", 10**18)
     add_record("text", own=b"http://example.org/")
@@ -1868,31 +1908,130 @@ def records():
     add_record("remove-document-u64", id_type="u64", own=number, operation=REMOVE_DOCUMENT)
     for id_type in ("text", "u64", "none"):
         add_record(f"remove-fingerprint-{id_type}", id_type=id_type, operation=REMOVE_FINGERPRINT)
-    add_record("sequence-2-64-less-one", sequence=2**64 - 1, own=b"last")
     for bits in (1, 12, 63):
         add_record(f"bits-{bits}", bits=bits, fingerprint=2**bits - 1, own=b"id")
         add_record(f"bits-{bits}-and-one", "bits", bits=bits, fingerprint=2**bits, own=b"id")
-    good = record_bytes(uuid, 7, ADD, 99, b"12345678")
-    add_record("empty", "size", data=b"")
-    add_record("16-bytes", "size", data=good[:16])
+    good = record_bytes("text", ADD, 99, b"12345678")
+    for size in (0, 8, 9, 12, 13, len(good) - 1):
+        add_record(f"cut-off-at-{size}", "overrun", data=good[:size])
+    add_record("byte-more", "size", data=good + b"\0")
     add_record("text-of-16777216-bytes", "size", own=b"x" * 16777216)
-    add_record("u64-of-7-bytes", "size", id_type="u64", own=number[:7])
+    add_record("text-of-2-32-less-one", "overrun", data=good[:9] + b"\xff" * 4 + good[13:])
+    add_record("u64-of-7-bytes", "overrun", id_type="u64", own=number[:7])
     add_record("u64-of-9-bytes", "size", id_type="u64", own=number + b"\0")
-    add_record("u64-of-no-bytes", "size", id_type="u64")
+    add_record("u64-of-no-bytes", "overrun", id_type="u64")
     add_record("none-with-id", "size", id_type="none", own=b"i")
     add_record("remove-fingerprint-with-id", "size", operation=REMOVE_FINGERPRINT, own=b"i")
     add_record("operation-3", "operation", operation=3)
     add_record("operation-255", "operation", operation=255)
     add_record("remove-document-of-none", "operation", id_type="none", operation=REMOVE_DOCUMENT)
     add_record("operation-before-bits", "operation", bits=12, fingerprint=2**12, operation=3)
-    add_record("bits-before-size", "bits", id_type="u64", bits=12, fingerprint=2**12)
-    add_record("of-another-number", "checksum", sequence=8, data=good)
-    add_record("of-another-index", "checksum", sequence=7, data=record_bytes(numbers.uuid(), 7, ADD, 99, b"12345678"))
-    for at in (0, 7, 8, 9, 16, 17, len(good) - 1):
-        add_record(f"checksum-{at}", "checksum", sequence=7, data=patched(good, at, 1))
-    add_record("cut-off", "checksum", sequence=7, data=good[:-1])
-    add_record("byte-more", "checksum", sequence=7, data=good + b"\0")
-    add_record("checksum-before-operation", "checksum", sequence=7, data=patched(good, 8, b"\x09"))
+    add_record("overrun-before-bits", "overrun", id_type="u64", bits=12, fingerprint=2**12)
+    add_record("bits-before-size", "bits", bits=12, fingerprint=2**12, own=b"x" * 16777216)
+
+
+def logs():
+    """Logs of pending records."""
+    numbers = Numbers(10)
+    uuid, own, before = numbers.uuid(), numbers.uuid(), numbers.uuid()
+    texts = [(ADD, 5, b"a"), (ADD, ALL_BITS, b""), (REMOVE_DOCUMENT, 5, b"a"), (REMOVE_FINGERPRINT, 7, b""),
+             (ADD, 6, b"http://example.org/")]
+
+    def add_log(name, data, fault="ok", id_type="text", bits=64, listed=()):
+        listed = [f"{NAME[operation]} {fingerprint:x} {name.hex()}" for operation, fingerprint, name in listed]
+        add("log", f"log-{name}", (rules_text(uuid, bits, id_type) + f"log {runs_of(data)}\n").encode(), fault,
+            listed if fault == "ok" else None)
+
+    def make(changes, id_type="text", first=0, salt=1, header=None):
+        """The header, the frames of records, and the places between them."""
+        header = header or log_header(uuid, own, before, salt, first)
+        chain, = struct.unpack("<Q", header[-8:])
+        frames, places = [], [(12288, first, chain)]
+        for records in changes:
+            at, last, chain = places[-1]
+            data, chain = frame(chain, last + 1, [record_bytes(id_type, *record) for record in records])
+            frames.append(data)
+            places.append((at + len(data), last + len(records), chain))
+        return header, frames, places
+
+    def whole(changes, known=None, tail=bytes(300), id_type="text", first=0):
+        header, frames, places = make(changes, id_type, first)
+        chain, known = places[0][2], places if known is None else known
+        return log_file(header, [slot(chain, known[-1]), slot(chain, known[-2]) if len(known) > 1 else b""],
+                        b"".join(frames) + tail)
+
+    two = [texts[:3], texts[3:]]
+    header, frames, places = make(two)
+    chain = places[0][2]
+    slots = [slot(chain, place) for place in places]
+    add_log("empty", whole([]))
+    add_log("empty-without-room", whole([], tail=b""))
+    add_log("one-frame", whole([texts]), listed=texts)
+    add_log("two-frames", whole(two), listed=texts)
+    add_log("two-frames-without-room", whole(two, tail=b""), listed=texts)
+    add_log("begins-at-7", whole(two, first=7), listed=texts)
+    add_log("sequence-2-64-less-two", whole([texts], first=2**64 - 7), listed=texts)
+    add_log("u64", whole([[(ADD, 1, bytes(8)), (REMOVE_FINGERPRINT, 1, b"")]], id_type="u64"), id_type="u64",
+            listed=[(ADD, 1, bytes(8)), (REMOVE_FINGERPRINT, 1, b"")])
+    add_log("none", whole([[(ADD, 4095, b"")]], id_type="none"), id_type="none", bits=12, listed=[(ADD, 4095, b"")])
+    good = whole(two)
+    end = places[2][0]
+    add_log("first-slot-torn", patched(good, 4096, b"\xff" * 32), listed=texts)
+    add_log("second-slot-torn", patched(good, 8192, b"\xff" * 32), listed=texts)
+    add_log("older-slots", log_file(header, [slots[0], slots[1]], b"".join(frames) + bytes(300)), listed=texts)
+    add_log("frame-behind-slot", log_file(header, [slots[0], b""], frames[0] + bytes(300)), listed=texts[:3])
+    add_log("frame-behind-slot-torn", log_file(header, [slots[0], slots[1]], frames[0] + frames[1][:-1] + bytes(300)),
+            listed=texts[:3])
+    add_log("frame-behind-slot-cut-off", log_file(header, [slots[1], b""], frames[0] + frames[1][:-1]),
+            listed=texts[:3])
+    add_log("header-of-frame-cut-off", log_file(header, [slots[1], b""], frames[0] + frames[1][:23]), listed=texts[:3])
+    add_log("bytes-behind-frames", whole(two, tail=bytes(range(1, 256))), listed=texts)
+    stale, _ = frame(places[1][2], 6, [record_bytes("text", *texts[0])])
+    add_log("frame-of-another-place-behind", whole(two, tail=stale), listed=texts)
+    add_log("frame-doubled", log_file(header, [slots[1], slots[0]], frames[0] + frames[0]), listed=texts[:3])
+    inside = [(ADD, 3, make([[(ADD, 9, b"x")]], header=header)[1][0])]
+    add_log("frame-within-an-id", whole([inside, texts]), listed=inside + texts)
+    last, _ = frame(places[2][2], 2**64 - 1, [record_bytes("text", *texts[0])])
+    add_log("frame-count-0-behind", whole(two, tail=frame(places[2][2], 6, [], 0)[0]), listed=texts)
+    add_log("frame-of-another-number-behind", whole(two, tail=last), listed=texts)
+    # broken
+    def with_header(new):
+        return patched(good, 0, new[:80] + struct.pack("<Q", checksum(new[:80])))
+
+    add_log("no-bytes", b"", "magic")
+    add_log("magic", with_header(patched(header, 0, 1)), "magic")
+    add_log("version-0", with_header(patched(header, 8, 1)), "version")
+    add_log("version-2", with_header(patched(header, 8, 3)), "version")
+    add_log("version-2-all-else-broken", b"idxpendi\2\0\0\0\xff", "version")
+    for size in (8, 11, 12, 88, 4096, 8224, 12287):
+        add_log(f"size-{size}-bytes", good[:size], "size")
+    for at, name in ((16, "uuid"), (32, "id"), (48, "before"), (64, "salt"), (72, "first"), (80, "itself")):
+        add_log(f"checksum-of-{name}", patched(good, at, 1), "checksum")
+    add_log("reserved", with_header(patched(header, 15, 0x80)), "reserved")
+    add_log("first-2-64-less-one", with_header(patched(header, 72, b"\xff" * 8)), "count")
+    add_log("of-another-index", with_header(patched(header, 16, 1)), "uuid")
+    add_log("slots-of-another-salt", with_header(patched(header, 64, 1)), "checksum")
+    add_log("both-slots-torn", patched(patched(good, 4096, 1), 8192, 1), "checksum")
+    add_log("no-slots", log_file(header, [b"", b""], b"".join(frames)), "checksum")
+    add_log("cut-off", good[:end - 1], "size")
+    add_log("frames-gone", patched(good, 12288, bytes(end - 12288)), "checksum")
+    add_log("last-frame-gone", patched(good, places[1][0], bytes(end - places[1][0])), "checksum")
+    for at, name in ((0, "size"), (8, "count"), (16, "number"), (24, "record"), (len(frames[0]) - 1, "checksum")):
+        add_log(f"frame-{name}", patched(good, 12288 + at, 1), "checksum")
+    add_log("last-frame-last-byte", patched(good, end - 1, 0x80), "checksum")
+    add_log("slot-within-a-frame", whole(two, [(end - 1, 5, places[2][2])]), "checksum")
+    add_log("slot-of-another-number", whole(two, [(end, 6, places[2][2])]), "checksum")
+    add_log("slot-of-another-chain", whole(two, [(end, 5, places[2][2] ^ 1)]), "checksum")
+    add_log("slot-behind-frames", whole(two, [(end + 100, 5, places[2][2])]), "checksum")
+    add_log("slot-behind-the-end", whole(two, [(2**64 - 1, 5, places[2][2])]), "size")
+    add_log("sequence-2-64-less-one", whole([texts], first=2**64 - 6), "checksum")
+    add_log("operation", whole([[(3, 1, b"")]]), "operation")
+    add_log("bits", whole([[(ADD, 4096, b"")]], id_type="none"), "bits", "none", 12)
+    data, chain_behind = frame(chain, 1, [record_bytes("text", *texts[0]) + b"\0"])
+    broken = [(12288 + len(data), 1, chain_behind)]
+    add_log("byte-more-than-records", log_file(header, [slot(chain, broken[0]), b""], data), "size")
+    data, chain_behind = frame(chain, 1, [record_bytes("text", *texts[0])], 2)
+    add_log("record-less", log_file(header, [slot(chain, (12288 + len(data), 2, chain_behind)), b""], data), "overrun")
 
 
 def removals():
@@ -2000,6 +2139,7 @@ def main():
     manifests()
     sums()
     records()
+    logs()
     removals()
     two_segments()
     invalid_tables()

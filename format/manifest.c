@@ -38,6 +38,10 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
         at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)hex_digits(manifest->bits), manifest->tables[i].mask,
                       manifest->tables[i].radius);
     at += sprintf(at, "sequence %" PRIu64 "\n", manifest->sequence);
+    if (manifest->log.exists) {
+        idxf_uuid_write(manifest->log.id, uuid);
+        at += sprintf(at, "log %s %" PRIu64 " %" PRIu64 "\n", uuid, manifest->log.first, manifest->log.last);
+    }
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const struct idxf_manifest_segment *segment = &manifest->segments[i];
         idxf_uuid_write(segment->uuid, uuid);
@@ -219,6 +223,20 @@ static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
+static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *manifest) {
+    struct idxf_manifest_log *log = &manifest->log;
+    *log = (struct idxf_manifest_log){.exists = skip(reader, "log ")};
+    if (!log->exists) return IDXF_OK;
+    if (!read_uuid(reader, log->id)) return IDXF_FAULT_UUID;
+    if (!skip(reader, " ")) return IDXF_FAULT_SYNTAX;
+    enum idxf_fault fault = read_number(reader, manifest->sequence, IDXF_FAULT_COUNT, &log->first);
+    if (fault == IDXF_OK && !skip(reader, " ")) fault = IDXF_FAULT_SYNTAX;
+    if (fault == IDXF_OK) fault = read_number(reader, IDXF_MAX_SEQUENCE, IDXF_FAULT_COUNT, &log->last);
+    if (fault == IDXF_OK && log->last < log->first) fault = IDXF_FAULT_COUNT;
+    if (fault != IDXF_OK) return fault;
+    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+}
+
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->segment_count = 0;
     while (skip(reader, "segment ")) {
@@ -247,6 +265,7 @@ static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *m
     enum idxf_fault fault = read_properties(reader, manifest);
     if (fault == IDXF_OK) fault = read_tables(reader, manifest);
     if (fault == IDXF_OK) fault = read_sequence(reader, manifest);
+    if (fault == IDXF_OK) fault = read_log(reader, manifest);
     if (fault == IDXF_OK) fault = read_segments(reader, manifest);
     if (fault == IDXF_OK && reader->at != reader->end) fault = IDXF_FAULT_SYNTAX;
     return fault;

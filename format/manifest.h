@@ -1,4 +1,4 @@
-/* manifest.h: the manifest, the text that says what an index is and which segments it has (SPEC.md, chapter 4). */
+/* manifest.h: the manifest, a text that says what an index is and lists its segments (SPEC.md, chapter 4). */
 #ifndef IDX_FORMAT_MANIFEST_H
 #define IDX_FORMAT_MANIFEST_H
 
@@ -27,6 +27,14 @@ struct idxf_manifest_segment {
     uint64_t removed; /* documents of older segments, and fingerprints with all theirs */
 };
 
+/* What the manifest says of the log. */
+struct idxf_manifest_log {
+    bool exists;
+    uint8_t id[IDXF_UUID_BYTES];
+    uint64_t first; /* the log has the records behind this one */
+    uint64_t last;  /* and at least those up to this one */
+};
+
 struct idxf_manifest {
     uint8_t uuid[IDXF_UUID_BYTES];
     uint8_t bits;
@@ -38,9 +46,10 @@ struct idxf_manifest {
     uint32_t table_count;
     struct idxf_manifest_table tables[IDXF_MAX_TABLES];
     uint64_t sequence; /* of the last record that is in the segments */
+    struct idxf_manifest_log log;
     uint32_t segment_count;
     struct idxf_manifest_segment segments[IDXF_MAX_SEGMENTS]; /* the oldest first */
-    uint64_t checksum; /* set by reading and by writing: tells versions of an index apart */
+    uint64_t checksum; /* set by reading and by writing: differs between versions of an index */
 };
 
 /* Writes the manifest into `text`, IDXF_MAX_MANIFEST_BYTES bytes, and returns its length. A valid manifest fits. */

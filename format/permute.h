@@ -1,5 +1,5 @@
-/* permute.h: a table's permutation, from a fingerprint as users see it to its place in a table and back
- * (SPEC.md, chapter 3). */
+/* permute.h: a table's permutation, from a fingerprint as users see it to its permuted form, and back (SPEC.md, chapter
+ * 3). */
 #ifndef IDX_FORMAT_PERMUTE_H
 #define IDX_FORMAT_PERMUTE_H
 

@@ -1,7 +1,7 @@
-/* processor.c: which instructions the processor has, and the system lets programs use. CPUID and XGETBV are asked
- * directly (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, sections 14.3 and 15.2), because
- * __builtin_cpu_supports needs a constructor of the compiler's run-time library. Some clang toolchains lack it. There
- * the builtin returns 0 for everything, and the portable way would run without a word. */
+/* processor.c: which instructions the processor has and the operating system lets programs use. This file queries CPUID
+ * and XGETBV directly (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, sections 14.3 and 15.2).
+ * __builtin_cpu_supports needs a constructor of the compiler's run-time library, which some clang toolchains lack. The
+ * builtin then returns 0 for everything, and the portable code would run without any warning. */
 #include "format/processor.h"
 
 #ifdef IDXF_X86

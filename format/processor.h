@@ -1,4 +1,4 @@
-/* processor.h: instructions that some processors have, chosen at run time, and their portable stand-ins. A function
+/* processor.h: instructions that only some processors have, chosen at run time, and portable substitutes. A function
  * marked IDXF_INLINE is compiled into each of its callers with that caller's instructions. */
 #ifndef IDX_FORMAT_PROCESSOR_H
 #define IDX_FORMAT_PROCESSOR_H

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""A second reader of idx indexes, written from SPEC.md alone, and to be read beside it.
+"""A second reader of idx indexes, written from SPEC.md alone, to be read beside it.
 
-It is there to test the specification and the conformance vectors: slow, short, sharing nothing with the C code.
-Wants Python 3.9 and the module xxhash (Debian: python3-xxhash).
+It tests the specification and the conformance vectors. It is short and slow, and shares nothing with the C code.
+Needs Python 3.9 and the module xxhash (Debian: python3-xxhash).
 
-    reader.py table FILE      verify a table file; print its fingerprints, unpermuted, in the table's order
-    reader.py index FOLDER    verify the manifest and all tables of an index; print each table's path and fingerprints
-    reader.py documents FOLDER  verify what holds the documents of an index, pending and removed ones, too; print all that
-                              are there: fingerprint, tab, ID
-    reader.py vectors FOLDER  try all conformance vectors that FOLDER/vectors.tsv lists
+    reader.py table FILE        verify a table file; print its fingerprints, unpermuted, in the table's order
+    reader.py index FOLDER      verify the manifest and all tables of an index; print each table's path and fingerprints
+    reader.py documents FOLDER  verify the document maps of an index, its pending records and its removals; print all
+                                live documents: fingerprint, tab, ID
+    reader.py vectors FOLDER    try all conformance vectors that FOLDER/vectors.tsv lists
 
-Status 0: all is well; 1: something is not, and was printed; 2: called in a wrong way.
+Exit status: 0 if all is well, 1 if something is wrong (it is printed), 2 for wrong usage.
 """
 import os
 import re
@@ -26,7 +26,8 @@ VERSION, PAGE = 1, 4096
 LINE, LINE_CELLS, LINE_BLOCKS = 64, 448, 56
 MOST_IN_BLOCK, MOST_TAIL = 1023, 57
 
-Manifest = namedtuple("Manifest", "uuid bits id_type by_id tables sequence segments")
+Manifest = namedtuple("Manifest", "uuid bits id_type by_id tables sequence log segments")
+Log = namedtuple("Log", "id first last")
 Segment = namedtuple("Segment", "number uuid fingerprints documents removed")
 Header = namedtuple("Header", "number uuid mask bits radius anchor near block_size fingerprints blocks lengths "
                               "statistics lists long")
@@ -163,7 +164,12 @@ def read_manifest(data):
     require(tables, "mask")
     sequence = number(*fields_of(line, b"sequence", 1))
     require(sequence < 2**64 - 1, "count")
-    line = next(lines, b"")
+    log, line = None, next(lines, b"")
+    if line.startswith(b"log "):
+        own, first, last = fields_of(line, b"log", 3)
+        log = Log(uuid_of(own), number(first), number(last))
+        require(log.first <= sequence and log.first <= log.last < 2**64 - 1, "count")
+        line = next(lines, b"")
     while line.startswith(b"segment "):
         require(len(segments) < 1024, "segment")
         segments.append(manifest_segment(line, segments, id_type))
@@ -171,7 +177,7 @@ def read_manifest(data):
     require(segments, "segment")
     require(line == b"" and next(lines, None) is None and data[-27:-26] == b"\n", "syntax")
     require(covers(f, k, tables), "cover")
-    return Manifest(uuid, f, id_type.decode(), by_id == b"yes", tables, sequence, segments)
+    return Manifest(uuid, f, id_type.decode(), by_id == b"yes", tables, sequence, log, segments)
 
 # Chapter 5: table files
 
@@ -408,6 +414,7 @@ def read_ids(data, dictionary):
             token, = take(1)
             own, piece = token >> 4, token & 15
             last += take(own + (varied() if own == 15 else 0))
+            require(len(last) <= 16777215, "overrun")
             if piece:
                 place = int.from_bytes(take(2), "little")
                 end = place + piece + 3 + (varied() if piece == 15 else 0)
@@ -484,14 +491,20 @@ def check_record(operation, fingerprint, own, f, id_type):
     else:
         require(len(own) == 8 if id_type == "u64" else len(own) <= 16777215, "size")
 
-def read_record(data, uuid, sequence, f, id_type):
-    """The operation, fingerprint and ID of a record."""
-    require(len(data) >= 17, "size")
-    place = checksum(uuid + sequence.to_bytes(8, "little"))
-    require(u64(data, 0) == xxhash.xxh3_64_intdigest(data[8:], seed=place), "checksum")
-    record = data[8], u64(data, 9), data[17:]
-    check_record(*record, f, id_type)
-    return record
+def read_record(data, at, f, id_type):
+    """The operation, fingerprint and ID of the record at a place, and where it ends."""
+    def take(size):
+        nonlocal at
+        require(at + size <= len(data), "overrun")
+        at += size
+        return data[at - size:at]
+
+    fingerprint, operation = struct.unpack("<QB", take(9))
+    own = b""
+    if operation < 2 and id_type != "none":
+        own = take(8 if id_type == "u64" else int.from_bytes(take(4), "little"))
+    check_record(operation, fingerprint, own, f, id_type)
+    return (operation, fingerprint, own), at
 
 def read_removed(data, f, id_type):
     """The removals of a segment: each an operation, a fingerprint and an ID."""
@@ -503,41 +516,72 @@ def read_removed(data, f, id_type):
     require(len(data) == 64 + length, "size")
     require(checksum(data[64:]) == expected, "checksum")
     at, removals, keys = 64, [], []
-
-    def take(size):
-        nonlocal at
-        require(at + size <= len(data), "overrun")
-        at += size
-        return data[at - size:at]
-
     while len(removals) < count:
-        fingerprint, operation = struct.unpack("<QB", take(9))
+        removal, at = read_record(data, at, f, id_type)
+        operation, fingerprint, own = removal
         require(operation, "operation")
-        own = b""
-        if operation == 1 and id_type != "none":
-            own = take(8 if id_type == "u64" else int.from_bytes(take(4), "little"))
-        check_record(operation, fingerprint, own, f, id_type)
-        removals.append((operation, fingerprint, own))
+        removals.append(removal)
         keys.append((fingerprint, 2 - operation, own[::-1] if id_type == "u64" else own))
         both = len(keys) > 1 and keys[-2][:2] == (fingerprint, 0)
         require(not both and keys[-2:] == sorted(set(keys[-2:])), "order")
     require(at == len(data), "size")
     return removals
 
-def read_log(data, manifest):
-    """The records behind the manifest's sequence."""
-    databases = read_databases(data)
-    meta, last, records = dict(databases["meta"]), None, []
-    require(meta[b"version"] == VERSION.to_bytes(4, "little"), "version")
-    require(meta[b"uuid"] == manifest.uuid, "uuid")
-    for key, value in databases["log"]:
-        require(len(key) == 8, "size")
-        sequence = int.from_bytes(key, "big")
-        require(sequence <= manifest.sequence + 1 if last is None else sequence == last + 1, "order")
-        last = sequence
-        if sequence > manifest.sequence:
-            records.append(read_record(value, manifest.uuid, sequence, manifest.bits, manifest.id_type))
+def read_slot(data, at, seed):
+    """How far frames were acknowledged: the place, the last record, the checksum; None where the slot is not sound."""
+    if u64(data, at + 24) == xxhash.xxh3_64_intdigest(data[at:at + 24], seed=seed):
+        return struct.unpack_from("<QQQ", data, at)
+    return None
+
+def read_frame(data, at, last, chain):
+    """The bytes of the frame at a place behind record `last`, and the number of its records; None where there is none."""
+    if len(data) - at < 24:
+        return None
+    size, count, first = struct.unpack_from("<QQQ", data, at)
+    if not 32 < size <= len(data) - at or not 0 < count <= size - 32 or first != last + 1 or last + count >= 2**64 - 1:
+        return None
+    frame = data[at:at + size]
+    return (frame, count) if u64(frame, size - 8) == xxhash.xxh3_64_intdigest(frame[:-8], seed=chain) else None
+
+def read_frames(data, known, first, chain, f, id_type):
+    """The records of all frames, which go on at least as far as is known."""
+    at, last, records = 12288, first, []
+    while found := read_frame(data, at, last, chain):
+        frame, count = found
+        place, at, last, chain = at, at + len(frame), last + count, u64(frame, len(frame) - 8)
+        require(not place < known[0] <= at or known == (at, last, chain), "checksum")
+        own, place = frame[:-8], 24
+        for _ in range(count):
+            record, place = read_record(own, place, f, id_type)
+            records.append(record)
+        require(place == len(own), "size")
+    require(at >= known[0], "checksum")
     return records
+
+def read_log(data, uuid, f, id_type):
+    """The ids of a log and of the one before it, the record that it begins behind, and its records."""
+    check_start(data, b"idxpendi", 12288)
+    chain = u64(data, 80)
+    require(chain == checksum(data[:80]), "checksum")
+    require(not any(data[12:16]), "reserved")
+    first = u64(data, 72)
+    require(first < 2**64 - 1, "count")
+    require(data[16:32] == uuid, "uuid")
+    slots = [slot for slot in (read_slot(data, 4096, chain), read_slot(data, 8192, chain)) if slot]
+    require(slots, "checksum")
+    known = max(slots)
+    require(known[0] <= len(data), "size")
+    return data[32:48], data[48:64], first, read_frames(data, known, first, chain, f, id_type)
+
+def read_pending(folder, manifest):
+    """The records behind the manifest's sequence."""
+    if manifest.log is None:
+        return []
+    data = contents(folder, "pending.log")
+    own, before, first, records = read_log(data, manifest.uuid, manifest.bits, manifest.id_type)
+    require((own, first) == manifest.log[:2] or before == manifest.log.id, "uuid")
+    require(first <= manifest.sequence and first + len(records) >= manifest.log.last, "order")
+    return records[manifest.sequence - first:]
 
 def read_segment(folder, manifest, segment):
     """The fingerprints and IDs of a segment's documents, and what it removes from those before it."""
@@ -591,9 +635,8 @@ def read_documents(folder):
         own, removals = read_segment(os.path.join(folder, f"{segment.number:06}"), manifest, segment)
         for change in [*removals, *((0, *document) for document in own)]:
             documents.apply(*change)
-    if os.path.exists(os.path.join(folder, "pending.mdb")):
-        for record in read_log(contents(folder, "pending.mdb"), manifest):
-            documents.apply(*record)
+    for record in read_pending(folder, manifest):
+        documents.apply(*record)
     require(documents.found == {x for x, ids in documents.ids.items() if ids}, "operation")
     return manifest, documents.ids
 
@@ -631,11 +674,15 @@ def read_vector(kind, data):
     if kind == "ids":
         values = values_of(data.decode("ascii"))
         return [name.hex() for name in read_ids(bytes_of(values["group"]), bytes_of(values["dictionary"]))]
-    if kind in ("record", "removed"):
+    if kind in ("record", "log", "removed"):
         values = values_of(data.decode("ascii"))
         f, id_type, uuid = int(values["bits"]), values["id-type"], uuid_of(values["uuid"].encode())
         if kind == "record":
-            removals = [read_record(bytes_of(values["record"]), uuid, int(values["sequence"]), f, id_type)]
+            record, end = read_record(bytes_of(values["record"]), 0, f, id_type)
+            require(end == len(bytes_of(values["record"])), "size")
+            removals = [record]
+        elif kind == "log":
+            removals = read_log(bytes_of(values["log"]), uuid, f, id_type)[-1]
         else:
             removals = read_removed(bytes_of(values["file"]), f, id_type)
         return [f"{OPERATIONS[operation]} {fingerprint:x} {own.hex()}" for operation, fingerprint, own in removals]

@@ -1,4 +1,5 @@
-/* record.h: records, what is added to an index and removed from it since its newest segment (SPEC.md, chapter 12). */
+/* record.h: records, what is added to an index and removed from it (SPEC.md, chapter 12): in the log, and in a
+ * segment's file `removed`. */
 #ifndef IDX_FORMAT_RECORD_H
 #define IDX_FORMAT_RECORD_H
 
@@ -31,26 +32,17 @@ struct idxf_record_rules {
     enum idxf_id_type id_type;
 };
 
-/* The bytes that a record takes. */
-static inline size_t idxf_record_size(const struct idxf_record *record) {
-    return IDXF_RECORD_HEADER_BYTES + record->id_size;
-}
+/* The bytes that a record takes, at most IDXF_RECORD_HEADER_BYTES and its ID. */
+size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Whether a record keeps the rules: what idxf_record_read would say of it. */
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
-/* Writes a record that keeps the rules: idxf_record_size bytes. */
-void idxf_record_write(const struct idxf_record_rules *rules, uint64_t sequence, const struct idxf_record *record,
-                       uint8_t *bytes);
+/* Writes a record that keeps the rules: idxf_record_size bytes. Returns where it ends. */
+uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes);
 
-/* Reads and checks a record of `size` bytes; its ID stays within them. */
-enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, uint64_t sequence, struct idxf_record *record,
-                                 const uint8_t *bytes, size_t size);
-
-/* ---- Keys of records: sequence numbers, in an order that is that of bytes ---- */
-
-#define IDXF_RECORD_KEY_BYTES 8
-void idxf_record_key(uint8_t key[IDXF_RECORD_KEY_BYTES], uint64_t sequence);
-uint64_t idxf_record_sequence(const uint8_t key[IDXF_RECORD_KEY_BYTES]);
+/* Reads and checks the record at *at, before `end`, and goes on to behind it. Its ID stays within the bytes. */
+enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const uint8_t **at, const uint8_t *end,
+                                 struct idxf_record *record);
 
 #endif

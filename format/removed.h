@@ -1,4 +1,4 @@
-/* removed.h: a segment's file `removed`: which documents of older segments are there no more (SPEC.md, chapter 12). */
+/* removed.h: a segment's file `removed`: which documents of older segments it removes (SPEC.md, chapter 12). */
 #ifndef IDX_FORMAT_REMOVED_H
 #define IDX_FORMAT_REMOVED_H
 
@@ -20,17 +20,10 @@ void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header);
  * *version is set to the version found. The checksum of the removals is for the caller to compare. */
 enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
-/* ---- Removals: records without a sequence number, in ascending order ---- */
+/* ---- Removals: records of IDXF_REMOVE_DOCUMENT or IDXF_REMOVE_FINGERPRINT, in ascending order ---- */
 
-/* The bytes that a removal takes, at most IDXF_MAX_REMOVAL_HEADER_BYTES and its ID. */
-#define IDXF_MAX_REMOVAL_HEADER_BYTES 13
-size_t idxf_removal_size(enum idxf_id_type id_type, const struct idxf_record *removal);
-
-/* Writes one of IDXF_REMOVE_DOCUMENT or IDXF_REMOVE_FINGERPRINT. */
-void idxf_removal_write(enum idxf_id_type id_type, const struct idxf_record *removal, uint8_t *bytes);
-
-/* How a removal stands to another in their order: below 0, 0, or above 0. One of a whole fingerprint stands before
- * those of its documents, which it makes idle: so a file may not have both. */
+/* Compares two removals in their order: below 0, 0, or above 0. The removal of a whole fingerprint comes before those
+ * of its documents, which would have no effect, so a file may not have both. */
 int idxf_removal_compare(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b);
 
 /* The removals of a file, one after the other. */

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "format/bytes.h"
-#include "format/checksum.h"
 #include "format/directory.h"
+#include "format/header.h"
 
-static const char magic[8] = "idxtable";
+static const char magic[IDXF_MAGIC_BYTES] = "idxtable";
 
 enum {
-    AT_VERSION = 8,
     AT_NUMBER = 12,
     AT_UUID = 16,
     AT_MASK = 32,
@@ -33,9 +32,7 @@ enum {
 };
 
 void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page) {
-    memset(page, 0, IDXF_PAGE_SIZE);
-    memcpy(page, magic, sizeof magic);
-    idxf_store32(page + AT_VERSION, IDXF_VERSION);
+    idxf_header_begin(page, IDXF_PAGE_SIZE, magic);
     idxf_store32(page + AT_NUMBER, header->number);
     memcpy(page + AT_UUID, header->uuid, IDXF_UUID_BYTES);
     idxf_store64(page + AT_MASK, header->mask);
@@ -53,7 +50,7 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
     idxf_store64(page + AT_PAIRS, header->statistics.pairs);
     idxf_store64(page + AT_LIST_BYTES, header->list_bytes);
     page[AT_LONG_CODES] = header->long_codes;
-    idxf_store64(page + AT_CHECKSUM, idxf_checksum(page, AT_CHECKSUM));
+    idxf_header_end(page, IDXF_PAGE_SIZE);
 }
 
 static enum idxf_fault check_counts(const struct idxf_table_header *header) {
@@ -83,12 +80,8 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
 
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version) {
-    if (size < sizeof magic || memcmp(page, magic, sizeof magic) != 0) return IDXF_FAULT_MAGIC;
-    if (size < AT_NUMBER) return IDXF_FAULT_SIZE;
-    *version = idxf_load32(page + AT_VERSION);
-    if (*version != IDXF_VERSION) return IDXF_FAULT_VERSION;
-    if (size < IDXF_PAGE_SIZE) return IDXF_FAULT_SIZE;
-    if (idxf_load64(page + AT_CHECKSUM) != idxf_checksum(page, AT_CHECKSUM)) return IDXF_FAULT_CHECKSUM;
+    enum idxf_fault fault = idxf_header_check(page, IDXF_PAGE_SIZE, size, magic, version);
+    if (fault != IDXF_OK) return fault;
     for (size_t i = AT_RESERVED; i < AT_CHECKSUM; i++) {
         if (page[i] != 0) return IDXF_FAULT_RESERVED;
     }
@@ -131,47 +124,4 @@ struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *heade
 struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header) {
     return (struct idxf_block_form){header->bits, header->anchor_bits, header->block_size, header->code,
                                     header->long_codes == 1};
-}
-
-/* ---- Statistics ---- */
-
-void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix) {
-    *counter = (struct idxf_statistics_counter){.statistics.common_bits = UINT64_MAX, .prefix = prefix};
-}
-
-/* So few at a time that the pairs counted do not overflow: groups have less than 2^42 members, since a table has at
- * most 2^32 blocks of 2^10. */
-#define SLICE ((size_t)1 << 16)
-
-static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
-    struct idxf_statistics all = counter->statistics;
-    uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences within a group are below */
-    uint64_t previous = counter->previous, group = counter->group, pairs = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t x = fingerprints[i];
-        all.set_bits |= x;
-        all.common_bits &= x;
-        /* A group's new member makes a pair with each of the others. */
-        group &= -(uint64_t)((x ^ previous) < end);
-        pairs += group++;
-        if (__builtin_expect(group > all.largest_group, 0)) all.largest_group = group;
-        previous = x;
-    }
-    bool is_full = __builtin_add_overflow(all.pairs, pairs, &all.pairs);
-    if (is_full) all.pairs = UINT64_MAX;
-    *counter = (struct idxf_statistics_counter){all, counter->prefix, group, previous};
-}
-
-void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
-    for (size_t done = 0; done < count; done += SLICE)
-        add_slice(counter, fingerprints + done, count - done < SLICE ? count - done : SLICE);
-}
-
-struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
-                                           const struct idxf_permutation *permutation) {
-    struct idxf_statistics statistics = counter->statistics;
-    if (counter->group == 0) statistics.common_bits = 0;
-    statistics.set_bits = idxf_unpermute(permutation, statistics.set_bits);
-    statistics.common_bits = idxf_unpermute(permutation, statistics.common_bits);
-    return statistics;
 }

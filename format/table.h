@@ -1,4 +1,4 @@
-/* table.h: the table file: its header, and where its sections stand (SPEC.md, chapter 5). */
+/* table.h: table files: the header, and the offsets of the sections (SPEC.md, chapter 5). */
 #ifndef IDX_FORMAT_TABLE_H
 #define IDX_FORMAT_TABLE_H
 
@@ -8,29 +8,9 @@
 
 #include "format/block.h"
 #include "format/fault.h"
-#include "format/permute.h"
+#include "format/statistics.h"
 
 #define IDXF_UUID_BYTES 16
-
-/* What a header says of its fingerprints, for people and planners. */
-struct idxf_statistics {
-    uint64_t set_bits;      /* of all fingerprints, ORed, not permuted */
-    uint64_t common_bits;   /* the same, ANDed */
-    uint64_t largest_group; /* fingerprints that share a prefix, at most */
-    uint64_t pairs;         /* of fingerprints that share a prefix; UINT64_MAX where they are more */
-};
-
-/* Counts the statistics of a table's fingerprints as they come, in the table's order, permuted and left-aligned. */
-struct idxf_statistics_counter {
-    struct idxf_statistics statistics; /* bits permuted and left-aligned */
-    unsigned prefix;
-    uint64_t group, previous;
-};
-
-void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix);
-void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count);
-struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
-                                           const struct idxf_permutation *permutation);
 
 struct idxf_table_header {
     uint8_t uuid[IDXF_UUID_BYTES]; /* of the segment */
@@ -70,7 +50,7 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
 /* The layout of a table with a valid header. */
 struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *header);
 
-/* What its blocks have in common. */
+/* What the blocks of the table have in common. */
 struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header);
 
 #endif

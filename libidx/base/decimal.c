@@ -1,4 +1,4 @@
-/* decimal.c: the weights that users give to features of their own, exactly. */
+/* decimal.c: parses the weights that users write for features, exactly. */
 #include <idx.h>
 
 enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000 };

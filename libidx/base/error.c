@@ -34,9 +34,9 @@ const char *idx_status_string(enum idx_status status) {
         case IDX_EXISTS: return "already exists";
         case IDX_NEW_VERSION: return "format version not supported";
         case IDX_UNSUPPORTED: return "not supported here";
-        case IDX_LIMIT: return "over a limit of the format";
+        case IDX_LIMIT: return "limit of the format exceeded";
         case IDX_CANCELLED: return "cancelled by the caller";
-        case IDX_BUSY: return "another writer has it";
+        case IDX_BUSY: return "in use by another process";
         case IDX_MISSING_FILE: return "file missing";
         case IDX_FOREIGN_FILE: return "file of another index";
         case IDX_WRONG_SIZE: return "wrong file size";
@@ -121,13 +121,13 @@ enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, 
 }
 
 enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file) {
-    const char *way = version == 0 ? "write it out by `idx dump` of release 0.1, and build it again from that"
-                                   : "use the idx that made it, or rebuild";
-    return idxi_fail(error, IDX_NEW_VERSION, file, "has format version %u, and libidx %s reads version %d only: %s",
+    const char *way = version == 0 ? "dump it with `idx dump` of release 0.1, and rebuild it from that"
+                                   : "use the version of idx that built it, or rebuild it";
+    return idxi_fail(error, IDX_NEW_VERSION, file, "has format version %u, but libidx %s reads only version %d: %s",
                      version, IDX_VERSION, IDXF_VERSION, way);
 }
 
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {
     return idxi_fail(error, IDX_FOREIGN_FILE, file,
-                     "belongs to another index: put back the right file, or rebuild the index");
+                     "belongs to another index: restore the right file, or rebuild the index");
 }

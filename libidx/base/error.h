@@ -1,5 +1,5 @@
-/* error.h: how libidx reports what went wrong. Every failing function ends in one of these, which fill the caller's
- * struct idx_error (may be NULL) and return the status. */
+/* error.h: how libidx reports errors. Every failing function ends in one of these calls, which fill the caller's struct
+ * idx_error (may be NULL) and return the status. */
 #ifndef IDX_LIBIDX_ERROR_H
 #define IDX_LIBIDX_ERROR_H
 

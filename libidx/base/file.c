@@ -82,26 +82,49 @@ enum idx_status idxi_temporary_file(int *file, int folder, const char *path, str
     return *file < 0 ? idxi_fail_system(error, errno, path, "create a temporary file in") : IDX_OK;
 }
 
+bool idxi_is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool idxi_leads_to(int folder, const char *path, int flags, int file) {
+    struct stat there, ours;
+    return fstatat(folder, path, &there, flags) == 0 && fstat(file, &ours) == 0 && idxi_is_same_file(&there, &ours);
+}
+
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error) {
     /* Some file systems can't sync folders, and say so with EINVAL. */
     if (fsync(folder) != 0 && errno != EINVAL) return idxi_fail_system(error, errno, path, "sync");
     return IDX_OK;
 }
 
+static void remove_entries(int folder, const char *entries, size_t size) {
+    for (size_t at = 0; at < size;) {
+        const struct dirent64 *entry = (const void *)(entries + at);
+        at += entry->d_reclen;
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            idxi_remove_tree(folder, entry->d_name);
+    }
+}
+
+/* What an entry of a folder takes at least. */
+#define ENTRY_ROOM 4096
+
+/* Entries are read without memory of their own (opendir): it may be for lack of that that the folder has to go. */
 void idxi_remove_tree(int folder, const char *name) {
+    _Alignas(struct dirent64) char entries[ENTRY_ROOM];
     if (unlinkat(folder, name, 0) == 0) return;
     int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *entries = inner < 0 ? NULL : fdopendir(inner);
-    if (entries != NULL) {
-        for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                idxi_remove_tree(inner, entry->d_name);
-        }
-        closedir(entries);
-    } else if (inner >= 0) {
-        close(inner);
-    }
+    for (ssize_t size; inner >= 0 && (size = getdents64(inner, entries, sizeof entries)) > 0;)
+        remove_entries(inner, entries, (size_t)size);
+    if (inner >= 0) close(inner);
     unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+enum idx_status idxi_make_uuid(uint8_t *uuid, struct idx_error *error) {
+    if (getrandom(uuid, 16, 0) != 16) return idxi_fail_system(error, errno, NULL, "get random bytes");
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+    return IDX_OK;
 }
 
 /* ---- Writing a file page by page ---- */
@@ -131,7 +154,7 @@ static enum idx_status note_checksums(struct idxi_page_writer *writer, struct id
     return IDX_OK;
 }
 
-/* A hint: what goes wrong, the sync at the end tells. */
+/* A hint: the sync at the end reports errors. */
 static void write_back(struct idxi_page_writer *writer) {
     uint64_t behind = writer->written - writer->written_back;
     if (behind < WRITE_BACK_BYTES) return;

@@ -1,16 +1,17 @@
-/* file.h: files and folders: reading, writing with page checksums, syncing, replacing. Failures carry the path. */
+/* file.h: files and folders: reading, writing with page checksums, syncing, replacing. Errors name the path. */
 #ifndef IDX_LIBIDX_FILE_H
 #define IDX_LIBIDX_FILE_H
 
 #include <idx.h>
+#include <sys/stat.h>
 
-/* How files of an index are opened for reading; one that is a pipe must not make anybody wait. */
+/* Flags to open files of an index for reading. A pipe in place of a file must not make the caller wait. */
 #define IDXI_OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
 /* `folder/name`, allocated. NULL when out of memory. */
 char *idxi_path(const char *folder, const char *name);
 
-/* Reads `size` bytes at `offset`; fewer in the file are IDX_WRONG_SIZE. */
+/* Reads `size` bytes at `offset`. IDX_WRONG_SIZE: the file has fewer. */
 enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
                              struct idx_error *error);
 
@@ -23,11 +24,21 @@ enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct 
  * process ends. `path` is the folder's, for messages. Sets *file, which the caller closes. */
 enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error);
 
+/* Whether two are the same file, or folder. */
+bool idxi_is_same_file(const struct stat *a, const struct stat *b);
+
+/* Whether a path, from a folder on as for fstatat, leads to an open file or folder. */
+bool idxi_leads_to(int folder, const char *path, int flags, int file);
+
 /* Syncs the folder's entries to disk. */
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error);
 
-/* Removes a folder, by its name within another (a descriptor, or AT_FDCWD), and what is in it, as far as possible. */
+/* Removes a folder, by its name within another (a descriptor, or AT_FDCWD), and what is in it, as far as possible;
+ * takes a descriptor for each level of folders, and no memory. */
 void idxi_remove_tree(int folder, const char *name);
+
+/* A uuid of 16 bytes drawn at random (RFC 9562, version 4). */
+enum idx_status idxi_make_uuid(uint8_t *uuid, struct idx_error *error);
 
 /* ---- Writing a file page by page ---- */
 
@@ -38,7 +49,7 @@ struct idxi_page_writer {
     uint8_t *buffer;
     size_t used;
     uint64_t written;      /* bytes handed to the file */
-    uint64_t written_back; /* of these, those that the system was asked to bring to disk */
+    uint64_t written_back; /* of these, bytes whose write-back to disk was started */
     uint64_t *checksums;
     size_t checksum_count, checksum_capacity;
 };

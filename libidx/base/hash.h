@@ -1,4 +1,4 @@
-/* hash.h: the hashes that spread fingerprints and IDs evenly, however skewed they are. */
+/* hash.h: hashes that spread fingerprints and IDs evenly, however skewed they are. */
 #ifndef IDX_LIBIDX_HASH_H
 #define IDX_LIBIDX_HASH_H
 
@@ -7,14 +7,14 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 
-/* The hash of a fingerprint that idx_shard tells of. */
+/* The hash of a fingerprint that idx_shard uses. */
 static inline uint64_t idxi_hash(uint64_t fingerprint) {
     uint8_t bytes[8];
     idxf_store64(bytes, fingerprint);
     return idxf_checksum(bytes, sizeof bytes);
 }
 
-/* The hashes of IDs, which a map from IDs leads from (SPEC.md, chapter 8). */
+/* The hashes of IDs, the keys of a map from IDs (SPEC.md, chapter 8). */
 static inline uint64_t idxi_id_hash(const void *id, size_t length) { return idxf_checksum(id, length); }
 static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
 

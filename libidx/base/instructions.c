@@ -1,4 +1,4 @@
-/* instructions.c: which of the processor's instructions the library uses, for programs that show it. */
+/* instructions.c: idx_instructions: which of the processor's instructions the library uses. */
 #include <idx.h>
 
 #include "format/processor.h"

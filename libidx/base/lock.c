@@ -45,9 +45,9 @@ static enum idx_status fail_busy(int lock, const char *name, const char *folder_
     if (digits > 0 && digits < 20 && holder[digits] == ' ')
         length += 1 + strspn(holder + digits + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
     if (length < digits + 2 || holder[length] != '\n')
-        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by another process: wait until that ends", what);
-    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: wait until that ends",
-                     what, (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
+        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by another process: wait until it ends", what);
+    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: wait until it ends", what,
+                     (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
 }
 
 /* Whether those who have the lock share it, or have gone: then it is soon free. */
@@ -74,14 +74,34 @@ static int lock_file(int file, int kind) {
     return 0;
 }
 
+/* What a link leads to is not to be written. */
+static bool is_lock_file(int file) {
+    struct stat status;
+    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
+}
+
+/* Waits for the lock, however long that takes. Returns 0 or an errno. */
+static int wait_for_file(int file) {
+    while (flock(file, LOCK_EX) != 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+/* `kind` is that of flock; 0: LOCK_EX, to be waited for. */
 static enum idx_status take(int *lock, const char *name, int kind, int folder, const char *folder_path,
                             struct idx_error *error) {
     enum idx_status status = IDX_OK;
     char *path = idxi_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    int result = file < 0 ? errno : lock_file(file, kind);
-    if (file >= 0 && result == EWOULDBLOCK)
+    int result = file < 0              ? errno
+                 : !is_lock_file(file) ? ELOOP
+                 : kind == 0           ? wait_for_file(file)
+                                       : lock_file(file, kind);
+    if (result == ELOOP)
+        status = idxi_fail(error, IDX_NO_ACCESS, path, "is no lock of an index, but leads to another file: remove it");
+    else if (file >= 0 && result == EWOULDBLOCK)
         status = fail_busy(file, name, folder_path, error);
     else if (result != 0)
         status = idxi_fail_system(error, result, path, file < 0 ? "open" : "lock");
@@ -112,6 +132,11 @@ enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, 
     IDXI_TRY(take(lock, name, LOCK_SH, folder, folder_path, error));
     if (ftruncate(*lock, 0) != 0) errno = 0; /* it may name one who was killed */
     return IDX_OK;
+}
+
+enum idx_status idxi_lock_wait(int *lock, const char *name, int folder, const char *folder_path,
+                               struct idx_error *error) {
+    return take(lock, name, 0, folder, folder_path, error);
 }
 
 void idxi_lock_close(int lock) {

@@ -7,6 +7,7 @@
 
 #define IDXI_LOCK_NAME "writer.lock"
 #define IDXI_COMPACT_LOCK_NAME "compact.lock"
+#define IDXI_MANIFEST_LOCK_NAME "manifest.lock" /* of both, while either changes the manifest */
 
 /* Takes a lock, by its name, of an index, given by its folder (a descriptor, and the path); sets *lock, a descriptor
  * for idxi_lock_close. Waits for those who share it for a moment. The lock goes with the process, however it ends.
@@ -20,6 +21,10 @@ enum idx_status idxi_lock_for_a_moment(int *lock, const char *name, int folder, 
                                        struct idx_error *error);
 enum idx_status idxi_lock_share(int *lock, const char *name, int folder, const char *folder_path,
                                 struct idx_error *error);
+
+/* Takes a lock that nobody has but for a moment, and waits for that; closing the descriptor gives it up. */
+enum idx_status idxi_lock_wait(int *lock, const char *name, int folder, const char *folder_path,
+                               struct idx_error *error);
 
 /* Below 0 is fine. */
 void idxi_lock_close(int lock);

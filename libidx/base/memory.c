@@ -45,7 +45,7 @@ enum idx_status idxi_memory_settle(uint64_t *bytes, struct idx_error *error) {
         if (*bytes < IDX_MIN_MEMORY_BYTES) *bytes = IDX_MIN_MEMORY_BYTES;
     }
     if (*bytes >= IDX_MIN_MEMORY_BYTES) return IDX_OK;
-    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%llu bytes of memory: it takes %llu MiB at least",
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%llu bytes of memory: the minimum is %llu MiB",
                      (unsigned long long)*bytes, (unsigned long long)(IDX_MIN_MEMORY_BYTES >> 20));
 }
 

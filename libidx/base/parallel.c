@@ -3,56 +3,8 @@
 
 #include <time.h>
 
-#include "libidx/base/error.h"
-
-/* ---- Progress ---- */
-
-#define NANOSECONDS UINT64_C(1000000000)
-#define TELL_EVERY (NANOSECONDS / 10)
-
-static uint64_t now(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
-}
-
-void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor visit, void *context) {
-    *progress = (struct idxi_progress){.visit = visit, .context = context, .phase = IDX_PHASE_COUNT};
-}
-
-static void tell(struct idxi_progress *progress) {
-    if (progress->cancelled) return;
-    struct idx_progress told = {progress->phase, progress->done, progress->total};
-    if (!progress->visit(progress->context, &told)) progress->cancelled = true;
-    progress->told = now(CLOCK_MONOTONIC);
-}
-
-/* Phases from comparing on are those of calls that publish nothing. */
-static enum idx_status check_cancelled(struct idxi_progress *progress, struct idx_error *error) {
-    if (!progress->cancelled) return IDX_OK;
-    return idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: %s",
-                     progress->phase < IDX_PHASE_COMPARING ? "nothing was published" : "not all was found");
-}
-
-enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_phase phase, uint64_t total,
-                                    struct idx_error *error) {
-    progress->caller = pthread_self();
-    progress->phase = phase;
-    progress->total = total;
-    progress->done = 0;
-    if (progress->visit != NULL) tell(progress);
-    return check_cancelled(progress, error);
-}
-
-enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error) {
-    progress->done += more;
-    if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
-        now(CLOCK_MONOTONIC) - progress->told >= TELL_EVERY)
-        tell(progress);
-    return check_cancelled(progress, error);
-}
-
-/* ---- Tasks ---- */
+#define NANOSECONDS 1000000000L
+#define WAIT_NANOSECONDS (NANOSECONDS / 10)
 
 struct work {
     size_t count;
@@ -96,9 +48,12 @@ static void *run_thread(void *context) {
 static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_lock(&work->mutex);
     while (work->running > 0) {
-        uint64_t until = now(CLOCK_REALTIME) + TELL_EVERY;
-        struct timespec time = {(time_t)(until / NANOSECONDS), (long)(until % NANOSECONDS)};
-        pthread_cond_timedwait(&work->ended, &work->mutex, &time);
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += WAIT_NANOSECONDS;
+        until.tv_sec += until.tv_nsec / NANOSECONDS;
+        until.tv_nsec %= NANOSECONDS;
+        pthread_cond_timedwait(&work->ended, &work->mutex, &until);
         pthread_mutex_unlock(&work->mutex);
         if (progress != NULL) (void)idxi_progress_add(progress, 0, NULL);
         pthread_mutex_lock(&work->mutex);

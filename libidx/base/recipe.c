@@ -1,4 +1,4 @@
-/* recipe.c: when fingerprints of two recipes can be compared. libidx knows nothing else of what recipes say. */
+/* recipe.c: decides whether fingerprints of two recipes can be compared. libidx knows nothing else about recipes. */
 #include "libidx/base/recipe.h"
 
 #include <idx.h>

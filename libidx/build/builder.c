@@ -1,8 +1,9 @@
-/* builder.c: collects documents, sorts them, and makes an index of them. */
+/* builder.c: collects documents, sorts them, and builds an index from them. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "format/bytes.h"
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/hash.h"
 #include "libidx/base/memory.h"
@@ -37,8 +38,8 @@ static enum idx_status check_recipe(const char *recipe, struct idx_error *error)
     bool valid = length <= IDX_MAX_RECIPE_BYTES;
     for (size_t i = 0; i < length && valid; i++) valid = (unsigned char)recipe[i] >= 32 && recipe[i] != 127;
     return valid ? IDX_OK
-                 : idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a recipe has up to %d bytes and no control characters",
-                             IDX_MAX_RECIPE_BYTES);
+                 : idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                             "a recipe can have up to %d bytes, without control characters", IDX_MAX_RECIPE_BYTES);
 }
 
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error) {
@@ -54,18 +55,15 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no ID type %d", (int)options->id_type);
     if (options->by_id && options->id_type == IDX_ID_NONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                         "a map from IDs takes documents with IDs: leave by-id out, or choose another ID type");
-    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
-                         IDX_MAX_THREADS);
+                         "a map from IDs needs documents with IDs: omit by-id, or choose another ID type");
+    IDXI_TRY(idxi_check_threads(options->threads, error));
     return options->recipe == NULL ? IDX_OK : check_recipe(options->recipe, error);
 }
 
 static enum idx_status copy_options(struct idx_builder *builder, const struct idx_build_options *options,
                                     struct idx_error *error) {
-    size_t size = options->size < sizeof *options ? options->size : sizeof *options;
     builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
-    memcpy(&builder->options, options, size);
+    idxi_copy_options(&builder->options, options);
     options = &builder->options;
     IDXI_TRY(idxi_build_options_check(options, error));
     builder->scheme_text = strdup(options->scheme);
@@ -127,9 +125,7 @@ static enum idx_status check_usable(const struct idx_builder *builder, struct id
 static enum idx_status check_fingerprint(const struct idx_builder *builder, uint64_t fingerprint,
                                          struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
-    if ((fingerprint & ~idxf_low_bits(builder->options.bits)) == 0) return IDX_OK;
-    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than %u bits",
-                     (unsigned long long)fingerprint, builder->options.bits);
+    return idxi_check_fingerprints(&fingerprint, 1, builder->options.bits, error);
 }
 
 static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
@@ -165,7 +161,8 @@ enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprin
                                 struct idx_error *error) {
     IDXI_TRY(check_fingerprint(builder, fingerprint, error));
     if (builder->options.id_type != IDX_ID_TEXT)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder does not take text IDs");
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder does not accept text IDs");
+    IDXI_TRY(idxi_check_id(length, error));
     enum idx_status status = idxi_map_writer_add_id(&builder->output.map, builder->added, id, length, error);
     uint64_t hash = builder->options.by_id ? idxi_id_hash(id, length) : 0;
     if (status == IDX_OK) status = add(builder, fingerprint, builder->added, hash, error);
@@ -177,7 +174,7 @@ enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t finger
                                     struct idx_error *error) {
     IDXI_TRY(check_fingerprint(builder, fingerprint, error));
     if (builder->options.id_type == IDX_ID_TEXT)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder takes text IDs");
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs text IDs");
     uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(id) : 0;
     enum idx_status status = add(builder, fingerprint, id, hash, error);
     builder->failed = status != IDX_OK;
@@ -304,8 +301,19 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     return status;
 }
 
+/* A forked process shares the temporary folder with the one that opened the builder. */
+static enum idx_status check_process(const struct idx_builder *builder, struct idx_error *error) {
+    pid_t process = builder->output.publication.process;
+    if (process == getpid()) return IDX_OK;
+    return idxi_fail(
+        error, IDX_INVALID_ARGUMENT, NULL,
+        "this builder was opened by process %ld, and can't be used in a process forked from it: free it here",
+        (long)process);
+}
+
 static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
+    IDXI_TRY(check_process(builder, error));
     IDXI_TRY(write_by_id(builder, summary, error));
     IDXI_TRY(sort_documents(builder, summary, error));
     IDXI_TRY(settle_scheme(builder, error));

@@ -1,4 +1,4 @@
-/* builder.h: what else wants to know of a build's options. */
+/* builder.h: the check of build options, for the other files that need it. */
 #ifndef IDX_LIBIDX_BUILDER_H
 #define IDX_LIBIDX_BUILDER_H
 

@@ -1,11 +1,13 @@
-/* estimate.c: what a build will take, before it begins. */
+/* estimate.c: estimates what a build needs, before it begins. */
 #include <math.h>
 #include <string.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
 #include "libidx/build/builder.h"
 #include "libidx/plan/plan.h"
+#include "libidx/plan/price.h"
 #include "libidx/scheme/scheme.h"
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
@@ -87,7 +89,7 @@ enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64
     struct idx_plan_options planning = IDX_PLAN_OPTIONS_INIT;
     struct idx_scheme scheme;
     struct idx_plan plan;
-    if (given != NULL) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    idxi_copy_options(&options, given);
     IDXI_TRY(idxi_build_options_check(&options, error));
     IDXI_TRY(idxi_memory_settle(&options.memory_bytes, error));
     planning.count = documents;

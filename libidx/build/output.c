@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,14 +15,6 @@
 #include "libidx/segment/table_writer.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-
-static enum idx_status make_uuid(uint8_t uuid[IDXF_UUID_BYTES], struct idx_error *error) {
-    if (getrandom(uuid, IDXF_UUID_BYTES, 0) != IDXF_UUID_BYTES)
-        return idxi_fail_system(error, errno, NULL, "get random bytes");
-    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40); /* RFC 9562, version 4 */
-    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
-    return IDX_OK;
-}
 
 /* ---- Opening ---- */
 
@@ -36,7 +27,7 @@ static enum idx_status open_segment(struct idxi_output *output, const char *path
                                     enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
     output->segment.number = number;
-    IDXI_TRY(make_uuid(output->segment.uuid, error));
+    IDXI_TRY(idxi_make_uuid(output->segment.uuid, error));
     idxi_segment_name(number, name);
     output->segment_path = idxi_path(path, name);
     if (output->segment_path == NULL) return idxi_fail_memory(error);
@@ -161,7 +152,7 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
 
 static enum idx_status complete_manifest(const struct idxi_output *output, const struct idx_scheme *scheme,
                                          struct idxf_manifest *manifest, struct idx_error *error) {
-    IDXI_TRY(make_uuid(manifest->uuid, error));
+    IDXI_TRY(idxi_make_uuid(manifest->uuid, error));
     strcpy(manifest->scheme, scheme->name);
     manifest->table_count = (uint32_t)scheme->table_count;
     for (size_t i = 0; i < scheme->table_count; i++)
@@ -171,30 +162,10 @@ static enum idx_status complete_manifest(const struct idxi_output *output, const
     return IDX_OK;
 }
 
-static enum idx_status write_file(int folder, const char *name, const char *path, const char *text, size_t size,
-                                  struct idx_error *error) {
-    struct idxi_page_writer writer;
-    enum idx_status status = idxi_page_writer_open(&writer, folder, name, 0, path, error);
-    if (status == IDX_OK) status = idxi_page_writer_finish(&writer, text, size, error);
-    idxi_page_writer_close(&writer);
-    return status;
-}
-
-/* Writes a manifest under a name, in a folder (and its path). */
-static enum idx_status write_manifest(int folder, const char *name, const char *path, struct idxf_manifest *manifest,
-                                      struct idx_error *error) {
-    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
-    if (text == NULL) return idxi_fail_memory(error);
-    enum idx_status status = write_file(folder, name, path, text, idxf_manifest_write(manifest, text), error);
-    free(text);
-    return status;
-}
-
 static enum idx_status complete_folder(const char *path, struct idxf_manifest *manifest, struct idx_error *error) {
     int folder;
     IDXI_TRY(open_folder(path, &folder, error));
-    enum idx_status status = write_manifest(folder, IDXI_MANIFEST_NAME, path, manifest, error);
-    if (status == IDX_OK) status = idxi_sync_folder(folder, path, error);
+    enum idx_status status = idxi_manifest_create(folder, path, manifest, error);
     close(folder);
     return status;
 }
@@ -207,29 +178,11 @@ enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx
     return idxi_publish(&output->publication, error);
 }
 
-/* The manifest that takes another's place, until it does. */
-#define NEW_MANIFEST_NAME "manifest.new"
-
-/* The segment's name is on disk before a manifest that has it. */
-static enum idx_status replace_manifest(int folder, const char *folder_path, struct idxf_manifest *manifest,
-                                        struct idx_error *error) {
-    IDXI_TRY(write_manifest(folder, NEW_MANIFEST_NAME, folder_path, manifest, error));
-    IDXI_TRY(idxi_sync_folder(folder, folder_path, error));
-    if (renameat(folder, NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) == 0) return IDX_OK;
-    return idxi_fail_system(error, errno, folder_path, "replace its manifest");
-}
-
 enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
-                                   struct idxf_manifest *manifest, bool *switched, struct idx_error *error) {
-    *switched = false;
+                                   idxi_manifest_change *change, void *context, bool *switched,
+                                   struct idx_error *error) {
     IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
-    if (unlinkat(folder, NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
-        return idxi_fail_system(error, errno, folder_path, "remove its " NEW_MANIFEST_NAME);
-    enum idx_status status = replace_manifest(folder, folder_path, manifest, error);
-    *switched = status == IDX_OK;
-    if (status == IDX_OK) return idxi_sync_folder(folder, folder_path, error);
-    unlinkat(folder, NEW_MANIFEST_NAME, 0);
-    return status;
+    return idxi_manifest_switch(folder, folder_path, change, context, switched, error);
 }
 
 void idxi_output_close(struct idxi_output *output) {

@@ -1,5 +1,5 @@
-/* output.h: a segment being written, whatever it is made of, and the manifest: in a temporary folder, which becomes an
- * index, or in the folder of one that stands. */
+/* output.h: writes a segment, whatever its source, and the manifest. The segment is either in a temporary folder, which
+ * becomes a new index, or in the folder of an existing index. */
 #ifndef IDX_LIBIDX_OUTPUT_H
 #define IDX_LIBIDX_OUTPUT_H
 
@@ -10,6 +10,7 @@
 #include "libidx/base/parallel.h"
 #include "libidx/build/publish.h"
 #include "libidx/segment/document_writer.h"
+#include "libidx/segment/manifest_file.h"
 #include "libidx/streams/stream.h"
 
 struct idxi_output {
@@ -19,22 +20,22 @@ struct idxi_output {
     int temporary_folder; /* for temporary files */
     const char *temporary_path;
     struct idxi_map_writer map;
-    struct idxf_manifest_segment segment; /* its counts are the caller's to set */
+    struct idxf_manifest_segment segment; /* the caller sets its counts */
 };
 
-/* Makes the temporary folder, the segment's in it, and the document map. `temporary` is the folder for temporary files,
- * NULL for the one that holds `path`; it must outlive the output. To be closed also after an error. */
+/* Makes the temporary folder, the segment's folder in it, and the document map. `temporary` is the folder for temporary
+ * files, NULL for the one that holds `path`; it must outlive the output. To be closed also after an error. */
 enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
                                  enum idx_id_type id_type, struct idx_error *error);
 
-/* Makes segment `number` of an index that stands, whose folder is at `path`. To be closed also after an error. */
+/* Makes segment `number` of an existing index, whose folder is at `path`. To be closed also after an error. */
 enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
                                          const char *temporary, enum idx_id_type id_type, struct idx_error *error);
 
-/* Once the document map has all: completes it, and sets *bytes to its size. */
+/* Completes the document map, and sets *bytes to its size. */
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
-/* What a map from IDs became. */
+/* The result of writing a map from IDs. */
 struct idxi_by_id_made {
     uint64_t hashes, entries;
     uint64_t bytes; /* of both files */
@@ -45,8 +46,8 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
                                         struct idxi_progress *progress, struct idxi_by_id_made *made,
                                         struct idx_error *error);
 
-/* What the code of a segment's tables is chosen by: how many fingerprints there are, and how far apart. Begins with
- * 0 everywhere. */
+/* What determines the code of a segment's tables: how many fingerprints there are, and their differences. All 0 at
+ * first. */
 struct idxi_survey {
     uint64_t fingerprints;
     uint64_t last;
@@ -56,14 +57,14 @@ struct idxi_survey {
 /* Adds ascending fingerprints, each once, left-aligned where they have `bits` bits. */
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits);
 
-/* How blocks are to be written for what was surveyed. */
+/* The form of blocks for the fingerprints that were surveyed. */
 struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size);
 
-/* How tables are to be written. */
+/* How to write tables. */
 struct idxi_table_form {
     const struct idx_scheme *scheme;
     struct idxf_block_form blocks; /* the same for all tables of a segment */
-    size_t key_memory;             /* bytes, a table being written */
+    size_t key_memory;             /* bytes per table that is being written */
     struct idxi_progress *progress;
 };
 
@@ -83,12 +84,12 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
 enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
                                     struct idxf_manifest *manifest, struct idx_error *error);
 
-/* The same in an index that stands: syncs, and puts the manifest in the old one's place in the index's folder (a
- * descriptor, and its path). *switched is set once the new one is there, also where syncing that fails. */
+/* The same in an existing index: syncs, and changes the manifest in the index's folder, as idxi_manifest_switch. */
 enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
-                                   struct idxf_manifest *manifest, bool *switched, struct idx_error *error);
+                                   idxi_manifest_change *change, void *context, bool *switched,
+                                   struct idx_error *error);
 
-/* Removes what was not published, but for a segment of an index that stands. */
+/* Removes what was not published, except a segment of an existing index. */
 void idxi_output_close(struct idxi_output *output);
 
 #endif

@@ -1,4 +1,4 @@
-/* publish.c: temporary folders, which of them a killed build left, renaming and exchanging. */
+/* publish.c: temporary folders, leftovers of killed builds, and publishing by rename or exchange. */
 #include "libidx/build/publish.h"
 
 #include <dirent.h>
@@ -43,10 +43,10 @@ static int rename_with(const char *from, const char *to, enum rename_flag flag) 
 static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
 
 static enum idx_status fail_not_index(const char *path, struct idx_error *error) {
-    return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is no idx index, so it will not be replaced");
+    return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not an idx index, so it will not be replaced");
 }
 
-/* Whether an idx index stands at the path, sound or not: a folder whose manifest begins like one. */
+/* Whether an idx index is at the path, valid or not: a folder whose manifest begins like one. */
 static enum idx_status check_index(const char *path, struct idx_error *error) {
     static const char begin[] = "idx-index ";
     char bytes[sizeof begin - 1];
@@ -70,7 +70,7 @@ static enum idx_status check_target(const struct idxi_publication *publication, 
     if (!*exists) return IDX_OK;
     if (!publication->replace)
         return idxi_fail(error, IDX_EXISTS, publication->path,
-                         "exists already: choose another name, or ask for it to be replaced (--force)");
+                         "already exists: choose another name, or ask for it to be replaced (--force)");
     return S_ISDIR(status.st_mode) ? check_index(publication->path, error) : fail_not_index(publication->path, error);
 }
 
@@ -85,7 +85,8 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     const char *slash = strrchr(publication->path, '/');
     const char *name = slash == NULL ? publication->path : slash + 1;
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, path, "is no name for an index: give the name of a new folder");
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, path,
+                         "is not a name for an index: give the name of a new folder");
     if (slash == NULL)
         publication->parent = strdup(".");
     else
@@ -98,8 +99,8 @@ static enum idx_status open_parent(struct idxi_publication *publication, struct 
     publication->folder = open(publication->parent, OPEN_FOLDER);
     if (publication->folder >= 0 || errno == EACCES) return IDX_OK;
     if (errno == ENOENT)
-        return idxi_fail(error, IDX_NOT_FOUND, publication->path, "there is no folder %s to hold it: make that first",
-                         publication->parent);
+        return idxi_fail(error, IDX_NOT_FOUND, publication->path,
+                         "there is no folder %s to contain it: create that folder first", publication->parent);
     return idxi_fail_system(error, errno, publication->parent, "open");
 }
 
@@ -121,13 +122,6 @@ static void write_random(char digits[DIGITS + 1], int attempt) {
     uint32_t random;
     if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint32_t)getpid() + (uint32_t)attempt;
     snprintf(digits, DIGITS + 1, "%08x", (unsigned)random);
-}
-
-/* A path and an open folder: whether the one leads to the other. */
-static bool leads_to(const char *path, int folder) {
-    struct stat there, ours;
-    return lstat(path, &there) == 0 && fstat(folder, &ours) == 0 && there.st_dev == ours.st_dev &&
-           there.st_ino == ours.st_ino;
 }
 
 /* ---- What killed builds left ---- */
@@ -177,7 +171,7 @@ static enum idx_status lock_temporary(struct idxi_publication *publication, cons
     if (publication->lock < 0) return idxi_fail_system(error, errno, temporary, "open");
     /* Other errors say that folders can't be locked here: then nobody takes any for a leftover. */
     bool locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    *ours = locked && leads_to(temporary, publication->lock);
+    *ours = locked && idxi_leads_to(AT_FDCWD, temporary, AT_SYMLINK_NOFOLLOW, publication->lock);
     if (*ours) return IDX_OK;
     close(publication->lock);
     publication->lock = -1;
@@ -197,7 +191,7 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
         if (status != IDX_OK || ours) return status;
     }
     return idxi_fail(error, IDX_IO_ERROR, publication->path,
-                     "can't be built: other processes take each temporary folder beside it");
+                     "can't be built: other processes keep taking the temporary folders beside it");
 }
 
 static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
@@ -220,7 +214,7 @@ static enum idx_status open_temporary(struct idxi_publication *publication, stru
 enum idx_status idxi_publication_open(struct idxi_publication *publication, const char *path, bool replace,
                                       struct idx_error *error) {
     bool exists;
-    *publication = (struct idxi_publication){.folder = -1, .lock = -1, .replace = replace};
+    *publication = (struct idxi_publication){.folder = -1, .lock = -1, .process = getpid(), .replace = replace};
     IDXI_TRY(set_paths(publication, path, error));
     IDXI_TRY(check_target(publication, &exists, error));
     IDXI_TRY(open_parent(publication, error));
@@ -240,7 +234,7 @@ static enum idx_status move_to_path(struct idxi_publication *publication, struct
     }
     if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR)
         return idxi_fail(error, IDX_EXISTS, publication->path,
-                         "came to exist while the index was built: choose another name, or build again");
+                         "was created while the index was built: choose another name, or build again");
     return idxi_fail_system(error, errno, publication->path, "create");
 }
 
@@ -248,12 +242,13 @@ static enum idx_status exchange(struct idxi_publication *publication, struct idx
     if (rename_with(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
     if (is_unsupported(errno))
         return idxi_fail(error, IDX_UNSUPPORTED, publication->path,
-                         "can't be replaced, since its file system can't exchange folders: build under another name");
+                         "can't be replaced, because its file system can't exchange folders: build under another name");
     return idxi_fail_system(error, errno, publication->path, "replace");
 }
 
-/* An index that has a writer stays, since what that acknowledges must be there afterwards, and so does one that is
- * compacted; locks keep others from beginning meanwhile. Where there can be no lock, there can be neither. */
+/* Does not replace an index that has a writer, because what the writer acknowledges must not be lost, nor one that is
+ * being compacted. Locks keep both from starting during the exchange. Where locks are not possible, neither are writers
+ * and compactions. */
 static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     int locks[] = {-1, -1}, folder = open(publication->path, OPEN_FOLDER);
@@ -271,7 +266,7 @@ static enum idx_status sync_parent(const struct idxi_publication *publication, s
     int result = publication->folder >= 0 ? fsync(publication->folder) : syncfs(publication->lock);
     if (result == 0 || errno == EINVAL) return IDX_OK; /* as idxi_sync_folder */
     return idxi_fail_system(error, errno, publication->path,
-                            "sync the folder that holds it, where the new index stands already");
+                            "sync the folder that contains it, where the new index is already published");
 }
 
 /* With `replace`, an index that another build publishes, or somebody removes, at the same time is no obstacle. */
@@ -297,9 +292,11 @@ enum idx_status idxi_publish(struct idxi_publication *publication, struct idx_er
 
 void idxi_publication_close(struct idxi_publication *publication) {
     if (publication->path == NULL) return; /* never opened */
-    if (publication->temporary != NULL) idxi_remove_tree(AT_FDCWD, publication->temporary);
     if (publication->lock >= 0) close(publication->lock);
     if (publication->folder >= 0) close(publication->folder);
+    /* With the descriptors of these, where there is no other. */
+    bool is_own = publication->process == getpid();
+    if (publication->temporary != NULL && is_own) idxi_remove_tree(AT_FDCWD, publication->temporary);
     free(publication->temporary);
     free(publication->parent);
     free(publication->path);

@@ -1,4 +1,4 @@
-/* shard.c: which part of an index a fingerprint belongs to. */
+/* shard.c: idx_shard: the shard that a fingerprint belongs to. */
 #include "libidx/base/hash.h"
 
 #include <idx.h>

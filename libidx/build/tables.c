@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "libidx/base/error.h"
+#include "libidx/base/parallel.h"
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 

@@ -1,5 +1,5 @@
-/* tables.h: all tables of an index, from its fingerprints in their own order: sorted once, the other orders are derived
- * (SPEC.md, chapter 3). */
+/* tables.h: writes all tables of a segment from its fingerprints in their own order. They are sorted once; the orders
+ * of the tables are derived from that order (SPEC.md, chapter 3). */
 #ifndef IDX_LIBIDX_TABLES_H
 #define IDX_LIBIDX_TABLES_H
 
@@ -8,11 +8,11 @@
 
 struct idxi_tables_made {
     uint64_t bytes;           /* of the table files */
-    uint64_t temporary_bytes; /* written to temporary files, in all */
+    uint64_t temporary_bytes; /* total written to temporary files */
 };
 
-/* Writes the tables, up to `threads` at a time, within `memory` bytes. Progress: each fingerprint counts twice a table,
- * when it is taken and when it is written. */
+/* Writes the tables, up to `threads` at a time, within `memory` bytes. Progress: each fingerprint counts twice per
+ * table, when it is read and when it is written. */
 enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_table_form *form,
                                   const struct idxi_distinct *distinct, unsigned threads, uint64_t memory,
                                   struct idxi_tables_made *made, struct idx_error *error);

@@ -1,4 +1,4 @@
-/* background.h: the compaction that a writer has at work in a thread of its own, if any. */
+/* background.h: the compaction that a writer runs in a thread of its own. */
 #ifndef IDX_LIBIDX_BACKGROUND_H
 #define IDX_LIBIDX_BACKGROUND_H
 
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* All zeros: none is at work. One thread at a time calls what follows. */
+/* All zeros: none is running. One thread at a time calls the functions below. */
 struct idxi_background {
     bool begun;
     atomic_bool ended, cancelled;
@@ -20,12 +20,12 @@ struct idxi_background {
     struct idx_error error;
 };
 
-/* Begins to compact the index of a view, where none is begun; shares with it what is pending. Called by the view's
- * thread. What goes wrong is what idxi_background_end returns. */
+/* Begins to compact the index of a view, unless a compaction is running; shares the pending records with the view.
+ * Called by the view's thread. idxi_background_end returns errors. */
 void idxi_background_begin(struct idxi_background *background, const struct idx_index *index, unsigned max_segments);
 
-/* Waits for its end, or with `cancel` makes it end soon, undone. Returns what the compaction did, or where none is
- * begun, what the last one did, or that it could not begin; IDX_OK for none. */
+/* Waits for the compaction to end, or with `cancel` makes it end soon, without effect. Returns its status, or if none
+ * is running, the status of the last one, or why it could not begin. IDX_OK if there was none. */
 enum idx_status idxi_background_end(struct idxi_background *background, bool cancel, struct idx_error *error);
 
 #endif

@@ -7,8 +7,9 @@
 #include "format/permute.h"
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
+#include "libidx/base/parallel.h"
 #include "libidx/segment/table_stream.h"
-#include "libidx/streams/merging.h"
+#include "libidx/streams/kway_merge.h"
 #include "libidx/streams/sort.h"
 
 struct combining {
@@ -185,15 +186,15 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
 static enum idx_status combine_maps(struct combining *combining, enum idxi_map_kind kind, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     struct map_inputs inputs;
-    struct idxi_merging *merging = NULL;
+    struct idxi_kway_merge *merge = NULL;
     enum idx_status status = open_map_inputs(combining, kind, &inputs, error);
-    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, true, error);
+    if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, true, error);
     if (status == IDX_OK && kind == IDXI_MAP_BY_ID)
-        status = idxi_output_write_by_id(combination->output, idxi_merging_stream(merging), combination->progress,
+        status = idxi_output_write_by_id(combination->output, idxi_kway_merge_stream(merge), combination->progress,
                                          &combination->by_id, error);
     else if (status == IDX_OK)
-        status = write_documents(combining, idxi_merging_stream(merging), error);
-    idxi_merging_close(merging);
+        status = write_documents(combining, idxi_kway_merge_stream(merge), error);
+    idxi_kway_merge_close(merge);
     free(inputs.streams);
     free(inputs.rests);
     free(inputs.maps);
@@ -288,13 +289,13 @@ static uint64_t count_fingerprints(const struct combining *combining, const stru
 
 static enum idx_status choose_form(struct combining *combining, struct idx_error *error) {
     struct table_inputs inputs;
-    struct idxi_merging *merging = NULL;
+    struct idxi_kway_merge *merge = NULL;
     struct idxi_survey surveyed = {0};
     enum idx_status status = open_table_inputs(combining, 0, &inputs, error);
-    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, false, error);
-    if (status == IDX_OK) status = survey(combining, idxi_merging_stream(merging), &surveyed, error);
+    if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
+    if (status == IDX_OK) status = survey(combining, idxi_kway_merge_stream(merge), &surveyed, error);
     if (status == IDX_OK) surveyed.fingerprints = count_fingerprints(combining, &inputs, surveyed.fingerprints);
-    idxi_merging_close(merging);
+    idxi_kway_merge_close(merge);
     close_table_inputs(&inputs, combining->combination->source_count);
     uint32_t block_size = combining->combination->form->segments[0]->tables[0].header.block_size;
     combining->form.blocks = idxi_survey_end(&surveyed, combining->manifest->bits, block_size);
@@ -303,13 +304,13 @@ static enum idx_status choose_form(struct combining *combining, struct idx_error
 
 static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
-    struct idxi_merging *merging = NULL;
+    struct idxi_kway_merge *merge = NULL;
     enum idx_status status = open_table_inputs(combining, number, &inputs, error);
-    if (status == IDX_OK) status = idxi_merging_open(&merging, inputs.streams, inputs.count, false, error);
+    if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
     if (status == IDX_OK)
         status = idxi_output_write_table(combining->combination->output, &combining->form, number,
-                                         idxi_merging_stream(merging), &combining->tables[number], error);
-    idxi_merging_close(merging);
+                                         idxi_kway_merge_stream(merge), &combining->tables[number], error);
+    idxi_kway_merge_close(merge);
     close_table_inputs(&inputs, combining->combination->source_count);
     return status;
 }
@@ -348,8 +349,8 @@ static enum idx_status check_by_id(const struct combining *combining, struct idx
     if (entries >= combining->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
         return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                     "the document maps and the maps from IDs of an index to be merged don't hold the same documents: "
-                     "find it by idx verify");
+                     "in one of the indexes to merge, the document maps and the maps from IDs contain different "
+                     "documents: find it with idx verify");
 }
 
 static enum idx_status check_counts(const struct combining *combining, struct idx_error *error) {
@@ -359,8 +360,8 @@ static enum idx_status check_counts(const struct combining *combining, struct id
         agree = agree && combining->tables[i].fingerprints == fingerprints;
     if (!agree)
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                         "the tables and the document maps of an index to be merged don't hold the same "
-                         "fingerprints: find it by idx verify");
+                         "in one of the indexes to merge, the tables and the document maps contain different "
+                         "fingerprints: find it with idx verify");
     return combining->manifest->by_id ? check_by_id(combining, error) : IDX_OK;
 }
 

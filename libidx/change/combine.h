@@ -1,21 +1,16 @@
-/* combine.h: one segment made of several, and of entries in memory, table by table and map by map, by merging what is
- * in order already; some of them may be left out. */
+/* combine.h: writes one segment from several segments and from entries in memory. It merges what is already sorted,
+ * table by table and map by map, and may leave out entries. */
 #ifndef IDX_LIBIDX_COMBINE_H
 #define IDX_LIBIDX_COMBINE_H
 
 #include "libidx/build/output.h"
+#include "libidx/change/entries.h"
 #include "libidx/view/index.h"
 
-/* Entries, ascending. */
-struct idxi_entries {
-    uint64_t *fingerprints, *values;
-    size_t count, capacity;
-};
-
-/* A segment that goes in. */
+/* A segment to combine. */
 struct idxi_source {
     struct idxi_segment *segment;
-    /* What is left out of its document map, of its map from IDs, and of its tables: fingerprints, no values. */
+    /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values). */
     struct idxi_entries documents, hashes, gone;
     /* Text IDs: the numbers of documents that are left out, ascending, and what its first one's becomes. */
     struct idxi_entries numbers; /* fingerprints: the numbers; no values */
@@ -28,9 +23,9 @@ struct idxi_text_id {
     uint64_t number; /* of its document */
 };
 
-/* What goes in. The arrays are the caller's; purge.h makes them. */
+/* What to combine. The arrays are the caller's; purge.h makes them. */
 struct idxi_combination {
-    const struct idx_index *form; /* whose bits, scheme, IDs, and first segment's block size it gets */
+    const struct idx_index *form; /* determines bits, scheme, ID type, and by its first segment the block size */
     struct idxi_source *sources;
     size_t source_count;
     /* Documents in memory: with their final numbers, or integer IDs; hashes of their IDs, with fingerprints. Entries
@@ -42,13 +37,13 @@ struct idxi_combination {
     unsigned threads;
     struct idxi_progress *progress;
     struct idxi_output *output;
-    /* What came of it. */
+    /* The result. */
     uint64_t documents_bytes, table_bytes;
     struct idxi_by_id_made by_id;
 };
 
-/* Writes the segment: all but syncing its folder, and publishing. The maps of the sources must be ready.
- * Errors: the damaged-file group, and as writing. */
+/* Writes the segment, but does not sync its folder or publish. The maps of the sources must be ready. Errors: the
+ * damaged-file group, and as writing. */
 enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_error *error);
 
 #endif

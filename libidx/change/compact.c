@@ -1,5 +1,5 @@
-/* compact.c: turns what is pending, and some of the newest segments, into one segment, beside readers and the writer.
- */
+/* compact.c: makes one segment from the pending records and some of the newest segments, while readers and the writer
+ * go on. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
 #include "libidx/base/memory.h"
@@ -16,6 +17,7 @@
 #include "libidx/change/compact.h"
 #include "libidx/change/index_lock.h"
 #include "libidx/change/purge.h"
+#include "libidx/change/removals.h"
 #include "libidx/log/log_writer.h"
 #include "libidx/view/live.h"
 
@@ -71,7 +73,7 @@ static enum idx_status remove_unlisted(const struct idx_index *index, size_t *re
     return IDX_OK;
 }
 
-/* By the index's folder, since another index may have come to stand at its path. */
+/* By the index's folder, because another index may have replaced it at its path. */
 static void remove_segment(const struct idx_index *index, uint32_t number) {
     char name[IDXI_NAME_BYTES];
     idxi_segment_name(number, name);
@@ -147,33 +149,32 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
                                       compaction->options.temporary_folder, (enum idx_id_type)index->manifest->id_type,
                                       error));
     IDXI_TRY(idxi_combine(combination, error));
-    return idxi_purge_write(index, compaction->first, &output->segment, output->segment_folder, output->segment_path,
-                            error);
+    return idxi_removals_write(index, compaction->first, &output->segment, output->segment_folder, output->segment_path,
+                               error);
 }
 
-/* Whether the index stands where it did, so that all files of the segment came into it. */
+/* Whether the index is still at its path, so that all files of the segment were written into it. */
 static enum idx_status check_place(const struct idx_index *index, struct idx_error *error) {
     bool replaced;
     IDXI_TRY(idx_replaced(index, &replaced, error));
     if (!replaced) return IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, index->path,
-                     "was moved away while it was compacted: nothing changed; compact it where it is now");
+                     "was moved while it was compacted: nothing was changed; compact it where it is now");
+}
+
+static void change_manifest(void *context, struct idxf_manifest *manifest) {
+    const struct compaction *compaction = context;
+    manifest->sequence = compaction->index->pending.pending.last;
+    manifest->segments[compaction->first] = compaction->output.segment;
+    manifest->segment_count = (uint32_t)compaction->first + 1;
 }
 
 static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
     IDXI_TRY(check_place(index, error));
-    struct idxf_manifest *manifest = malloc(sizeof *manifest);
-    if (manifest == NULL) return idxi_fail_memory(error);
-    *manifest = *index->manifest;
-    manifest->sequence = index->pending.pending.last;
-    manifest->segments[compaction->first] = compaction->output.segment;
-    manifest->segment_count = (uint32_t)compaction->first + 1;
-    enum idx_status status =
-        idxi_output_switch(&compaction->output, index->folder, index->path, manifest, &compaction->switched, error);
-    free(manifest);
-    return status;
+    return idxi_output_switch(&compaction->output, index->folder, index->path, change_manifest, compaction,
+                              &compaction->switched, error);
 }
 
 /* ---- Behind the switch ---- */
@@ -188,25 +189,21 @@ static void remove_sources(const struct compaction *compaction) {
  * waits, as the lock is shared; nobody else who does comes, under the lock of compaction. What stays is passed over. */
 static void trim_log(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
-    struct idxf_record_rules rules = idxi_index_rules(index);
     struct idxi_log_writer *log;
     int lock = -1;
     if (!idxi_tail_has_log(index->tail)) return;
     if (idxi_lock_for_a_moment(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
-    if (idxi_log_writer_open(&log, index->folder, index->path, &rules, index->pending.pending.last, NULL) == IDX_OK)
-        idxi_log_writer_close(log);
+    if (idxi_log_writer_open(&log, index->folder, index->path, NULL) == IDX_OK) idxi_log_writer_close(log);
     idxi_lock_close(lock);
 }
 
 /* ---- The whole ---- */
 
 static enum idx_status check_options(const struct idx_compact_options *options, struct idx_error *error) {
-    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
-                         IDX_MAX_THREADS);
+    IDXI_TRY(idxi_check_threads(options->threads, error));
     if (options->max_segments < 1 || options->max_segments > IDXF_MAX_SEGMENTS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u segments: it must be 1 to %d", options->max_segments,
-                         IDXF_MAX_SEGMENTS);
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u segments: the number must be 1 to %d",
+                         options->max_segments, IDXF_MAX_SEGMENTS);
     return IDX_OK;
 }
 
@@ -237,7 +234,7 @@ static enum idx_status compact(struct compaction *compaction, struct idx_error *
     return IDX_OK;
 }
 
-/* Opens what stands at a path, locked. */
+/* Opens and locks the index at a path. */
 static enum idx_status open_index(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -252,7 +249,7 @@ static enum idx_status lock_index(struct compaction *compaction, bool *outdated,
     return idx_replaced(index, outdated, error);
 }
 
-/* Compacts what stands at `path`, or for NULL the index that is open. */
+/* Compacts the index at `path`, or the open one if that is NULL. */
 static enum idx_status run(struct compaction *compaction, const char *path, struct idx_error *error) {
     bool outdated = false;
     IDXI_TRY(check_options(&compaction->options, error));
@@ -265,9 +262,9 @@ static enum idx_status run(struct compaction *compaction, const char *path, stru
 }
 
 static void free_compaction(struct compaction *compaction) {
-    if (compaction->output.segment_path != NULL && !compaction->switched)
-        remove_segment(compaction->index, compaction->output.segment.number);
-    idxi_output_close(&compaction->output);
+    bool has_segment = compaction->output.segment_path != NULL && !compaction->switched;
+    idxi_output_close(&compaction->output); /* first: removing takes a descriptor */
+    if (has_segment) remove_segment(compaction->index, compaction->output.segment.number);
     idxi_purge_free(&compaction->combination);
     idxi_lock_close(compaction->lock);
     idx_close(compaction->index);
@@ -278,8 +275,7 @@ static struct compaction *new_compaction(const struct idx_compact_options *optio
     struct compaction *compaction = calloc(1, sizeof *compaction);
     if (compaction == NULL) return NULL;
     compaction->options = (struct idx_compact_options)IDX_COMPACT_OPTIONS_INIT;
-    if (options != NULL)
-        memcpy(&compaction->options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    idxi_copy_options(&compaction->options, options);
     compaction->lock = compaction->output.segment_folder = compaction->output.temporary_folder = -1;
     return compaction;
 }

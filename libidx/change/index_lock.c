@@ -2,14 +2,12 @@
 #include "libidx/change/index_lock.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "libidx/base/error.h"
+#include "libidx/base/file.h"
 
 bool idxi_lock_is_of(int lock, const char *name, const struct idx_index *index) {
-    struct stat ours, theirs;
-    return fstat(lock, &ours) == 0 && fstatat(index->folder, name, &theirs, 0) == 0 && ours.st_dev == theirs.st_dev &&
-           ours.st_ino == theirs.st_ino;
+    return idxi_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);
 }
 
 /* Makes the view the newest one. */

@@ -1,10 +1,12 @@
-/* merge.c: makes one index of several, table by table and map by map, by merging what is in order already (combine.h).
- */
+/* merge.c: makes one index from several, table by table and map by map, by merging what is already sorted
+ * (combine.h). */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
+#include "libidx/base/file.h"
 #include "libidx/base/lock.h"
 #include "libidx/base/memory.h"
 #include "libidx/base/recipe.h"
@@ -43,7 +45,7 @@ static enum idx_status check_match(const struct merge *merge, const struct idx_i
     const char *difference = find_difference(first->manifest, index->manifest);
     if (difference != NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                         "can't be merged with %s, since they differ in their %s: build one of them anew", first->path,
+                         "can't be merged with %s, because they differ in their %s: rebuild one of them", first->path,
                          difference);
     for (size_t i = 0; i + 1 < merge->index_count; i++) {
         if (memcmp(merge->indexes[i]->manifest->uuid, index->manifest->uuid, IDXF_UUID_BYTES) == 0)
@@ -51,12 +53,6 @@ static enum idx_status check_match(const struct merge *merge, const struct idx_i
                              merge->indexes[i]->path);
     }
     return IDX_OK;
-}
-
-static bool stands_at(const char *path, const struct idx_index *index) {
-    struct stat there, ours;
-    return stat(path, &there) == 0 && fstat(index->folder, &ours) == 0 && there.st_dev == ours.st_dev &&
-           there.st_ino == ours.st_ino;
 }
 
 static void unlock(struct merge *merge) {
@@ -72,7 +68,7 @@ static enum idx_status lock_replaced(struct merge *merge, const char *path, stru
                                      struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     struct idx_index *newer = *index;
-    while (newer != NULL && stands_at(path, *index)) {
+    while (newer != NULL && idxi_leads_to(AT_FDCWD, path, 0, (*index)->folder)) {
         unlock(merge);
         for (size_t i = 0; i < 2; i++) {
             enum idx_status status = idxi_lock_share(&merge->locks[i], names[i], (*index)->folder, path, error);
@@ -104,9 +100,7 @@ static enum idx_status open_indexes(struct merge *merge, const char *path, const
 
 static enum idx_status check_options(const struct idx_merge_options *options, size_t count, struct idx_error *error) {
     if (count == 0) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no index to merge");
-    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: it must be 1 to %d", options->threads,
-                         IDX_MAX_THREADS);
+    IDXI_TRY(idxi_check_threads(options->threads, error));
     return IDX_OK;
 }
 
@@ -131,6 +125,7 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     if (manifest == NULL) return idxi_fail_memory(error);
     *manifest = *merge->indexes[0]->manifest;
     manifest->sequence = 0;
+    manifest->log = (struct idxf_manifest_log){.exists = false};
     for (size_t i = 1; i < merge->index_count; i++) {
         if (strcmp(manifest->recipe, merge->indexes[i]->manifest->recipe) != 0)
             manifest->recipe[idxi_recipe_identity(manifest->recipe)] = '\0';
@@ -190,8 +185,7 @@ enum idx_status idx_merge(const char *path, const char *const *inputs, size_t co
     struct merge *merge = calloc(1, sizeof *merge);
     if (merge == NULL) return idxi_fail_memory(error);
     merge->options = (struct idx_merge_options)IDX_MERGE_OPTIONS_INIT;
-    if (options != NULL)
-        memcpy(&merge->options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    idxi_copy_options(&merge->options, options);
     merge->output.segment_folder = merge->output.temporary_folder = merge->locks[0] = merge->locks[1] = -1;
     enum idx_status status = run(merge, path, inputs, count, error);
     if (status == IDX_OK && summary != NULL) summarise(merge, summary);

@@ -4,79 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/checksum.h"
 #include "libidx/base/error.h"
-#include "libidx/base/file.h"
 #include "libidx/base/hash.h"
-#include "libidx/streams/sort.h"
 #include "libidx/view/documents.h"
 #include "libidx/view/live.h"
-
-/* ---- Arrays of entries ---- */
-
-/* Makes room for `more` entries, with values or without. */
-static enum idx_status reserve(struct idxi_entries *entries, bool with_values, size_t more, struct idx_error *error) {
-    if (entries->capacity - entries->count >= more) return IDX_OK;
-    size_t capacity = 2 * entries->capacity + more;
-    uint64_t *fingerprints = realloc(entries->fingerprints, capacity * sizeof *fingerprints);
-    if (fingerprints == NULL) return idxi_fail_memory(error);
-    entries->fingerprints = fingerprints;
-    uint64_t *values = with_values ? realloc(entries->values, capacity * sizeof *values) : NULL;
-    if (with_values && values == NULL) return idxi_fail_memory(error);
-    entries->values = values;
-    entries->capacity = capacity;
-    return IDX_OK;
-}
-
-static enum idx_status add(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
-                           struct idx_error *error) {
-    IDXI_TRY(reserve(entries, true, 1, error));
-    entries->fingerprints[entries->count] = fingerprint;
-    entries->values[entries->count++] = value;
-    return IDX_OK;
-}
-
-static enum idx_status add_alone(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error) {
-    IDXI_TRY(reserve(entries, false, 1, error));
-    entries->fingerprints[entries->count++] = fingerprint;
-    return IDX_OK;
-}
-
-static void free_entries(struct idxi_entries *entries) {
-    free(entries->fingerprints);
-    free(entries->values);
-}
-
-static enum idx_status sort(struct idxi_entries *entries, struct idx_error *error) {
-    if (entries->count == 0) return IDX_OK;
-    uint64_t *spare = malloc(2 * entries->count * sizeof *spare);
-    if (spare == NULL) return idxi_fail_memory(error);
-    idxi_sort_pairs(entries->fingerprints, entries->values, entries->count, entries->values != NULL, spare,
-                    entries->values == NULL ? NULL : spare + entries->count);
-    free(spare);
-    return IDX_OK;
-}
-
-/* Leaves each entry once, of those that are sorted. */
-static void unite(struct idxi_entries *entries) {
-    size_t kept = 0;
-    for (size_t i = 0; i < entries->count; i++) {
-        if (kept > 0 && entries->fingerprints[kept - 1] == entries->fingerprints[i] &&
-            (entries->values == NULL || entries->values[kept - 1] == entries->values[i]))
-            continue;
-        entries->fingerprints[kept] = entries->fingerprints[i];
-        if (entries->values != NULL) entries->values[kept] = entries->values[i];
-        kept++;
-    }
-    entries->count = kept;
-}
 
 /* ---- Removals ---- */
 
 static enum idx_status note_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     (void)sequence;
-    return record->operation == IDXF_ADD ? IDX_OK : add_alone(context, record->fingerprint, error);
+    return record->operation == IDXF_ADD ? IDX_OK : idxi_entries_add_alone(context, record->fingerprint, error);
 }
 
 /* The fingerprints that pending records, and segments from `first` on, say were removed, or documents of them:
@@ -87,10 +25,10 @@ static enum idx_status list_removed(const struct idx_index *index, size_t first,
     for (size_t i = first; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
-            IDXI_TRY(add_alone(list, idxi_removed_at(removed, j).fingerprint, error));
+            IDXI_TRY(idxi_entries_add_alone(list, idxi_removed_at(removed, j).fingerprint, error));
     }
-    IDXI_TRY(sort(list, error));
-    unite(list);
+    IDXI_TRY(idxi_entries_sort(list, error));
+    idxi_entries_unite(list);
     return IDX_OK;
 }
 
@@ -116,23 +54,23 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     visit->any = true;
     visit->any_kept |= !removed;
     if (manifest->by_id)
-        IDXI_TRY(add_alone(removed ? &visit->dropped : &visit->kept, idxi_id_hash(id, id_size), error));
+        IDXI_TRY(idxi_entries_add_alone(removed ? &visit->dropped : &visit->kept, idxi_id_hash(id, id_size), error));
     if (!removed) return IDX_OK;
-    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(add_alone(&visit->source->numbers, value, error));
-    return add(&visit->source->documents, visit->fingerprint, value, error);
+    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(idxi_entries_add_alone(&visit->source->numbers, value, error));
+    return idxi_entries_add(&visit->source->documents, visit->fingerprint, value, error);
 }
 
 /* The hashes that no document which stays has. */
 static enum idx_status drop_hashes(struct visit *visit, struct idx_error *error) {
     size_t kept = 0;
-    IDXI_TRY(sort(&visit->kept, error));
-    IDXI_TRY(sort(&visit->dropped, error));
-    unite(&visit->dropped);
+    IDXI_TRY(idxi_entries_sort(&visit->kept, error));
+    IDXI_TRY(idxi_entries_sort(&visit->dropped, error));
+    idxi_entries_unite(&visit->dropped);
     for (size_t i = 0; i < visit->dropped.count; i++) {
         uint64_t hash = visit->dropped.fingerprints[i];
         while (kept < visit->kept.count && visit->kept.fingerprints[kept] < hash) kept++;
         if (kept < visit->kept.count && visit->kept.fingerprints[kept] == hash) continue;
-        IDXI_TRY(add(&visit->source->hashes, hash, visit->fingerprint, error));
+        IDXI_TRY(idxi_entries_add(&visit->source->hashes, hash, visit->fingerprint, error));
     }
     visit->kept.count = visit->dropped.count = 0;
     return IDX_OK;
@@ -156,7 +94,8 @@ static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documen
         visit->source = &sources[visit->segment - first];
         visit->any = visit->any_kept = false;
         IDXI_TRY(visit_segment(visit, documents, error));
-        if (visit->any && !visit->any_kept) IDXI_TRY(add_alone(&visit->source->gone, visit->fingerprint, error));
+        if (visit->any && !visit->any_kept)
+            IDXI_TRY(idxi_entries_add_alone(&visit->source->gone, visit->fingerprint, error));
     }
     return IDX_OK;
 }
@@ -171,8 +110,8 @@ static enum idx_status purge_all(const struct idx_index *index, size_t first, st
         visit.fingerprint = list->fingerprints[i];
         if (status == IDX_OK) status = purge_fingerprint(&visit, documents, first, sources, error);
     }
-    free_entries(&visit.kept);
-    free_entries(&visit.dropped);
+    idxi_entries_free(&visit.kept);
+    idxi_entries_free(&visit.dropped);
     return status;
 }
 
@@ -185,7 +124,7 @@ static enum idx_status purge_sources(const struct idx_index *index, size_t first
     if (status == IDX_OK) status = idx_documents_open(index, &documents, error);
     if (status == IDX_OK) status = purge_all(index, first, documents, &list, sources, progress, error);
     idx_documents_close(documents);
-    free_entries(&list);
+    idxi_entries_free(&list);
     return status;
 }
 
@@ -203,8 +142,8 @@ static enum idx_status take_segments(const struct idx_index *index, size_t first
     combination->source_count += count;
     IDXI_TRY(purge_sources(index, first, sources, combination->progress, error));
     for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(sort(&sources[i].hashes, error));
-        IDXI_TRY(sort(&sources[i].numbers, error));
+        IDXI_TRY(idxi_entries_sort(&sources[i].hashes, error));
+        IDXI_TRY(idxi_entries_sort(&sources[i].numbers, error));
         sources[i].offset = *number;
         *number += sources[i].segment->entry.documents - sources[i].numbers.count;
     }
@@ -221,13 +160,13 @@ static enum idx_status take_documents(const struct idx_index *index, uint64_t fi
     const uint8_t *id;
     size_t id_size;
     bool numbers = index->manifest->id_type == IDXF_ID_U64;
-    if (index->manifest->id_type == IDXF_ID_NONE) return add(&combination->added, fingerprint, 0, error);
+    if (index->manifest->id_type == IDXF_ID_NONE) return idxi_entries_add(&combination->added, fingerprint, 0, error);
     idxi_pending_documents(&index->pending.pending, fingerprint, &cursor);
     while (idxi_pending_next(&cursor, &id, &id_size)) {
-        if (!numbers) IDXI_TRY(add(sequences, cursor.sequence, combination->added.count, error));
-        IDXI_TRY(add(&combination->added, fingerprint, numbers ? idxf_load64(id) : 0, error));
+        if (!numbers) IDXI_TRY(idxi_entries_add(sequences, cursor.sequence, combination->added.count, error));
+        IDXI_TRY(idxi_entries_add(&combination->added, fingerprint, numbers ? idxf_load64(id) : 0, error));
         if (index->manifest->by_id)
-            IDXI_TRY(add(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
+            IDXI_TRY(idxi_entries_add(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
         if (!numbers) combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, 0};
     }
     return IDX_OK;
@@ -239,7 +178,7 @@ static enum idx_status number_texts(struct idxi_combination *combination, struct
                                     uint64_t *number, struct idx_error *error) {
     struct idxi_text_id *ids = malloc((sequences->count + 1) * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
-    enum idx_status status = sort(sequences, error);
+    enum idx_status status = idxi_entries_sort(sequences, error);
     for (size_t i = 0; i < sequences->count && status == IDX_OK; i++, ++*number) {
         ids[i] = combination->added_ids[sequences->values[i]];
         ids[i].number = combination->added.values[sequences->values[i]] = *number;
@@ -259,7 +198,7 @@ static enum idx_status take_documents_of(const struct idx_index *index, const ui
         status = take_documents(index, fingerprints[i], combination, &sequences, error);
     if (status == IDX_OK && index->manifest->id_type == IDXF_ID_TEXT)
         status = number_texts(combination, &sequences, first, number, error);
-    free_entries(&sequences);
+    idxi_entries_free(&sequences);
     return status;
 }
 
@@ -293,126 +232,20 @@ enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, s
         IDXI_TRY(take_segments(views[i], first, combination, &number, error));
         IDXI_TRY(take_pending(views[i], combination, &number, error));
     }
-    IDXI_TRY(sort(&combination->added, error));
-    return sort(&combination->added_hashes, error);
+    IDXI_TRY(idxi_entries_sort(&combination->added, error));
+    return idxi_entries_sort(&combination->added_hashes, error);
 }
 
 void idxi_purge_free(struct idxi_combination *combination) {
     for (size_t i = 0; i < combination->source_count; i++) {
         struct idxi_source *source = &combination->sources[i];
-        free_entries(&source->documents);
-        free_entries(&source->hashes);
-        free_entries(&source->gone);
-        free_entries(&source->numbers);
+        idxi_entries_free(&source->documents);
+        idxi_entries_free(&source->hashes);
+        idxi_entries_free(&source->gone);
+        idxi_entries_free(&source->numbers);
     }
     free(combination->sources);
-    free_entries(&combination->added);
-    free_entries(&combination->added_hashes);
+    idxi_entries_free(&combination->added);
+    idxi_entries_free(&combination->added_hashes);
     free(combination->added_ids);
-}
-
-/* ---- Removals that older segments need ---- */
-
-struct removals {
-    const struct idx_index *index;
-    struct idxf_record *records;
-    size_t count, capacity;
-};
-
-static enum idx_status take_removal(void *context, uint64_t sequence, const struct idxf_record *record,
-                                    struct idx_error *error) {
-    struct removals *removals = context;
-    (void)sequence;
-    if (record->operation == IDXF_ADD) return IDX_OK;
-    if (removals->count == removals->capacity) {
-        size_t capacity = 2 * removals->capacity + 1024;
-        struct idxf_record *records = realloc(removals->records, capacity * sizeof *records);
-        if (records == NULL) return idxi_fail_memory(error);
-        removals->records = records;
-        removals->capacity = capacity;
-    }
-    removals->records[removals->count++] = *record;
-    return IDX_OK;
-}
-
-static int compare_texts(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
-static int compare_numbers(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
-
-/* Keeps each once, those of documents only without one of their fingerprint, and those alone whose fingerprint an older
- * segment has. */
-static enum idx_status keep_needed(struct removals *removals, size_t first, struct idx_error *error) {
-    const struct idx_index *index = removals->index;
-    int (*compare)(const void *, const void *) =
-        index->manifest->id_type == IDXF_ID_TEXT ? compare_texts : compare_numbers;
-    const struct idxf_record *last = NULL;
-    size_t kept = 0;
-    if (removals->count > 1) qsort(removals->records, removals->count, sizeof *removals->records, compare);
-    for (size_t i = 0; i < removals->count; i++) {
-        struct idxf_record record = removals->records[i];
-        bool needed = false;
-        if (last != NULL && last->fingerprint == record.fingerprint &&
-            (last->operation == IDXF_REMOVE_FINGERPRINT || compare(last, &record) == 0))
-            continue;
-        for (size_t j = 0; j < first && !needed; j++)
-            IDXI_TRY(idxi_segment_contains(index, j, record.fingerprint, &needed, error));
-        if (!needed) continue;
-        removals->records[kept] = record;
-        last = &removals->records[kept++];
-    }
-    removals->count = kept;
-    return IDX_OK;
-}
-
-static enum idx_status write_bytes(const struct removals *removals, uint8_t *bytes, size_t size,
-                                   const struct idxf_manifest_segment *segment, int folder, const char *folder_path,
-                                   struct idx_error *error) {
-    struct idxf_removed header = {.count = removals->count, .length = size - IDXF_REMOVED_HEADER_BYTES};
-    enum idxf_id_type id_type = removals->index->manifest->id_type;
-    struct idxi_page_writer writer;
-    size_t at = IDXF_REMOVED_HEADER_BYTES;
-    for (size_t i = 0; i < removals->count; i++) {
-        idxf_removal_write(id_type, &removals->records[i], bytes + at);
-        at += idxf_removal_size(id_type, &removals->records[i]);
-    }
-    memcpy(header.uuid, segment->uuid, sizeof header.uuid);
-    header.checksum = idxf_checksum(bytes + IDXF_REMOVED_HEADER_BYTES, (size_t)header.length);
-    idxf_removed_write(&header, bytes);
-    enum idx_status status = idxi_page_writer_open(&writer, folder, IDXI_REMOVED_NAME, 0, folder_path, error);
-    if (status == IDX_OK) status = idxi_page_writer_write(&writer, bytes, size, error);
-    if (status == IDX_OK) status = idxi_page_writer_finish(&writer, bytes, IDXF_REMOVED_HEADER_BYTES, error);
-    idxi_page_writer_close(&writer);
-    return status;
-}
-
-static enum idx_status write_file(const struct removals *removals, struct idxf_manifest_segment *segment, int folder,
-                                  const char *folder_path, struct idx_error *error) {
-    size_t size = IDXF_REMOVED_HEADER_BYTES;
-    segment->removed = removals->count;
-    if (removals->count == 0) return IDX_OK;
-    for (size_t i = 0; i < removals->count; i++)
-        size += idxf_removal_size(removals->index->manifest->id_type, &removals->records[i]);
-    uint8_t *bytes = malloc(size);
-    if (bytes == NULL) return idxi_fail_memory(error);
-    enum idx_status status = write_bytes(removals, bytes, size, segment, folder, folder_path, error);
-    free(bytes);
-    return status;
-}
-
-enum idx_status idxi_purge_write(const struct idx_index *index, size_t first, struct idxf_manifest_segment *segment,
-                                 int folder, const char *folder_path, struct idx_error *error) {
-    struct removals removals = {.index = index};
-    enum idx_status status = IDX_OK;
-    if (first == 0) return IDX_OK; /* no older ones */
-    if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending.pending, take_removal, &removals, error);
-    for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
-        const struct idxi_removed *removed = &index->segments[i]->removed;
-        for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {
-            struct idxf_record record = idxi_removed_at(removed, j);
-            status = take_removal(&removals, 0, &record, error);
-        }
-    }
-    if (status == IDX_OK) status = keep_needed(&removals, first, error);
-    if (status == IDX_OK) status = write_file(&removals, segment, folder, folder_path, error);
-    free(removals.records);
-    return status;
 }

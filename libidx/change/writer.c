@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "format/bytes.h"
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
 #include "libidx/base/parallel.h"
@@ -33,6 +34,7 @@ struct idx_writer {
     struct idx_index *index; /* the view, which it alone has */
     struct idxi_log_writer *log;
     int lock;
+    pid_t process; /* that opened it */
     const struct idxi_compare_way *compare;
     uint64_t compact_records; /* as the options say */
     unsigned compact_segments;
@@ -55,7 +57,7 @@ static enum idx_status refresh(struct idx_writer *writer, struct idx_error *erro
     if (!idxi_lock_is_of(writer->lock, IDXI_LOCK_NAME, newer)) {
         idx_close(newer);
         return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
-                         "is another index now than this writer opened: close it, and open it again");
+                         "is no longer the index that this writer opened: close the writer, and open it again");
     }
     idx_close(writer->index);
     writer->index = newer;
@@ -64,33 +66,30 @@ static enum idx_status refresh(struct idx_writer *writer, struct idx_error *erro
 
 static enum idx_status open_writer(struct idx_writer *writer, const char *path,
                                    const struct idx_writer_options *options, struct idx_error *error) {
-    const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
     open_options.residence = options->residence;
-    writer->compare = ways[idxi_compare_ways(ways) - 1];
+    writer->compare = idxi_compare_widest();
     writer->compact_records = options->compact_records;
     writer->compact_segments = options->compact_segments;
     writer->threads = options->threads;
     writer->background.threads = options->threads;
     writer->background.progress = options->progress;
     writer->background.context = options->context;
-    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
-                         IDX_MAX_THREADS);
+    IDXI_TRY(idxi_check_threads(options->threads, error));
     IDXI_TRY(idx_open(&writer->index, path, &open_options, error));
     IDXI_TRY(idxi_lock_index(&writer->lock, IDXI_LOCK_NAME, &writer->index, error));
     const struct idx_index *index = writer->index;
-    struct idxf_record_rules rules = idxi_index_rules(index);
-    return idxi_log_writer_open(&writer->log, index->folder, index->path, &rules, index->manifest->sequence, error);
+    return idxi_log_writer_open(&writer->log, index->folder, index->path, error);
 }
 
 enum idx_status idx_writer_open(struct idx_writer **result, const char *path, const struct idx_writer_options *options,
                                 struct idx_error *error) {
     struct idx_writer_options own = IDX_WRITER_OPTIONS_INIT;
-    if (options != NULL) memcpy(&own, options, options->size < sizeof own ? options->size : sizeof own);
+    idxi_copy_options(&own, options);
     struct idx_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) return idxi_fail_memory(error);
     writer->lock = -1;
+    writer->process = getpid();
     enum idx_status status = open_writer(writer, path, &own, error);
     if (status == IDX_OK)
         *result = writer;
@@ -99,11 +98,26 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
     return status;
 }
 
+/* In a process that was forked from the one that opened it, the lock and the thread that compacts are still that one's.
+ */
+static bool is_forked(const struct idx_writer *writer) { return writer->process != getpid(); }
+
+static enum idx_status check_process(const struct idx_writer *writer, struct idx_error *error) {
+    if (!is_forked(writer)) return IDX_OK;
+    return idxi_fail(
+        error, IDX_INVALID_ARGUMENT, writer->index->path,
+        "has a writer that was opened by process %ld, and can't be used in a process forked from it: close it here",
+        (long)writer->process);
+}
+
 void idx_writer_close(struct idx_writer *writer) {
     if (writer == NULL) return;
-    idxi_background_end(&writer->background, true, NULL);
+    if (!is_forked(writer)) idxi_background_end(&writer->background, true, NULL);
     idxi_log_writer_close(writer->log);
-    idxi_lock_close(writer->lock);
+    if (!is_forked(writer))
+        idxi_lock_close(writer->lock);
+    else
+        close(writer->lock);
     idx_close(writer->index);
     free(writer->records);
     free(writer->numbers);
@@ -123,7 +137,7 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     if (!replaced) return IDX_OK;
     IDXI_TRY(refresh(writer, error));
     IDXI_TRY(idxi_sync_folder(writer->index->folder, writer->index->path, error));
-    return idxi_log_delete(writer->log, writer->index->manifest->sequence, error);
+    return idxi_log_trim(writer->log, writer->index->manifest->sequence, error);
 }
 
 /* How many pending records are enough; 0: no number is. */
@@ -155,6 +169,7 @@ static void compact(struct idx_writer *writer) {
 }
 
 enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error) {
+    IDXI_TRY(check_process(writer, error));
     return idxi_background_end(&writer->background, false, error);
 }
 
@@ -165,7 +180,7 @@ static enum idx_status check_view(struct idx_writer *writer, struct idx_error *e
     if (writer->index->spoilt) IDXI_TRY(refresh(writer, error));
     if (writer->index->pending.pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
-                     "has other pending records than this writer wrote: close it, and open it again");
+                     "has pending records that this writer did not write: close the writer, and open it again");
 }
 
 /* Makes room for so many records in all. */
@@ -184,6 +199,8 @@ static enum idx_status reserve(struct idx_writer *writer, size_t most, struct id
 
 /* Begins a batch of about so many records. */
 static enum idx_status begin(struct idx_writer *writer, size_t count, struct idx_error *error) {
+    IDXI_TRY(check_process(writer, error));
+    IDXI_TRY(idxi_log_check(writer->log, error));
     IDXI_TRY(follow_compaction(writer, error));
     IDXI_TRY(check_view(writer, error));
     IDXI_TRY(reserve(writer, count, error));
@@ -245,16 +262,12 @@ static void expect(const struct idx_writer *writer, const struct idx_item *items
 }
 
 /* Whether items may be recorded so. */
-static enum idx_status check_items(const struct idx_writer *writer, enum idxf_operation operation,
-                                   const struct idx_item *items, size_t count, struct idx_error *error) {
-    struct idxf_record_rules rules = idxi_index_rules(writer->index);
+static enum idx_status check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                   struct idx_error *error) {
+    bool has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
-        uint8_t number[sizeof(uint64_t)];
-        struct idxf_record record = make_record(writer, operation, &items[i], number);
         IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
-        if (idxf_record_check(&rules, &record) == IDXF_OK) continue;
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "an ID of %zu bytes is too long: it can have %d",
-                         items[i].id_length, IDXF_MAX_RECORD_ID_BYTES);
+        if (has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));
     }
     return IDX_OK;
 }
@@ -264,7 +277,7 @@ static enum idx_status check_items(const struct idx_writer *writer, enum idxf_op
 enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    IDXI_TRY(check_items(writer, IDXF_ADD, items, count, error));
+    IDXI_TRY(check_items(writer, items, count, error));
     IDXI_TRY(begin(writer, count, error));
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
         expect(writer, items, i + AHEAD, count);
@@ -333,7 +346,7 @@ enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct
                                          size_t *match_counts, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     IDXI_TRY(idxi_check_distance(writer->index, distance, error));
-    IDXI_TRY(check_items(writer, IDXF_ADD, items, count, error));
+    IDXI_TRY(check_items(writer, items, count, error));
     IDXI_TRY(begin(writer, count, error));
     for (size_t i = 0; i < count && status == IDX_OK; i += TOGETHER) {
         size_t some = count - i < TOGETHER ? count - i : TOGETHER;
@@ -461,8 +474,8 @@ enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_it
                                   struct idx_removal *removal, struct idx_error *error) {
     if (writer->index->manifest->id_type == IDXF_ID_NONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
-                         "has no documents, only fingerprints: remove those");
-    IDXI_TRY(check_items(writer, IDXF_REMOVE_DOCUMENT, items, count, error));
+                         "has no documents, only fingerprints: remove fingerprints instead");
+    IDXI_TRY(check_items(writer, items, count, error));
     return remove_all(writer, remove_item, items, NULL, count, removal, error);
 }
 
@@ -476,6 +489,6 @@ enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct id
                                       struct idx_removal *removal, struct idx_error *error) {
     if (!writer->index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
-                         "has no map from IDs: give fingerprints, too, or build it with one");
+                         "has no map from IDs: give fingerprints as well, or build it with such a map");
     return remove_all(writer, remove_id, items, NULL, count, removal, error);
 }

@@ -8,7 +8,7 @@
 #include "libidx/clusters/id_ranks.h"
 #include "libidx/view/documents.h"
 
-/* A visit, and the cluster at hand. */
+/* A visit, and the current cluster. */
 struct giving {
     const struct idxi_cluster_visit *visit;
     struct idx_documents *documents;
@@ -99,7 +99,7 @@ static void give(struct giving *giving) {
     giving->stopped = !visit->visit(visit->context, &giving->member);
 }
 
-/* Gives the documents that stand behind the key. */
+/* Visits the documents of the key. */
 static enum idx_status give_documents(struct giving *giving, uint64_t key, bool is_root, struct idx_error *error) {
     struct idx_cluster_member *member = &giving->member;
     struct idxi_reading *values = &giving->values;

@@ -1,4 +1,4 @@
-/* cluster_visit.h: gives clusters of fingerprints, found before, as clusters of documents, and sums them up. */
+/* cluster_visit.h: turns clusters of fingerprints into clusters of documents, visits them, and computes the summary. */
 #ifndef IDX_LIBIDX_CLUSTER_VISIT_H
 #define IDX_LIBIDX_CLUSTER_VISIT_H
 

@@ -1,7 +1,7 @@
-/* clusters.c: from pairs of fingerprints to clusters (idx_clusters). Fingerprints are numbered by preference, so that
- * of two the one with the smaller number represents the other. Pairs are sorted by one end and then by the other, while
- * the list of fingerprints with their numbers, in the same order, is gone through beside them; what is left of a pair
- * are two numbers, and of the clusters a number for each fingerprint. */
+/* clusters.c: idx_clusters: from pairs of fingerprints to clusters. Fingerprints are numbered by preference: of two
+ * fingerprints, the one with the smaller number represents the other. Pairs are sorted by one of their fingerprints,
+ * and then by the other; each time, the list of fingerprints and their numbers, in the same order, is read beside them.
+ * What remains of a pair is two numbers, and of the clusters one number per fingerprint. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
 #include "libidx/clusters/cluster_visit.h"
@@ -25,7 +26,7 @@ struct clustering {
     struct idx_cluster_options options;
     struct idxi_sorter_options sorting;
     struct idxi_progress progress;
-    struct idxi_progress silent; /* while idx_pairs tells how far it is */
+    struct idxi_progress silent; /* while idx_pairs reports progress */
     struct idxi_numbering numbering;
     struct idxi_sorter pairs, others; /* by the first end and the second; then fingerprints and documents, by cluster */
     uint32_t *roots;  /* by number: another of the cluster with a smaller one, or itself; at last the representative */
@@ -42,7 +43,7 @@ struct taking {
 };
 
 /* An idx_pairs_visitor. */
-static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+static bool add_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct taking *taking = context;
     for (size_t i = 0; i < count && taking->status == IDX_OK; i++)
         taking->status = idxi_sorter_put(taking->pairs, pairs[i].a, pairs[i].b, taking->error);
@@ -62,7 +63,7 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     joining.context = options->context;
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent;
-    IDXI_TRY(idx_pairs(clustering->index, &joining, take_pairs, &taking, error));
+    IDXI_TRY(idx_pairs(clustering->index, &joining, add_pairs, &taking, error));
     clustering->pairs.options.progress = &clustering->progress;
     IDXI_TRY(taking.status);
     return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
@@ -80,18 +81,19 @@ static enum idx_status find_number(const struct clustering *clustering, struct i
     }
     *number = numbers->values[at];
     if (found && numbers->fingerprints[at] == fingerprint) return IDX_OK;
-    return idxi_fail(error, IDX_BAD_CONTENT, clustering->index->path,
-                     "its tables hold fingerprint %016llx, which its docs.mdb lacks: rebuild the index, or restore it "
-                     "from a copy",
-                     (unsigned long long)fingerprint);
+    return idxi_fail(
+        error, IDX_BAD_CONTENT, clustering->index->path,
+        "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore it "
+        "from a copy",
+        (unsigned long long)fingerprint);
 }
 
 /* Called for a pair that has a number in place of the end that it was sorted by. */
-typedef enum idx_status (*numbered_taker)(struct clustering *clustering, uint64_t number, uint64_t other,
-                                          struct idx_error *error);
+typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
+                                            struct idx_error *error);
 
 /* Ends a sorter of pairs, and puts numbers in place of the ends that they are sorted by. */
-static enum idx_status put_numbers(struct clustering *clustering, struct idxi_sorter *sorter, numbered_taker take,
+static enum idx_status put_numbers(struct clustering *clustering, struct idxi_sorter *sorter, numbered_visitor visit,
                                    struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream, *pairs;
     struct idxi_reading reading, numbers;
@@ -106,13 +108,13 @@ static enum idx_status put_numbers(struct clustering *clustering, struct idxi_so
         IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
         if (!found) return IDX_OK;
         IDXI_TRY(find_number(clustering, &numbers, reading.fingerprints[at], &number, error));
-        IDXI_TRY(take(clustering, number, reading.values[at], error));
+        IDXI_TRY(visit(clustering, number, reading.values[at], error));
     }
 }
 
 /* The pair is sorted by its second end next. */
-static enum idx_status take_first_end(struct clustering *clustering, uint64_t number, uint64_t other,
-                                      struct idx_error *error) {
+static enum idx_status visit_first_end(struct clustering *clustering, uint64_t number, uint64_t other,
+                                       struct idx_error *error) {
     return idxi_sorter_put(&clustering->others, other, number, error);
 }
 
@@ -134,7 +136,8 @@ static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t
 /* ---- Stars ---- */
 
 /* Numbers of a pair, the smaller first: sorted by these next. */
-static enum idx_status take_second_end(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+static enum idx_status visit_second_end(struct clustering *clustering, uint64_t a, uint64_t b,
+                                        struct idx_error *error) {
     return idxi_sorter_put(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
 }
 
@@ -167,9 +170,9 @@ static enum idx_status join(struct clustering *clustering, struct idx_error *err
     const struct idxi_sorter_options *sorting = &clustering->sorting;
     bool star = clustering->options.method == IDX_CLUSTER_STAR;
     IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
-    IDXI_TRY(put_numbers(clustering, &clustering->pairs, take_first_end, error));
+    IDXI_TRY(put_numbers(clustering, &clustering->pairs, visit_first_end, error));
     IDXI_TRY(reopen(&clustering->pairs, sorting, error));
-    IDXI_TRY(put_numbers(clustering, &clustering->others, star ? take_second_end : unite, error));
+    IDXI_TRY(put_numbers(clustering, &clustering->others, star ? visit_second_end : unite, error));
     idxi_sorter_close(&clustering->others);
     return star ? make_stars(clustering, error) : IDX_OK;
 }
@@ -281,18 +284,16 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
 
 static enum idx_status check_options(struct clustering *clustering, struct idx_error *error) {
     struct idx_cluster_options *options = &clustering->options;
-    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
-                         IDX_MAX_THREADS);
+    IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_CLUSTER_STAR ||
         (unsigned)options->representative > IDX_REPRESENTATIVE_SMALLEST_ID)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no such way to cluster");
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "unknown method, or unknown choice of representatives");
     if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
     IDXI_TRY(idxi_check_distance(clustering->index, options->distance, error));
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 
-/* The folder of the index stands in the one that holds it, wherever that was moved to. */
+/* The parent of the index's folder, wherever the folder was moved. */
 static enum idx_status open_folder(struct clustering *clustering, struct idx_error *error) {
     const char *path = clustering->options.temporary_folder;
     int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -339,8 +340,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
                              struct idx_error *error) {
     struct clustering clustering = {.index = index, .options = IDX_CLUSTER_OPTIONS_INIT, .folder = -1};
     struct idx_cluster_summary made;
-    if (options != NULL)
-        memcpy(&clustering.options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    idxi_copy_options(&clustering.options, options);
     enum idx_status status = run(&clustering, visit, visit_context, &made, error);
     if (status == IDX_OK && summary != NULL) *summary = made;
     idxi_sorter_close(&clustering.pairs);

@@ -1,5 +1,5 @@
-/* document_groups.c: merges the document maps of all segments, and what is pending; or sorts the fingerprints of their
- * first tables. */
+/* document_groups.c: merges the document maps of all segments and the pending documents. Without documents, it sorts
+ * the fingerprints of the segments' first tables. */
 #include "libidx/clusters/document_groups.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static enum idx_status open_maps(struct idxi_document_groups *groups, const stru
     if (status == IDX_OK) status = idxi_pending_entries_open(&groups->pending, index, offset, error);
     if (status == IDX_OK) {
         inputs[count] = &groups->pending.array.stream;
-        status = idxi_merging_open(&groups->merging, inputs, count + 1, true, error);
+        status = idxi_kway_merge_open(&groups->merge, inputs, count + 1, true, error);
     }
     free(inputs);
     return status;
@@ -78,13 +78,13 @@ enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, c
     groups->map_count = 0;
     groups->pending = (struct idxi_pending_entries){0};
     groups->sorter = (struct idxi_sorter){0};
-    groups->merging = NULL;
+    groups->merge = NULL;
     groups->ranks = ranks == NULL ? (struct idxi_id_ranks){NULL, 0} : *ranks;
     if (index->manifest->id_type == IDXF_ID_NONE) {
         IDXI_TRY(sort_tables(groups, index, options, &stream, error));
     } else {
         IDXI_TRY(open_maps(groups, index, error));
-        stream = idxi_merging_stream(groups->merging);
+        stream = idxi_kway_merge_stream(groups->merge);
     }
     idxi_reading_init(&groups->reading, stream, options->progress);
     return IDX_OK;
@@ -112,7 +112,7 @@ enum idx_status idxi_document_groups_next(struct idxi_document_groups *groups, s
 }
 
 void idxi_document_groups_close(struct idxi_document_groups *groups) {
-    idxi_merging_close(groups->merging);
+    idxi_kway_merge_close(groups->merge);
     idxi_sorter_close(&groups->sorter);
     idxi_pending_entries_close(&groups->pending);
     for (size_t i = 0; i < groups->map_count; i++) idxi_live_documents_close(&groups->maps[i]);

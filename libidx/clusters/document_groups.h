@@ -1,5 +1,5 @@
-/* document_groups.h: the distinct fingerprints of an index, ascending, all segments and what is pending together,
- * each with what there is to know of its documents. */
+/* document_groups.h: the distinct fingerprints of an index, ascending, over all segments and the pending documents,
+ * each with what clustering needs to know about its documents. */
 #ifndef IDX_LIBIDX_DOCUMENT_GROUPS_H
 #define IDX_LIBIDX_DOCUMENT_GROUPS_H
 
@@ -13,7 +13,7 @@ struct idxi_document_groups {
     size_t map_count;
     struct idxi_sorter sorter; /* of the fingerprints */
     struct idxi_pending_entries pending;
-    struct idxi_merging *merging;
+    struct idxi_kway_merge *merge;
     struct idxi_reading reading;
     struct idxi_id_ranks ranks;
 };

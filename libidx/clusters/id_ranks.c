@@ -1,4 +1,4 @@
-/* id_ranks.c: gathers all IDs, and sorts them. */
+/* id_ranks.c: collects all IDs and sorts them. */
 #include "libidx/clusters/id_ranks.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct id {
 };
 
 struct gathering {
-    uint64_t allowed; /* bytes; of which for the IDs' own: */
+    uint64_t allowed; /* bytes; for the bytes of the IDs: */
     uint64_t memory;
     char *bytes; /* of all IDs */
     size_t length, capacity;
@@ -23,8 +23,8 @@ struct gathering {
 
 static enum idx_status fail_too_large(const struct gathering *gathering, struct idx_error *error) {
     return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL,
-                     "the IDs of all documents do not fit into %llu bytes of memory, where they are put in order to "
-                     "find the smallest: allow more memory, or choose representatives in another way",
+                     "the IDs of all documents do not fit into %llu bytes of memory, but must be sorted there to find "
+                     "the smallest: allow more memory, or choose representatives in another way",
                      (unsigned long long)gathering->allowed);
 }
 
@@ -76,7 +76,7 @@ int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_leng
     return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-/* The end of an ID stands where the next one begins, before they are sorted: so lengths are looked up by number. */
+/* An ID ends where the next one began before they were sorted, so lengths are looked up by number. */
 struct order {
     const struct gathering *gathering;
     const uint64_t *ends;

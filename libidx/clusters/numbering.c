@@ -1,4 +1,4 @@
-/* numbering.c: sorts fingerprints by what is preferred, numbers them in that order, and sorts them back. */
+/* numbering.c: sorts fingerprints by preference, numbers them in that order, and sorts them back. */
 #include "libidx/clusters/numbering.h"
 
 #include <stdlib.h>

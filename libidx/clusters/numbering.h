@@ -1,5 +1,5 @@
 /* numbering.h: the distinct fingerprints of an index, numbered from 0 in the order in which they are preferred as
- * representatives: so who compares two numbers need not know by what. */
+ * representatives. Code that compares two numbers need not know the reason for the preference. */
 #ifndef IDX_LIBIDX_NUMBERING_H
 #define IDX_LIBIDX_NUMBERING_H
 

@@ -1,4 +1,4 @@
-/* document_pages.c: the reader of LMDB's page structure: checksums, nodes, and the way through a tree. */
+/* document_pages.c: reads LMDB's page structure: checksums, nodes, and the path through a tree. */
 #include "libidx/lmdb/document_pages.h"
 
 #include <errno.h>
@@ -9,17 +9,57 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "libidx/base/error.h"
-#include "libidx/lmdb/lmdb_layout.h"
 
 #define LMDB_MAGIC 0xBEEFC0DE
 #define LMDB_VERSION 1
 #define MAX_PAGE_SIZE 65536
+#define MAX_KEY_BYTES 511 /* that LMDB allows */
 
-_Static_assert(AT_TRANSACTION + 8 == IDXI_META_BYTES, "the transaction's number comes last");
+/* ---- Where things stand in a page, all in host byte order ---- */
+
+enum {
+    PAGE_HEADER = 16, /* bytes: page number, padding, flags, bounds */
+    AT_FLAGS = 10,
+    AT_LOWER = 12, /* where the array of node offsets ends */
+    AT_MAGIC = PAGE_HEADER,
+    AT_VERSION = PAGE_HEADER + 4,
+    AT_PAGE_SIZE = PAGE_HEADER + 24,
+    AT_MAIN = PAGE_HEADER + 72,
+    AT_TRANSACTION = PAGE_HEADER + 128,
+    /* Nodes: data size, or page number, in 32 bits; flags, or its high bits; key size; key; data. */
+    NODE_HEADER = 8,
+    AT_NODE_FLAGS = 4,
+    AT_KEY_SIZE = 6,
+    /* The record of a named database. */
+    DATABASE_BYTES = 48,
+    AT_DATABASE_FLAGS = 4,
+    AT_ROOT = 40,
+};
+
+enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
+enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
+
+static inline uint16_t host16(const uint8_t *bytes) {
+    uint16_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint32_t host32(const uint8_t *bytes) {
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint64_t host64(const uint8_t *bytes) {
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
 
 static enum idx_status fail_file(const char *path, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, path,
-                     "is no sound LMDB file: restore it from a copy, or rebuild the index");
+                     "is not a valid LMDB file: restore it from a copy, or rebuild the index");
 }
 
 static enum idx_status fail_structure(const struct idxi_pages *pages, struct idx_error *error) {
@@ -43,9 +83,8 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
 }
 
 /* Checks `count` LMDB pages from `number` on, and gives the first of them. */
-static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count, unsigned level,
+static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
                                    const uint8_t **page, struct idx_error *error) {
-    if (pages->fetch != NULL) return pages->fetch(pages, number, count, level, page, error);
     uint64_t limit = pages->length / pages->page_size;
     if (number >= limit || count > limit - number) return fail_structure(pages, error);
     uint64_t begin = number * pages->page_size, end = begin + count * pages->page_size;
@@ -93,7 +132,7 @@ static enum idx_status get_entry(const struct idxi_pages *pages, const uint8_t *
     if ((flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size) > room) return fail_structure(pages, error);
     if (!(flags & BIG_DATA)) return IDX_OK;
     uint64_t number = host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
-    IDXI_TRY(check_pages(pages, number, count, IDXI_MAX_DEPTH, &cursor->value, error));
+    IDXI_TRY(check_pages(pages, number, count, &cursor->value, error));
     cursor->value += PAGE_HEADER;
     return IDX_OK;
 }
@@ -125,31 +164,21 @@ static enum idx_status check_magic(const uint8_t *page, const char *path, struct
     if (magic == __builtin_bswap32(LMDB_MAGIC))
         return idxi_fail(
             error, IDX_UNSUPPORTED, path,
-            "was made on a machine of the other byte order: `idx dump` the index there, and build it here");
+            "was made on a machine with a different byte order: run `idx dump` there, and build the index here");
     return fail_file(path, error);
 }
 
-struct idxi_database idxi_database_read(const uint8_t *bytes) {
-    return (struct idxi_database){
-        .flags = host16(bytes + AT_DATABASE_FLAGS),
-        .depth = host16(bytes + AT_DEPTH),
-        .branch_pages = host64(bytes + AT_COUNTS),
-        .leaf_pages = host64(bytes + AT_COUNTS + 8),
-        .overflow_pages = host64(bytes + AT_COUNTS + 16),
-        .entries = host64(bytes + AT_COUNTS + 24),
-        .root = host64(bytes + AT_ROOT),
-    };
-}
+/* What one of LMDB's two meta pages, the first two, says: the one with the greater transaction counts. */
+struct meta {
+    uint64_t page_size, transaction;
+    uint64_t main_root; /* of the main database */
+};
 
-enum idx_status idxi_meta_read(struct idxi_meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
+static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
     IDXI_TRY(check_magic(page, path, error));
-    *meta = (struct idxi_meta){
-        .page_size = host32(page + AT_PAGE_SIZE),
-        .free = idxi_database_read(page + AT_FREE),
-        .main = idxi_database_read(page + AT_MAIN),
-        .last_page = host64(page + AT_LAST_PAGE),
-        .transaction = host64(page + AT_TRANSACTION),
-    };
+    *meta = (struct meta){.page_size = host32(page + AT_PAGE_SIZE),
+                          .transaction = host64(page + AT_TRANSACTION),
+                          .main_root = host64(page + AT_MAIN + AT_ROOT)};
     if (host32(page + AT_VERSION) != LMDB_VERSION || meta->page_size < IDXF_PAGE_SIZE ||
         meta->page_size > MAX_PAGE_SIZE || (meta->page_size & (meta->page_size - 1)) != 0)
         return fail_file(path, error);
@@ -158,14 +187,14 @@ enum idx_status idxi_meta_read(struct idxi_meta *meta, const uint8_t *page, cons
 
 static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_error *error) {
     const uint8_t *page;
-    struct idxi_meta first, second;
+    struct meta first, second;
     pages->page_size = IDXF_PAGE_SIZE;
-    IDXI_TRY(check_pages(pages, 0, 1, 0, &page, error));
-    IDXI_TRY(idxi_meta_read(&first, page, pages->path, error));
+    IDXI_TRY(check_pages(pages, 0, 1, &page, error));
+    IDXI_TRY(read_meta(&first, page, pages->path, error));
     pages->page_size = first.page_size;
-    IDXI_TRY(check_pages(pages, 0, 2, 0, &page, error));
-    IDXI_TRY(idxi_meta_read(&second, page + pages->page_size, pages->path, error));
-    pages->main_root = first.transaction < second.transaction ? second.main.root : first.main.root;
+    IDXI_TRY(check_pages(pages, 0, 2, &page, error));
+    IDXI_TRY(read_meta(&second, page + pages->page_size, pages->path, error));
+    pages->main_root = first.transaction < second.transaction ? second.main_root : first.main_root;
     return IDX_OK;
 }
 
@@ -191,8 +220,7 @@ void idxi_pages_drop(const struct idxi_pages *pages) {
 
 /* ---- Trees ---- */
 
-/* How a node's key stands to another: below 0, 0, or above 0. As bytes; of two that begin alike the shorter is below.
- */
+/* Compares a node's key with another: below 0, 0, or above 0. By bytes; a key comes before those that begin with it. */
 static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
     size_t size = host16(node + AT_KEY_SIZE);
     int order = memcmp(node + NODE_HEADER, key, size < key_size ? size : key_size);
@@ -221,7 +249,7 @@ static bool search_page(const struct idxi_pages *pages, const uint8_t *page, con
 static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
     const uint8_t *page;
     if (cursor->depth == IDXI_MAX_DEPTH) return fail_structure(cursor->pages, error);
-    IDXI_TRY(check_pages(cursor->pages, number, 1, cursor->depth, &page, error));
+    IDXI_TRY(check_pages(cursor->pages, number, 1, &page, error));
     if (!(flags_of(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
         return fail_structure(cursor->pages, error);
     cursor->way[cursor->depth].page = page;
@@ -229,7 +257,7 @@ static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number,
     return IDX_OK;
 }
 
-/* The node that the cursor stands at, which the page must have. NULL where that is not sound. */
+/* The node at the cursor, which the page must have. NULL if it is damaged. */
 static const uint8_t *current(const struct idxi_page_cursor *cursor) {
     return get_node(cursor->pages, cursor->way[cursor->depth - 1].page, cursor->way[cursor->depth - 1].node);
 }
@@ -259,8 +287,14 @@ static enum idx_status settle(struct idxi_page_cursor *cursor, struct idx_error 
 }
 
 enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    uint8_t before[MAX_KEY_BYTES];
+    size_t size = cursor->key_size;
+    if (size > sizeof before) return fail_structure(cursor->pages, error);
+    memcpy(before, cursor->key, size);
     cursor->way[cursor->depth - 1].node++;
-    return settle(cursor, error);
+    IDXI_TRY(settle(cursor, error));
+    bool ascends = !cursor->found || compare_key(current(cursor), before, size) > 0;
+    return ascends ? IDX_OK : fail_structure(cursor->pages, error);
 }
 
 /* Begins at the root of a tree; an empty one has depth 0, and nothing is found there. */
@@ -285,34 +319,14 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
     }
 }
 
-enum idx_status idxi_pages_last(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
-                                struct idx_error *error) {
-    IDXI_TRY(enter(pages, root, cursor, error));
-    if (cursor->depth == 0) return IDX_OK;
-    for (;;) {
-        unsigned *node = &cursor->way[cursor->depth - 1].node;
-        *node = count_nodes(pages, cursor->way[cursor->depth - 1].page) - 1;
-        if (!is_in_branch(cursor)) return settle(cursor, error);
-        IDXI_TRY(follow(cursor, error));
-    }
-}
-
-enum idx_status idxi_pages_find_database(const struct idxi_pages *pages, const char *name,
-                                         struct idxi_database *database, struct idx_error *error) {
+enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
+                                     struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_seek(pages, pages->main_root, name, strlen(name), &cursor, error));
     if (!cursor.found || cursor.key_size != strlen(name) || memcmp(cursor.key, name, cursor.key_size) != 0 ||
         !(host16(current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
         host16(cursor.value + AT_DATABASE_FLAGS) != 0)
         return fail_structure(pages, error);
-    *database = idxi_database_read(cursor.value);
-    return IDX_OK;
-}
-
-enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
-                                     struct idx_error *error) {
-    struct idxi_database database;
-    IDXI_TRY(idxi_pages_find_database(pages, name, &database, error));
-    *root = database.root;
+    *root = host64(cursor.value + AT_ROOT);
     return IDX_OK;
 }

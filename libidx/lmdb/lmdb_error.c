@@ -1,4 +1,4 @@
-/* lmdb_error.c: what LMDB says when it fails, as errors of the library. */
+/* lmdb_error.c: errors of LMDB as errors of the library. */
 #include "libidx/lmdb/lmdb_error.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@ enum idx_status idxi_fail_lmdb(struct idx_error *error, int result, const char *
                      mdb_strerror(result));
 }
 
-int idxi_lmdb_write_error(MDB_env *env, int result) {
+enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path,
+                                     const char *action) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
     mdb_filehandle_t file;
@@ -23,10 +24,5 @@ int idxi_lmdb_write_error(MDB_env *env, int result) {
         unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
         if (!unclear) result = errno;
     }
-    return result;
-}
-
-enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path,
-                                     const char *action) {
-    return idxi_fail_lmdb(error, idxi_lmdb_write_error(env, result), path, action);
+    return idxi_fail_lmdb(error, result, path, action);
 }

@@ -1,4 +1,5 @@
-/* log_writer.c: has LMDB write the log: transactions, room in the map, and what goes wrong with them. */
+/* log_writer.c: see log_writer.h. A frame is written into zeros that are on disk, and synced; then a slot, which the
+ * next sync brings to disk, notes that. */
 #include "libidx/log/log_writer.h"
 
 #include <errno.h>
@@ -6,236 +7,233 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/bytes.h"
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
-#include "libidx/lmdb/lmdb_error.h"
 #include "libidx/log/log_reader.h"
+#include "libidx/segment/manifest_file.h"
 
-#define NAMED_DATABASES 2
-
-/* Room in the map beyond the file, at first, in bytes. */
-#define MAP_ROOM ((size_t)16 << 20)
-
-/* A new log stands under this name until it is whole. */
+/* A new log until it takes its place. */
 #define NEW_NAME IDXI_LOG_NAME ".new"
 
-/* LMDB's own, beside the log. */
-#define LMDB_LOCK_NAME IDXI_LOG_NAME "-lock"
+/* The zeros that are made at a time: an eighth of what there is, within these numbers of bytes. */
+#define LEAST_ROOM ((uint64_t)64 << 10)
+#define MOST_ROOM ((uint64_t)4 << 20)
 
-/* A log of more bytes than these, all of whose records are in segments, is not worth to be kept: LMDB gives no page
- * back. */
-#define LARGE_BYTES ((off_t)1 << 20)
-
-/* Records that a transaction deletes at most, so that its pages fit into memory. */
-#define DELETED_AT_ONCE 100000
+/* A buffer up to this size is kept for the next frame. */
+#define KEPT_BYTES ((size_t)1 << 20)
 
 struct idxi_log_writer {
-    struct idxf_record_rules rules;
-    MDB_env *env; /* NULL where opening the log that took another's place failed: the next call tries again */
-    MDB_dbi log;
-    int folder; /* descriptor */
-    char *folder_path, *path;
-    uint64_t last;   /* the newest record, or what is in the segments */
-    uint64_t newest; /* record in the log; 0 while there is none */
+    struct idxi_log log; /* of the file, open for writing; the next frame comes at its place */
+    int folder;
+    char *folder_path;
+    uint64_t size;  /* of the file, bytes: from the place on, they are zeros */
+    uint64_t known; /* the last record that the manifest knows of */
+    bool failed;    /* what is on disk is open */
+    pid_t process;
+    uint8_t *bytes; /* of a frame */
+    size_t capacity;
 };
 
-/* ---- Making ---- */
+static const uint8_t zeros[65536];
 
-static int put_meta(MDB_txn *txn, MDB_dbi meta, const char *name, const void *value, size_t size) {
-    MDB_val key = {strlen(name), (void *)(uintptr_t)name}, data = {size, (void *)(uintptr_t)value};
-    return mdb_put(txn, meta, &key, &data, 0);
+/* Syncs the file; after a failure, what is on disk is open. */
+static enum idx_status sync_log(struct idxi_log_writer *writer, struct idx_error *error) {
+    if (fdatasync(writer->log.file) == 0) return IDX_OK;
+    writer->failed = true;
+    return idxi_fail_system(error, errno, writer->log.path, "sync");
 }
 
-static int put_first_content(MDB_txn *txn, const struct idxf_record_rules *rules, MDB_dbi *log) {
-    MDB_dbi meta;
-    uint8_t version[4];
-    idxf_store32(version, IDXF_VERSION);
-    int result = mdb_dbi_open(txn, "log", MDB_CREATE, log);
-    if (result == 0) result = mdb_dbi_open(txn, "meta", MDB_CREATE, &meta);
-    if (result == 0) result = put_meta(txn, meta, "uuid", rules->uuid, IDXF_UUID_BYTES);
-    return result == 0 ? put_meta(txn, meta, "version", version, sizeof version) : result;
+/* Notes that all frames up to the place are on disk. */
+static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_error *error) {
+    struct idxi_log *log = &writer->log;
+    uint8_t bytes[IDXF_LOG_SLOT_BYTES];
+    unsigned slot = 1 - log->slot;
+    idxf_log_slot_write(&log->header, &log->place, bytes);
+    IDXI_TRY(idxi_write_at(log->file, bytes, sizeof bytes, idxf_log_slot_offset(slot), log->path, error));
+    log->acknowledged = log->place;
+    log->slot = slot;
+    return IDX_OK;
 }
 
-/* Puts the newest record of the log that is open into another one. */
-static int copy_newest(const struct idxi_log_writer *writer, MDB_txn *txn, MDB_dbi log) {
-    MDB_txn *from;
-    uint8_t bytes[IDXF_RECORD_KEY_BYTES];
-    MDB_val key = {sizeof bytes, bytes}, value;
-    idxf_record_key(bytes, writer->newest);
-    int result = mdb_txn_begin(writer->env, NULL, 0, &from);
-    if (result != 0) return result;
-    result = mdb_get(from, writer->log, &key, &value);
-    if (result == 0) result = mdb_put(txn, log, &key, &value, 0);
-    mdb_txn_abort(from);
-    return result;
+/* ---- The manifest ---- */
+
+static void change_manifest(void *context, struct idxf_manifest *manifest) {
+    const struct idxi_log *log = &((const struct idxi_log_writer *)context)->log;
+    manifest->log = (struct idxf_manifest_log){true, {0}, log->header.first, log->place.sequence};
+    memcpy(manifest->log.id, log->header.id, IDXF_UUID_BYTES);
 }
 
-/* Makes a log at a path: an empty one, or where there is a log, one of its newest record. */
-static int make_log(const struct idxi_log_writer *writer, const char *path) {
-    MDB_env *env;
-    MDB_dbi log;
-    MDB_txn *txn = NULL;
-    int result = mdb_env_create(&env);
-    if (result != 0) return result;
-    result = mdb_env_set_maxdbs(env, NAMED_DATABASES);
-    if (result == 0) result = mdb_env_set_mapsize(env, IDXF_MAX_RECORD_ID_BYTES + MAP_ROOM);
-    if (result == 0) result = mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0666);
-    bool open = result == 0;
-    if (result == 0) result = mdb_txn_begin(env, NULL, 0, &txn);
-    if (result == 0) result = put_first_content(txn, &writer->rules, &log);
-    if (result == 0 && writer->env != NULL) result = copy_newest(writer, txn, log);
-    if (result == 0)
-        result = mdb_txn_commit(txn);
-    else if (txn != NULL)
-        mdb_txn_abort(txn);
-    if (open) result = idxi_lmdb_write_error(env, result);
-    mdb_env_close(env);
-    return result;
+/* Tells the manifest of the log. */
+static enum idx_status tell_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
+    bool switched;
+    uint64_t last = writer->log.place.sequence;
+    IDXI_TRY(idxi_manifest_switch(writer->folder, writer->folder_path, change_manifest, writer, &switched, error));
+    writer->known = last;
+    return IDX_OK;
 }
 
-static void close_environment(struct idxi_log_writer *writer) {
-    if (writer->env != NULL) mdb_env_close(writer->env);
-    writer->env = NULL;
+/* ---- Making a log ---- */
+
+static enum idx_status begin_log(struct idxi_log *made, const struct idxi_log *old, uint64_t first,
+                                 struct idx_error *error) {
+    uint8_t salt[IDXF_UUID_BYTES];
+    IDXI_TRY(idxi_make_uuid(made->header.id, error));
+    IDXI_TRY(idxi_make_uuid(salt, error));
+    memcpy(made->header.uuid, old->rules.uuid, IDXF_UUID_BYTES);
+    memcpy(made->header.before, old->header.id, IDXF_UUID_BYTES);
+    memcpy(&made->header.salt, salt, sizeof made->header.salt);
+    made->header.first = first;
+    idxf_log_write(&made->header, made->bytes);
+    made->place = idxf_log_begin(&made->header);
+    return IDX_OK;
 }
 
-/* Makes a log, which nobody sees before it is whole; it takes the place of the one that is open, if any. LMDB's lock
- * file counts that one's transactions, so it goes, too, and goes first. */
-static enum idx_status create(struct idxi_log_writer *writer, struct idx_error *error) {
-    char *path = idxi_path(writer->folder_path, NEW_NAME);
-    if (path == NULL) return idxi_fail_memory(error);
-    int result = make_log(writer, path);
-    free(path);
-    if (result == 0) {
-        close_environment(writer);
-        unlinkat(writer->folder, LMDB_LOCK_NAME, 0);
-        if (renameat(writer->folder, NEW_NAME, writer->folder, IDXI_LOG_NAME) != 0) result = errno;
+/* Copies the frames with records behind `sequence`, chained anew, and begins the log before them. */
+static enum idx_status copy_frames(struct idxi_log *made, struct idxi_log *old, uint64_t sequence,
+                                   struct idxi_page_writer *file, struct idx_error *error) {
+    struct idxf_frame frame = {0, 0};
+    bool begun = false;
+    idxi_log_begin(old);
+    while (old->file >= 0) {
+        uint8_t *bytes;
+        uint64_t before = old->place.sequence;
+        IDXI_TRY(idxi_log_next(old, &frame, &bytes, error));
+        if (frame.size == 0) break;
+        if (old->place.sequence <= sequence) continue;
+        if (!begun) IDXI_TRY(begin_log(made, old, before, error));
+        begun = true;
+        idxf_frame_write(&made->place, bytes, (size_t)frame.size, frame.count);
+        IDXI_TRY(idxi_page_writer_write(file, bytes, (size_t)frame.size, error));
     }
-    if (result == 0) return IDX_OK;
-    unlinkat(writer->folder, NEW_NAME, 0);
-    return idxi_fail_lmdb(error, result, writer->path, "create");
+    return begun ? IDX_OK : begin_log(made, old, sequence, error);
+}
+
+/* Makes a log, which nobody sees yet, of what another one has behind `sequence`; that may have no file. */
+static enum idx_status make_log(struct idxi_log *old, uint64_t sequence, int folder, struct idx_error *error) {
+    struct idxi_page_writer file = {.fd = -1};
+    uint8_t *begin = calloc(1, IDXF_LOG_FRAMES);
+    if (begin == NULL) return idxi_fail_memory(error);
+    struct idxi_log made = {.bytes = begin};
+    unlinkat(folder, NEW_NAME, 0); /* of one who was killed */
+    enum idx_status status = idxi_page_writer_open(&file, folder, NEW_NAME, IDXF_LOG_FRAMES, old->path, error);
+    if (status == IDX_OK) status = copy_frames(&made, old, sequence, &file, error);
+    if (status == IDX_OK) status = idxi_page_writer_write(&file, zeros, sizeof zeros, error);
+    idxf_log_slot_write(&made.header, &made.place, begin + idxf_log_slot_offset(0));
+    if (status == IDX_OK) status = idxi_page_writer_finish(&file, begin, IDXF_LOG_FRAMES, error);
+    if (status != IDX_OK && file.fd >= 0) unlinkat(folder, NEW_NAME, 0);
+    idxi_page_writer_close(&file);
+    free(begin);
+    return status;
+}
+
+/* Opens the file that stands there for writing, in the reader's place. */
+static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct idx_error *error) {
+    struct idxi_log *log = &writer->log;
+    close(log->file);
+    log->file = openat(writer->folder, IDXI_LOG_NAME, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (log->file < 0) return idxi_fail_system(error, errno, log->path, "open");
+    return idxi_file_size(log->file, &writer->size, log->path, error);
+}
+
+/* Goes on in the log that took its place under its name; the manifest knows of the one before yet. */
+static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_error *error) {
+    struct idxf_record_rules rules = writer->log.rules;
+    struct idxf_manifest_log before = {.exists = true};
+    memcpy(before.id, writer->log.header.id, IDXF_UUID_BYTES);
+    IDXI_TRY(idxi_sync_folder(writer->folder, writer->folder_path, error));
+    idxi_log_close(&writer->log);
+    IDXI_TRY(
+        idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, &before, IDXF_MAX_SEQUENCE, error));
+    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, error));
+    IDXI_TRY(open_for_writing(writer, error));
+    return tell_manifest(writer, error);
+}
+
+/* Makes a log, and puts it in the place of the one that there is, if any. From the rename on there is no way back. */
+static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
+    struct idxi_log old = writer->log;
+    old.place = idxf_log_begin(&old.header);
+    old.bytes = NULL;
+    old.begin = old.end = old.capacity = 0;
+    enum idx_status status = make_log(&old, sequence, writer->folder, error);
+    free(old.bytes);
+    if (status != IDX_OK) return status;
+    if (renameat(writer->folder, NEW_NAME, writer->folder, IDXI_LOG_NAME) != 0) {
+        status = idxi_fail_system(error, errno, writer->log.path, "replace");
+        unlinkat(writer->folder, NEW_NAME, 0);
+        return status;
+    }
+    status = enter_log(writer, error);
+    writer->failed = status != IDX_OK;
+    return status;
+}
+
+enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
+    IDXI_TRY(idxi_log_check(writer, error));
+    return writer->log.header.first >= sequence ? IDX_OK : replace_log(writer, sequence, error);
 }
 
 /* ---- Opening ---- */
 
-/* LMDB goes by the path, where another index may have come to stand. */
-static enum idx_status compare_files(const struct idxi_log_writer *writer, const struct stat *ours,
-                                     const struct stat *theirs, struct idx_error *error) {
-    if (ours->st_dev == theirs->st_dev && ours->st_ino == theirs->st_ino) return IDX_OK;
-    return idxi_fail(error, IDX_FOREIGN_FILE, writer->path, "is that of an index which took this one's place: open it");
+static enum idx_status open_log(struct idxi_log_writer *writer, const struct idxf_manifest_log *entry,
+                                uint64_t sequence, struct idx_error *error) {
+    struct idxf_record_rules rules = writer->log.rules;
+    idxi_log_close(&writer->log);
+    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
+    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, error));
+    IDXI_TRY(open_for_writing(writer, error));
+    writer->known = entry->last;
+    /* One who was killed may have put it in the place of the log that the manifest still means. */
+    return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : tell_manifest(writer, error);
 }
 
-/* Before LMDB opens what is at the path, and makes it where there is nothing. */
-static enum idx_status check_path(const struct idxi_log_writer *writer, const struct stat *ours,
-                                  struct idx_error *error) {
-    struct stat theirs = {0};
-    if (stat(writer->path, &theirs) != 0 && errno != ENOENT)
-        return idxi_fail_system(error, errno, writer->path, "stat");
-    return compare_files(writer, ours, &theirs, error);
+/* Opens the log that there is. A last frame may not be on disk, though the system thinks since a sync failed that it
+ * is; one that was torn is to leave nothing; and numbers of the segments are not to be used again: so all that the log
+ * has comes into a new one then. Where records are to go alone, that may wait. */
+static enum idx_status continue_log(struct idxi_log_writer *writer, const struct idxf_manifest *manifest,
+                                    struct idx_error *error) {
+    const struct idxi_log *log = &writer->log;
+    IDXI_TRY(open_log(writer, &manifest->log, manifest->sequence, error));
+    if (log->place.offset > log->acknowledged.offset || log->torn || log->place.sequence < manifest->sequence)
+        return replace_log(writer, manifest->sequence, error);
+    idxi_log_trim(writer, manifest->sequence, NULL);
+    return idxi_log_check(writer, error);
 }
 
-/* Afterwards, what it opened. */
-static enum idx_status check_same(const struct idxi_log_writer *writer, struct idx_error *error) {
-    struct stat ours, theirs;
-    mdb_filehandle_t file;
-    if (mdb_env_get_fd(writer->env, &file) != 0 || fstat(file, &ours) != 0 ||
-        fstatat(writer->folder, IDXI_LOG_NAME, &theirs, 0) != 0)
-        return idxi_fail_system(error, errno, writer->path, "stat");
-    return compare_files(writer, &ours, &theirs, error);
-}
-
-static int open_database(struct idxi_log_writer *writer) {
-    MDB_txn *txn;
-    int result = mdb_txn_begin(writer->env, NULL, 0, &txn);
-    if (result != 0) return result;
-    result = mdb_dbi_open(txn, "log", 0, &writer->log);
-    if (result == 0) return mdb_txn_commit(txn);
-    mdb_txn_abort(txn);
-    return result;
-}
-
-static enum idx_status find_file(const struct idxi_log_writer *writer, struct stat *file, struct idx_error *error) {
-    if (fstatat(writer->folder, IDXI_LOG_NAME, file, 0) == 0) return IDX_OK;
-    return idxi_fail_system(error, errno, writer->path, "stat");
-}
-
-static enum idx_status open_file(struct idxi_log_writer *writer, struct idx_error *error) {
-    struct stat file = {0};
-    IDXI_TRY(find_file(writer, &file, error));
-    IDXI_TRY(check_path(writer, &file, error));
-    int result = mdb_env_create(&writer->env);
-    if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
-    if (result == 0) result = mdb_env_set_mapsize(writer->env, (size_t)file.st_size + MAP_ROOM);
-    if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR, 0666);
-    if (result == 0) result = open_database(writer);
-    return result == 0 ? check_same(writer, error) : idxi_fail_lmdb(error, result, writer->path, "open");
-}
-
-/* Opens the log where it is not. The disk must know that it stands there before anything comes into it. */
-static enum idx_status open_environment(struct idxi_log_writer *writer, struct idx_error *error) {
-    if (writer->env != NULL) return IDX_OK;
-    IDXI_TRY(idxi_sync_folder(writer->folder, writer->folder_path, error));
-    enum idx_status status = open_file(writer, error);
-    if (status != IDX_OK) close_environment(writer);
-    return status;
-}
-
-/* Finds out which record is the last, by a reader, which trusts nothing. */
-static enum idx_status find_bounds(const struct idxi_log_writer *writer, bool *exists, uint64_t *first, uint64_t *last,
+static enum idx_status open_writer(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
                                    struct idx_error *error) {
-    struct idxi_log *log;
-    IDXI_TRY(idxi_log_open(&log, writer->folder, writer->folder_path, &writer->rules, error));
-    enum idx_status status = idxi_log_check(log, exists, first, last, error);
-    idxi_log_close(log);
-    return status;
-}
-
-/* Deletes what is in segments. That may wait, but for records that all are: no gap may come behind them. */
-static enum idx_status trim(struct idxi_log_writer *writer, uint64_t first, uint64_t sequence,
-                            struct idx_error *error) {
-    if (writer->newest == 0 || first > sequence) return IDX_OK;
-    if (writer->newest < sequence) return idxi_log_delete(writer, sequence, error);
-    idxi_log_delete(writer, sequence, NULL);
-    return open_environment(writer, error);
-}
-
-static enum idx_status open_writer(struct idxi_log_writer *writer, struct idx_error *error) {
-    uint64_t first, last, sequence = writer->last;
-    bool exists;
-    unlinkat(writer->folder, NEW_NAME, 0); /* of one who was killed */
-    IDXI_TRY(find_bounds(writer, &exists, &first, &last, error));
-    if (!exists) IDXI_TRY(create(writer, error));
-    if (first > sequence + 1)
-        return idxi_fail(error, IDX_BAD_CONTENT, writer->path,
-                         "begins with record number %llu, where the segments have those up to %llu: records are "
-                         "missing; restore the index from a copy",
-                         (unsigned long long)first, (unsigned long long)sequence);
-    IDXI_TRY(open_environment(writer, error));
-    writer->newest = last;
-    if (last > sequence) writer->last = last;
-    return trim(writer, first, sequence, error);
+    IDXI_TRY(idxi_manifest_load(manifest, writer->folder, writer->folder_path, NULL, error));
+    writer->log.rules = (struct idxf_record_rules){.bits = manifest->bits, .id_type = manifest->id_type};
+    memcpy(writer->log.rules.uuid, manifest->uuid, IDXF_UUID_BYTES);
+    return manifest->log.exists ? continue_log(writer, manifest, error)
+                                : replace_log(writer, manifest->sequence, error);
 }
 
 enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder, const char *folder_path,
-                                     const struct idxf_record_rules *rules, uint64_t sequence,
                                      struct idx_error *error) {
     struct idxi_log_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL) return idxi_fail_memory(error);
-    writer->rules = *rules;
-    writer->last = sequence;
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    if (writer == NULL || manifest == NULL) {
+        free(writer);
+        free(manifest);
+        return idxi_fail_memory(error);
+    }
+    writer->process = getpid();
+    writer->log.file = -1;
+    writer->log.path = idxi_path(folder_path, IDXI_LOG_NAME);
     writer->folder_path = strdup(folder_path);
-    writer->path = idxi_path(folder_path, IDXI_LOG_NAME);
     writer->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     enum idx_status status;
-    if (writer->folder_path == NULL || writer->path == NULL)
+    if (writer->folder_path == NULL || writer->log.path == NULL)
         status = idxi_fail_memory(error);
     else if (writer->folder < 0)
         status = idxi_fail_system(error, errno, folder_path, "open");
     else
-        status = open_writer(writer, error);
+        status = open_writer(writer, manifest, error);
+    free(manifest);
+    writer->failed |= status != IDX_OK;
     if (status == IDX_OK)
         *result = writer;
     else
@@ -245,135 +243,101 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
 
 void idxi_log_writer_close(struct idxi_log_writer *writer) {
     if (writer == NULL) return;
-    close_environment(writer);
+    bool tells = !writer->failed && getpid() == writer->process && writer->known < writer->log.place.sequence;
+    if (tells && sync_log(writer, NULL) == IDX_OK) tell_manifest(writer, NULL);
+    idxi_log_close(&writer->log);
     if (writer->folder >= 0) close(writer->folder);
     free(writer->folder_path);
-    free(writer->path);
+    free(writer->bytes);
     free(writer);
 }
 
-uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) { return writer->last; }
+uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) { return writer->log.place.sequence; }
 
-/* ---- Transactions ---- */
-
-/* What a transaction does, with what it needs; returns what LMDB says. */
-typedef int work_of_transaction(const struct idxi_log_writer *writer, MDB_txn *txn, void *context);
-
-static int run_once(struct idxi_log_writer *writer, work_of_transaction *work, void *context) {
-    MDB_txn *txn;
-    int result = mdb_txn_begin(writer->env, NULL, 0, &txn);
-    if (result != 0) return result;
-    result = work(writer, txn, context);
-    if (result == 0) return mdb_txn_commit(txn);
-    mdb_txn_abort(txn);
-    return result;
+enum idx_status idxi_log_check(const struct idxi_log_writer *writer, struct idx_error *error) {
+    if (getpid() != writer->process)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
+                         "belongs to the process that opened the writer: open one in this process");
+    if (!writer->failed) return IDX_OK;
+    return idxi_fail(error, IDX_IO_ERROR, writer->log.path,
+                     "could not be written before, and whether what was to be written is on disk is not known: close "
+                     "the writer, and open it again");
 }
 
-static int grow_map(struct idxi_log_writer *writer) {
-    MDB_envinfo info;
-    int result = mdb_env_info(writer->env, &info);
-    return result == 0 ? mdb_env_set_mapsize(writer->env, 2 * info.me_mapsize) : result;
-}
+/* ---- Appending ---- */
 
-/* Runs a transaction, in a map that is large enough. */
-static enum idx_status run(struct idxi_log_writer *writer, work_of_transaction *work, void *context, const char *action,
-                           struct idx_error *error) {
-    IDXI_TRY(open_environment(writer, error));
-    for (;;) {
-        int result = run_once(writer, work, context);
-        if (result == 0) return IDX_OK;
-        if (result == MDB_MAP_FULL) result = grow_map(writer);
-        if (result != 0) return idxi_fail_lmdb_write(error, writer->env, result, writer->path, action);
+/* Sees to it that a frame comes into zeros that are on disk, so that writing it changes nothing else of the file. */
+static enum idx_status make_room(struct idxi_log_writer *writer, size_t frame, struct idx_error *error) {
+    uint64_t end = writer->log.place.offset + frame, room = writer->size / 8;
+    if (end <= writer->size) return IDX_OK;
+    room = room < LEAST_ROOM ? LEAST_ROOM : room > MOST_ROOM ? MOST_ROOM : room;
+    end = (end + room + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    enum idx_status status = IDX_OK;
+    for (uint64_t at = writer->size; at < end && status == IDX_OK; at += sizeof zeros) {
+        size_t some = end - at < sizeof zeros ? (size_t)(end - at) : sizeof zeros;
+        status = idxi_write_at(writer->log.file, zeros, some, at, writer->log.path, error);
     }
+    if (status != IDX_OK) {
+        if (ftruncate(writer->log.file, (off_t)writer->size) != 0) errno = 0; /* zeros behind it do no harm */
+        return status;
+    }
+    IDXI_TRY(sync_log(writer, error));
+    writer->size = end;
+    return IDX_OK;
 }
 
-struct batch {
-    const struct idxf_record *records;
-    size_t count;
-};
+static enum idx_status reserve(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
+    if (size <= writer->capacity) return IDX_OK;
+    free(writer->bytes);
+    writer->bytes = malloc(size);
+    writer->capacity = writer->bytes == NULL ? 0 : size;
+    return writer->bytes == NULL ? idxi_fail_memory(error) : IDX_OK;
+}
 
-static int put_records(const struct idxi_log_writer *writer, MDB_txn *txn, void *context) {
-    const struct batch *batch = context;
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct idxf_record *record = &batch->records[i];
-        uint64_t sequence = writer->last + 1 + i;
-        uint8_t bytes[IDXF_RECORD_KEY_BYTES];
-        idxf_record_key(bytes, sequence);
-        MDB_val key = {sizeof bytes, bytes}, value = {idxf_record_size(record), NULL};
-        int result = mdb_put(txn, writer->log, &key, &value, MDB_APPEND | MDB_RESERVE);
-        if (result != 0) return result;
-        idxf_record_write(&writer->rules, sequence, record, value.mv_data);
+/* Finds the size of a frame of records, and checks them. */
+static enum idx_status measure(const struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
+                               size_t *size, struct idx_error *error) {
+    const struct idxf_record_rules *rules = &writer->log.rules;
+    *size = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
+    if (count > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
+        return idxi_fail(error, IDX_LIMIT, writer->log.path, "has no sequence numbers left: build the index again");
+    for (size_t i = 0; i < count; i++) {
+        enum idxf_fault fault = idxf_record_check(rules, &records[i]);
+        if (fault != IDXF_OK)
+            return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
+                             "can't have record %zu of a batch, which %s", i + 1, idxf_fault_sentence(fault));
+        *size += idxf_record_size(rules, &records[i]);
     }
-    return 0;
+    return IDX_OK;
+}
+
+/* Writes the frame in the buffer, of `size` bytes, and syncs it. */
+static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t count, struct idx_error *error) {
+    struct idxi_log *log = &writer->log;
+    struct idxf_log_place behind = log->place;
+    idxf_frame_write(&behind, writer->bytes, size, count);
+    IDXI_TRY(idxi_write_at(log->file, writer->bytes, size, log->place.offset, log->path, error));
+    IDXI_TRY(sync_log(writer, error));
+    log->place = behind;
+    writer->failed = write_slot(writer, NULL) != IDX_OK; /* what was written is there all the same */
+    return IDX_OK;
 }
 
 enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                 struct idx_error *error) {
-    struct batch batch = {records, count};
+    size_t size;
     if (count == 0) return IDX_OK;
-    if (count > IDXF_MAX_SEQUENCE - writer->last)
-        return idxi_fail(error, IDX_LIMIT, writer->path, "has no sequence numbers left: build the index again");
-    for (size_t i = 0; i < count; i++) {
-        enum idxf_fault fault = idxf_record_check(&writer->rules, &records[i]);
-        if (fault == IDXF_OK) continue;
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->path, "can't have record %zu of a batch, which %s", i + 1,
-                         idxf_fault_sentence(fault));
+    IDXI_TRY(idxi_log_check(writer, error));
+    IDXI_TRY(measure(writer, records, count, &size, error));
+    IDXI_TRY(make_room(writer, size, error));
+    IDXI_TRY(reserve(writer, size, error));
+    uint8_t *at = writer->bytes + IDXF_FRAME_HEADER_BYTES;
+    for (size_t i = 0; i < count; i++) at = idxf_record_write(&writer->log.rules, &records[i], at);
+    enum idx_status status = write_frame(writer, size, count, error);
+    if (writer->capacity > KEPT_BYTES) {
+        free(writer->bytes);
+        writer->bytes = NULL;
+        writer->capacity = 0;
     }
-    IDXI_TRY(run(writer, put_records, &batch, "write", error));
-    writer->last += count;
-    writer->newest = writer->last;
-    return IDX_OK;
-}
-
-/* ---- Deleting ---- */
-
-struct deletion {
-    uint64_t sequence; /* the last one to be deleted */
-    bool done;
-};
-
-static int delete_at(MDB_cursor *cursor, struct deletion *deletion) {
-    MDB_val key, value;
-    for (size_t i = 0; i < DELETED_AT_ONCE; i++) {
-        int result = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
-        deletion->done = result == MDB_NOTFOUND || (result == 0 && key.mv_size == IDXF_RECORD_KEY_BYTES &&
-                                                    idxf_record_sequence(key.mv_data) > deletion->sequence);
-        if (deletion->done) return 0;
-        if (result == 0) result = mdb_cursor_del(cursor, 0);
-        if (result != 0) return result;
-    }
-    return 0;
-}
-
-static int delete_records(const struct idxi_log_writer *writer, MDB_txn *txn, void *context) {
-    struct deletion *deletion = context;
-    MDB_cursor *cursor;
-    if (deletion->sequence >= writer->newest) {
-        deletion->done = true;
-        return mdb_drop(txn, writer->log, 0);
-    }
-    int result = mdb_cursor_open(txn, writer->log, &cursor);
-    if (result != 0) return result;
-    result = delete_at(cursor, deletion);
-    mdb_cursor_close(cursor);
-    return result;
-}
-
-/* Makes a log of the newest record alone take the place of the one that is open. */
-static enum idx_status replace(struct idxi_log_writer *writer, struct idx_error *error) {
-    IDXI_TRY(create(writer, error));
-    return open_environment(writer, error);
-}
-
-enum idx_status idxi_log_delete(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
-    struct deletion deletion = {.sequence = sequence};
-    if (sequence == writer->newest && sequence > 0) { /* that one shows how far numbers have come */
-        struct stat file = {0};
-        IDXI_TRY(open_environment(writer, error));
-        IDXI_TRY(find_file(writer, &file, error));
-        if (file.st_size > LARGE_BYTES) return replace(writer, error);
-        deletion.sequence--;
-    }
-    while (!deletion.done) IDXI_TRY(run(writer, delete_records, &deletion, "delete records from", error));
-    return IDX_OK;
+    return status;
 }

@@ -1,6 +1,6 @@
-/* pending.h: records in memory, found by distance, fingerprint and ID. Records are only ever appended, by one thread at
- * a time, while any number of others look up in views of it: those never wait, and see the same for as long as they
- * live. */
+/* pending.h: records in memory, found by distance, fingerprint and ID. Records are only appended, by one thread at a
+ * time. Any number of other threads look up in views of the records. A view never waits, and does not change as long as
+ * it lives. */
 #ifndef IDX_LIBIDX_PENDING_H
 #define IDX_LIBIDX_PENDING_H
 

@@ -1,12 +1,14 @@
-/* batch.c: batches of queries to an open index: which way they are answered, and the ways that are not rooms of their
- * own: probing, and streaming the index's fingerprints past the queries. */
+/* batch.c: idx_batch: chooses the method for a batch of queries, and implements two of the methods: probing, and
+ * streaming the fingerprints of the index past the queries. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/memory.h"
+#include "libidx/base/parallel.h"
 #include "libidx/lookup/batch.h"
-#include "libidx/lookup/query_tables.h"
+#include "libidx/lookup/passing.h"
 #include "libidx/lookup/search.h"
 #include "libidx/lookup/sweep.h"
 
@@ -33,12 +35,9 @@ struct batch {
 
 enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
                                    struct idx_error *error) {
-    *options = given == NULL ? (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT : *given;
-    if (options->size != sizeof *options)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "options of another version of idx: rebuild the program");
-    if (options->threads < 1 || options->threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", options->threads,
-                         IDX_MAX_THREADS);
+    *options = (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT;
+    idxi_copy_options(options, given);
+    IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_BATCH_STREAM)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no batch method %u", (unsigned)options->method);
     return idxi_memory_settle(&options->memory_bytes, error);
@@ -47,7 +46,7 @@ enum idx_status idxi_batch_options(struct idx_batch_options *options, const stru
 /* ---- Probing ---- */
 
 /* Queries that a thread takes at a time. */
-#define TAKEN ((size_t)1024)
+#define CHUNK ((size_t)1024)
 
 struct prober {
     struct idxi_search search;
@@ -62,8 +61,8 @@ static bool note_match(void *context, size_t query, const struct idx_match *matc
 
 static enum idx_status probe_some(struct batch *batch, struct prober *prober, struct idx_error *error) {
     size_t begin;
-    while (!batch->failed && (begin = atomic_fetch_add(&batch->next, TAKEN)) < batch->count) {
-        size_t end = batch->count - begin < TAKEN ? batch->count : begin + TAKEN;
+    while (!batch->failed && (begin = atomic_fetch_add(&batch->next, CHUNK)) < batch->count) {
+        size_t end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
         idxi_search_init(&prober->search, batch->index, batch->options.distance, batch->queries, note_match, prober,
                          error);
         IDXI_TRY(batch->pending_alone ? idxi_search_pending(&prober->search, begin, end)

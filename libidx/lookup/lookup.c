@@ -1,7 +1,8 @@
-/* lookup.c: the calls that look up fingerprints, or go through all of them. Nothing is allocated or locked by one
- * thread. */
+/* lookup.c: the calls that look up fingerprints or visit all of them. With one thread, they allocate and lock
+ * nothing. */
 #include <stdlib.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/parallel.h"
 #include "libidx/lookup/nearest.h"
 #include "libidx/lookup/search.h"
@@ -19,32 +20,14 @@ static bool visit_match(void *context, size_t query, const struct idx_match *mat
     return visitor->visit(visitor->context, match);
 }
 
-static enum idx_status visit_counting(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
-                                      struct visitor visitor, uint64_t *blocks, struct idx_error *error) {
+enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                  idx_match_visitor visit, void *context, struct idx_error *error) {
+    struct visitor visitor = {visit, context};
     struct idxi_search search;
     IDXI_TRY(idxi_check_distance(index, distance, error));
     IDXI_TRY(idxi_check_queries(index, &fingerprint, 1, error));
     idxi_search_init(&search, index, distance, &fingerprint, visit_match, &visitor, error);
-    IDXI_TRY(idxi_search_queries(&search, 0, 1));
-    *blocks = search.blocks_searched;
-    return IDX_OK;
-}
-
-enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
-                                  idx_match_visitor visit, void *context, struct idx_error *error) {
-    uint64_t blocks;
-    return visit_counting(index, fingerprint, distance, (struct visitor){visit, context}, &blocks, error);
-}
-
-static bool go_on(void *context, const struct idx_match *match) {
-    (void)context;
-    (void)match;
-    return true;
-}
-
-enum idx_status idxi_count_blocks(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
-                                  uint64_t *blocks, struct idx_error *error) {
-    return visit_counting(index, fingerprint, distance, (struct visitor){go_on, NULL}, blocks, error);
+    return idxi_search_queries(&search, 0, 1);
 }
 
 static bool stop_at_first(void *context, const struct idx_match *match) {
@@ -73,12 +56,12 @@ struct batch {
 };
 
 /* Queries that a thread takes at a time. */
-#define TAKEN 256
+#define CHUNK 256
 
-static enum idx_status answer(void *context, size_t number, struct idx_error *error) {
+static enum idx_status look_up_chunk(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct idxi_search search;
-    size_t begin = number * TAKEN, end = batch->count - begin < TAKEN ? batch->count : begin + TAKEN;
+    size_t begin = number * CHUNK, end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
     idxi_search_init(&search, batch->index, batch->distance, batch->queries, idxi_nearest_take, &batch->nearest, error);
     IDXI_TRY(idxi_check_queries(batch->index, batch->queries + begin, end - begin, error));
     for (size_t query = begin; query < end; query++) batch->nearest.counts[query] = 0;
@@ -91,13 +74,11 @@ enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *f
                                 unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
                                 size_t *match_counts, struct idx_error *error) {
     struct batch batch = {index, fingerprints, count, distance, {matches, capacity, match_counts}};
-    size_t tasks = count / TAKEN + (count % TAKEN > 0);
-    if (threads < 1 || threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", threads,
-                         IDX_MAX_THREADS);
+    size_t tasks = count / CHUNK + (count % CHUNK > 0);
+    IDXI_TRY(idxi_check_threads(threads, error));
     IDXI_TRY(idxi_check_distance(index, distance, error));
-    if (threads > 1) return idxi_parallel(tasks, threads, answer, &batch, NULL, error);
-    for (size_t i = 0; i < tasks; i++) IDXI_TRY(answer(&batch, i, error));
+    if (threads > 1) return idxi_parallel(tasks, threads, look_up_chunk, &batch, NULL, error);
+    for (size_t i = 0; i < tasks; i++) IDXI_TRY(look_up_chunk(&batch, i, error));
     return IDX_OK;
 }
 
@@ -106,7 +87,7 @@ enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, 
     size_t count;
     struct batch batch = {index, &fingerprint, 1, distance, {matches, capacity, &count}};
     IDXI_TRY(idxi_check_distance(index, distance, error));
-    IDXI_TRY(answer(&batch, 0, error));
+    IDXI_TRY(look_up_chunk(&batch, 0, error));
     *match_count = count;
     return IDX_OK;
 }

@@ -1,4 +1,4 @@
-/* nearest.h: the nearest matches of queries, as they are found in any order. */
+/* nearest.h: keeps the nearest matches of queries, which are found in any order. */
 #ifndef IDX_LIBIDX_NEAREST_H
 #define IDX_LIBIDX_NEAREST_H
 
@@ -11,10 +11,10 @@ struct idxi_nearest {
     size_t *counts; /* found, in the heap or not; 0 at first */
 };
 
-/* Takes a match: an idxi_match_taker, whose context is a struct idxi_nearest. True. */
+/* Adds a match. An idxi_match_taker, whose context is a struct idxi_nearest; returns true. */
 bool idxi_nearest_take(void *context, size_t query, const struct idx_match *match);
 
-/* Orders the matches of a query, once all were taken: by distance, then by value. */
+/* Orders the matches of a query, once all were added: by distance, then by value. */
 void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query);
 
 #endif

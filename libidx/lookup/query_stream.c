@@ -1,11 +1,13 @@
-/* query_stream.c: fingerprints of any origin, which stream past queries in memory. */
+/* query_stream.c: idx_stream: fingerprints from any source stream past queries in memory. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
+#include "libidx/base/parallel.h"
 #include "libidx/lookup/batch.h"
-#include "libidx/lookup/query_tables.h"
+#include "libidx/lookup/passing.h"
 
 struct idx_stream {
     struct idx_batch_options options;
@@ -23,18 +25,13 @@ static enum idx_status check(struct idx_stream *stream, const uint64_t *queries,
                              struct idx_error *error) {
     const struct idx_batch_options *options = &stream->options;
     if (bits < 1 || bits > IDX_MAX_BITS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits: there can be 1 to %d", bits, IDX_MAX_BITS);
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits: the number must be 1 to %d", bits, IDX_MAX_BITS);
     if (options->distance > IDX_MAX_K)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a distance of %u: it can be 0 to %d", options->distance,
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "distance %u: it must be 0 to %d", options->distance,
                          IDX_MAX_K);
     if (options->method != IDX_BATCH_AUTO && options->method != IDX_BATCH_STREAM)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream knows no other method");
-    for (size_t i = 0; i < count; i++) {
-        if (bits < 64 && queries[i] >> bits != 0)
-            return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than %u bits",
-                             (unsigned long long)queries[i], bits);
-    }
-    return IDX_OK;
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream supports no other method");
+    return idxi_check_fingerprints(queries, count, bits, error);
 }
 
 static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
@@ -59,7 +56,8 @@ static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queri
 
 enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *queries, size_t count, unsigned bits,
                                 const struct idx_batch_options *options, struct idx_error *error) {
-    if (options == NULL) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream needs options: its distance");
+    if (options == NULL)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream needs options, which give its distance");
     struct idx_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) return idxi_fail_memory(error);
     enum idx_status status = open_all(stream, queries, count, bits, options, error);

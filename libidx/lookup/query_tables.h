@@ -1,16 +1,47 @@
-/* query_tables.h: queries in memory, in tables, and fingerprints that pass them: each is compared with the queries that
- * have its bits of a table's mask. Fingerprints wait until there are many for a part of a table, which stays in the
- * caches then. */
+/* query_tables.h: queries in memory, in hash tables. The bits are cut into B parts; the keys of a table are the bits of
+ * all parts but as many as there may be errors. A fingerprint near to a query therefore has the same key as the query
+ * in at least one table. */
 #ifndef IDX_LIBIDX_QUERY_TABLES_H
 #define IDX_LIBIDX_QUERY_TABLES_H
 
-#include "libidx/lookup/results.h"
+#include <idx.h>
 
-struct idxi_query_tables;
+#include "format/bytes.h"
+#include "format/permute.h"
+#include "format/processor.h"
 
-/* What it takes, expected on uniform fingerprints. */
+#define IDXI_MAX_QUERY_TABLES 64
+#define IDXI_MAX_QUERY_PARTS 20
+
+/* Folded queries that can be read beyond the last one. */
+#define IDXI_QUERY_PADDING 32
+
+struct idxi_query_table {
+    uint64_t mask;
+    unsigned move_count;
+    struct idxf_move moves[IDXI_MAX_QUERY_PARTS]; /* of its bits alone */
+    unsigned key_bits;                            /* the first of its permuted bits */
+    unsigned bucket_bits;                         /* the first of these: a bucket fits the caches */
+    uint32_t *starts;                             /* of the queries of a key; one more */
+    uint32_t *folds, *queries;                    /* queries as folded, and as numbers of distinct ones */
+    uint64_t *values;                             /* and as they are */
+};
+
+struct idxi_query_tables {
+    unsigned bits, distance;
+    size_t first; /* number of the first query */
+    size_t distinct;
+    uint64_t *values;  /* of distinct queries, ascending */
+    uint64_t *numbers; /* of all queries, those of a distinct one together */
+    uint32_t *firsts;  /* in `numbers`, of each distinct one; one more */
+    size_t count;
+    struct idxi_query_table tables[IDXI_MAX_QUERY_TABLES];
+    size_t table_count;
+};
+
+/* The expected cost on uniform fingerprints. */
 struct idxi_passing_cost {
-    double nanoseconds; /* a fingerprint, on one thread */
+    double nanoseconds; /* per fingerprint, on one thread */
     uint64_t bytes;     /* of the tables */
 };
 
@@ -23,33 +54,23 @@ enum idx_status idxi_query_tables_make(struct idxi_query_tables **tables, const 
                                        size_t first, unsigned bits, unsigned distance, uint64_t memory,
                                        struct idx_error *error);
 
-/* NULL is accepted. */
+/* Accepts NULL. */
 void idxi_query_tables_free(struct idxi_query_tables *tables);
 
-/* What one thread needs to let fingerprints pass. */
-struct idxi_passing;
+/* Both halves in one: where fingerprints differ in few bits, so do these. */
+static inline uint32_t idxi_fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
-/* The caller closes *passing. Takes about 16 MiB, or less where `memory` is less. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_passing_open(struct idxi_passing **passing, const struct idxi_query_tables *tables,
-                                  struct idxi_results *results, uint64_t memory, struct idx_error *error);
+/* The bits of a table's mask, left-aligned; other bits may follow them. */
+IDXF_INLINE uint64_t idxi_permute_key(const struct idxf_move *moves, unsigned count, uint64_t fingerprint) {
+    uint64_t permuted = 0;
+    if (count == 1) return idxf_rotate_left(fingerprint, moves[0].rotate);
+    for (unsigned i = 0; i < count; i++) permuted |= idxf_rotate_left(fingerprint & moves[i].bits, moves[i].rotate);
+    return permuted;
+}
 
-/* Lets fingerprints pass. Errors: IDX_INVALID_ARGUMENT (a fingerprint of too many bits), and of idxi_results_put. */
-enum idx_status idxi_passing_add(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
-                                 struct idx_error *error);
-
-/* Compares those that wait, and puts all matches. */
-enum idx_status idxi_passing_end(struct idxi_passing *passing, struct idx_error *error);
-
-/* NULL is accepted. */
-void idxi_passing_close(struct idxi_passing *passing);
-
-/* The ways that this processor has to compare, the fastest last; returns their number. For tests. */
-struct idxi_meeting;
-typedef void (*idxi_meet)(struct idxi_meeting *meeting, const uint64_t *fingerprints, size_t count);
-#define IDXI_MAX_MEETS 3
-size_t idxi_meets(idxi_meet meets[IDXI_MAX_MEETS]);
-
-/* For tests. */
-void idxi_passing_set_meet(struct idxi_passing *passing, idxi_meet way);
+/* The key of a fingerprint in a table. */
+IDXF_INLINE size_t idxi_query_key(const struct idxi_query_table *table, uint64_t fingerprint) {
+    return idxf_first_bits(idxi_permute_key(table->moves, table->move_count, fingerprint), table->key_bits);
+}
 
 #endif

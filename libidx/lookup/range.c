@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/streams/merging.h"
+#include "libidx/streams/kway_merge.h"
 
 /* One table being decoded into an array. */
 struct decoding {
@@ -88,15 +88,15 @@ static enum idx_status load_one(const struct idxi_ranges *ranges, struct idxi_ra
 
 static enum idx_status merge(struct idxi_range *range, const struct decoding *decodings, size_t segments,
                              struct idxi_array_stream *arrays, struct idxi_stream **inputs, struct idx_error *error) {
-    struct idxi_merging *merging;
+    struct idxi_kway_merge *merge;
     for (size_t i = 0; i < segments; i++) {
         idxi_array_stream_init(&arrays[i], decodings[i].fingerprints, NULL, decodings[i].count);
         inputs[i] = &arrays[i].stream;
     }
-    IDXI_TRY(idxi_merging_open(&merging, inputs, segments, false, error));
-    struct idxi_stream *merged = idxi_merging_stream(merging);
+    IDXI_TRY(idxi_kway_merge_open(&merge, inputs, segments, false, error));
+    struct idxi_stream *merged = idxi_kway_merge_stream(merge);
     enum idx_status status = merged->read(merged, range->fingerprints, NULL, range->capacity, &range->count, error);
-    idxi_merging_close(merging);
+    idxi_kway_merge_close(merge);
     while (range->count > 0 && range->fingerprints[range->count - 1] > range->high) range->count--;
     return status;
 }

@@ -1,4 +1,4 @@
-/* range.h: what an index holds of one table in a range of permuted fingerprints, as an array. */
+/* range.h: loads a range of permuted fingerprints of one table, over all segments of an index, into an array. */
 #ifndef IDX_LIBIDX_RANGE_H
 #define IDX_LIBIDX_RANGE_H
 
@@ -8,13 +8,13 @@
 struct idxi_ranges {
     const struct idx_index *index;
     size_t table;
-    uint64_t *counts; /* what idxi_range_load has given, of each segment */
+    uint64_t *counts; /* how many fingerprints of each segment idxi_range_load has loaded */
 };
 
 /* A range, with both ends, and what is to hold it. */
 struct idxi_range {
     uint64_t low, high;
-    uint64_t mask, value;   /* fingerprints whose bits of `mask` are not `value` are left out */
+    uint64_t mask, value;   /* only fingerprints whose bits of `mask` are `value` are loaded */
     uint64_t *fingerprints; /* ascending, each once */
     uint64_t *room;         /* of as many; used where there are several segments */
     size_t capacity, count;

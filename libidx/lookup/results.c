@@ -1,4 +1,4 @@
-/* results.c: see results.h. Entries of the sorter: query number and distance, as one number, and the fingerprint. */
+/* results.c: see results.h. Entries of the sorter: query number and distance as one number, and the fingerprint. */
 #include "libidx/lookup/results.h"
 
 #include <errno.h>

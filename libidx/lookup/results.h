@@ -1,5 +1,5 @@
-/* results.h: what a batch of queries finds, in any order and by any thread, and gives sorted and each once: in memory,
- * and where that is too small, by way of temporary files. */
+/* results.h: the matches of a batch of queries. Threads put them in any order, and the caller visits them sorted, each
+ * once. They are in memory, or in temporary files if that is too small. */
 #ifndef IDX_LIBIDX_RESULTS_H
 #define IDX_LIBIDX_RESULTS_H
 
@@ -10,11 +10,11 @@ struct idxi_results {
     bool by_distance; /* a query's matches by distance, then fingerprint; else by fingerprint alone */
     pthread_mutex_t mutex;
     struct idxi_sorter sorter;
-    struct idxi_progress quiet; /* of sorting, which is not told */
+    struct idxi_progress quiet; /* of sorting, which is not reported */
     int folder;
 };
 
-/* What one thread has found and not put yet. */
+/* Matches that one thread has found and not yet put. */
 #define IDXI_FINDS 512
 struct idxi_finds {
     struct idxi_results *results;
@@ -22,12 +22,12 @@ struct idxi_finds {
     uint64_t queries[IDXI_FINDS], fingerprints[IDXI_FINDS];
 };
 
-/* Takes about `memory` bytes. `folder`: for temporary files; NULL: /tmp. To be closed also after an error. Errors:
+/* Uses about `memory` bytes. `folder`: for temporary files; NULL: /tmp. To be closed also after an error. Errors:
  * IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_results_open(struct idxi_results *results, const uint64_t *queries, bool by_distance,
                                   unsigned threads, uint64_t memory, const char *folder, struct idx_error *error);
 
-/* Puts what a thread has found, which has nothing left then. Any number of threads at a time. */
+/* Puts the matches of a thread, and empties its buffer. Any number of threads at a time. */
 enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error);
 
 /* Notes a match of query number `query`. */
@@ -38,7 +38,7 @@ static inline enum idx_status idxi_results_find(struct idxi_finds *finds, size_t
     return finds->count == IDXI_FINDS ? idxi_results_put(finds, error) : IDX_OK;
 }
 
-/* Gives all that was put, in the order of queries. Nothing can be put any more. */
+/* Visits all that was put, in the order of queries. Afterwards nothing can be put. */
 enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_progress *progress, idx_batch_visitor visit,
                                   void *context, struct idx_error *error);
 

@@ -1,6 +1,6 @@
-/* search.c: see search.h. The probes of a query, and of the queries after it, go through stages: the directory's line
- * is asked for; the block is found and asked for; the blocks are searched, some side by side. So the waits for memory,
- * or for a disk, overlap. */
+/* search.c: see search.h. The probes of several queries go through stages together: prefetch the directory line; find
+ * the block and prefetch it; search the blocks, some of them side by side. So the waits for memory, or for a disk,
+ * overlap. */
 #include "libidx/lookup/search.h"
 
 #include <sys/mman.h>
@@ -152,7 +152,8 @@ static enum idx_status search_group(struct idxi_search *search, struct idxi_grou
     return IDX_OK;
 }
 
-/* Finds the blocks of the group that was begun, and asks for them; meanwhile the group before it is searched. */
+/* Finds the blocks of the group that was begun, and prefetches them. While they arrive, the previous group is
+ * searched. */
 static enum idx_status end_group(struct idxi_search *search) {
     struct idxi_group *group = search->beginning;
     for (size_t i = 0; i < group->count; i++) {
@@ -230,7 +231,7 @@ static enum idx_status search_query(struct idxi_search *search, size_t query) {
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
     if (distance <= index->manifest->k) return IDX_OK;
     return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
-                     "answers distances up to %u, not %u: ask for less, or build an index with -k %u",
+                     "supports distances up to %u, not %u: use a smaller distance, or build an index with -k %u",
                      index->manifest->k, distance, distance);
 }
 
@@ -239,8 +240,9 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
     unsigned bits = index->manifest->bits;
     for (size_t i = 0; i < count; i++) {
         if ((queries[i] & ~idxf_low_bits(bits)) == 0) continue;
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than the index's %u bits",
-                         (unsigned long long)queries[i], bits);
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "fingerprint %016llx has more than the %u bits of the index", (unsigned long long)queries[i],
+                         bits);
     }
     return IDX_OK;
 }
@@ -283,7 +285,7 @@ struct pending_search {
     enum idx_status status;
 };
 
-/* A match that segments hold, too, was reported of them. */
+/* A match that segments also hold was reported with the segments. */
 static bool report_pending(void *context, size_t query, const struct idx_match *match) {
     struct pending_search *pending = context;
     struct idxi_search *search = pending->search;

@@ -1,14 +1,14 @@
-/* search.h: finds the fingerprints within a distance of queries (SPEC.md, chapter 10), by probes of the tables of an
- * open index, and in what is pending. A match that several tables find belongs to the first of them: nothing is
- * remembered, allocated or locked. A search belongs to one thread. */
+/* search.h: finds the fingerprints within a distance of queries (SPEC.md, chapter 10), by probing the tables of an open
+ * index, and among the pending ones. A match that several tables find belongs to the first of them, so a search
+ * remembers, allocates and locks nothing. A search belongs to one thread. */
 #ifndef IDX_LIBIDX_SEARCH_H
 #define IDX_LIBIDX_SEARCH_H
 
 #include "libidx/view/live.h"
 
-/* Probes go through a stage in groups: short loops, in which many of them wait for memory at the same time. Two groups
- * are under way, and what they ask for must stay in the caches. What comes from a disk takes so much longer that
- * many queries make one. */
+/* Probes go through each stage in groups: short loops, so that many of them wait for memory at the same time. Two
+ * groups are in progress, and what they prefetch must stay in the caches. Reading from a disk takes so much longer that
+ * a group then has many queries. */
 #define IDXI_MEMORY_GROUP 64
 #define IDXI_MEMORY_GROUP_BYTES 8192
 #define IDXI_DISK_GROUP 512
@@ -17,7 +17,7 @@
 struct idxi_probe {
     const struct idxi_table *table;
     size_t query;
-    size_t turn;                  /* the table's in the tables that are probed */
+    size_t turn;                  /* the table's place among the tables that are probed */
     uint64_t low, high, permuted; /* the range, and the query */
     struct idxf_start start;
 };
@@ -25,7 +25,7 @@ struct idxi_probe {
 /* Probes that go through the stages together. */
 struct idxi_group {
     size_t count;
-    size_t bytes; /* that are asked for ahead */
+    size_t bytes; /* bytes that are prefetched */
     struct idxi_probe probes[IDXI_DISK_GROUP];
 };
 
@@ -45,7 +45,7 @@ struct idxi_search {
     uint64_t blocks_searched;
 
     size_t most, most_bytes;                /* of a group */
-    struct idxi_group *beginning, *waiting; /* that one's blocks were asked for */
+    struct idxi_group *beginning, *waiting; /* of `waiting`, the blocks were prefetched */
     struct idxi_group groups[2];
 
     /* Chains to be searched together, the probes that they are for, and what they have. */
@@ -55,7 +55,7 @@ struct idxi_search {
     struct idxf_hits hits;
 };
 
-/* What the probes of a query have in common that are for one table. */
+/* What the probes of a query in one table have in common. */
 struct idxi_turn {
     const struct idxi_table *table;
     size_t query, number; /* the table's in search->probing */
@@ -69,31 +69,30 @@ enum idx_status idxi_check_distance(const struct idx_index *index, unsigned dist
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
                                    struct idx_error *error);
 
-/* Begins a search, the distance and all queries that it will be asked checked. Keeps all pointers. */
+/* Begins a search. The distance and all its queries must have been checked. Keeps all pointers. */
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_taker take, void *context, struct idx_error *error);
 
 /* Finds all matches of the queries `begin` to `end`, in all segments, then in what is pending. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
 
-/* The two parts of it: all in segments, and those that are pending alone. */
+/* Its two parts: the matches in segments, and those that are only pending. */
 enum idx_status idxi_search_segments(struct idxi_search *search, size_t begin, size_t end);
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end);
 
-/* The same by single probes of tables of search->segment, for those who choose them: begins one for each pattern of at
- * most `radius` flipped bits of the prefix of `value`, a permuted query; bits from bit `bit` on, 64 for none, were
- * flipped, or not, before. They end with idxi_search_end. */
+/* Single probes of a table of search->segment, for callers that choose the tables. Begins one probe for each pattern of
+ * at most `radius` flipped bits of the prefix of `value`, a permuted query. Bits from bit `bit` on (64: none) were
+ * already flipped or not. The probes end with idxi_search_end. */
 enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
                                    unsigned bit, unsigned radius);
 
 /* How many probes a query makes of a table. */
 double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
-/* Ends the probes that are under way. */
+/* Ends the probes that are in progress. */
 enum idx_status idxi_search_end(struct idxi_search *search);
 
-/* Whether a fingerprint of this segment is not to be given: it was removed from there, or a segment before has it, too.
- */
+/* Whether to skip a fingerprint of this segment: it was removed from there, or an earlier segment has it as well. */
 enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
                                  struct idx_error *error);
 

@@ -1,4 +1,4 @@
-/* sweep.h: answers many queries by going along each table once. */
+/* sweep.h: looks up many queries by reading each table once, in file order. */
 #ifndef IDX_LIBIDX_SWEEP_H
 #define IDX_LIBIDX_SWEEP_H
 
@@ -12,7 +12,7 @@ struct idxi_sweep_options {
     struct idxi_progress *progress;
 };
 
-/* What it takes, expected, in nanoseconds of one thread. */
+/* The expected cost, in nanoseconds of one thread. */
 double idxi_sweep_cost(const struct idx_index *index, size_t count, unsigned distance);
 
 /* Puts all matches of queries, which were checked, as the distance was. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,

@@ -10,7 +10,7 @@
 
 IDXF_INLINE void compare_one(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) comparison->take(comparison, a, b[i]);
+        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) comparison->visit(comparison, a, b[i]);
     }
 }
 
@@ -26,7 +26,7 @@ IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint6
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
-            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) comparison->take(comparison, a[i], a[j]);
+            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) comparison->visit(comparison, a[i], a[j]);
         }
     }
 }
@@ -104,7 +104,7 @@ static inline __mmask8 get_lanes(size_t count) {
 
 IDXF_AVX512 static inline void take_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
                                           __mmask8 lanes) {
-    for (unsigned left = lanes; left != 0; left &= left - 1) comparison->take(comparison, a, b[__builtin_ctz(left)]);
+    for (unsigned left = lanes; left != 0; left &= left - 1) comparison->visit(comparison, a, b[__builtin_ctz(left)]);
 }
 
 IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
@@ -131,10 +131,10 @@ IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const
  * in registers. */
 __attribute__((noinline)) static void take_near(struct idxi_comparison *comparison, const uint64_t *a,
                                                 const uint64_t *b, unsigned near) {
-    for (; near != 0; near &= near - 1) comparison->take(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
+    for (; near != 0; near &= near - 1) comparison->visit(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
-/* What is compared with two times the lanes at hand. */
+/* What is compared with twice as many fingerprints as there are lanes. */
 struct shifted {
     __m512i here, there, shared, most;
 };
@@ -152,8 +152,8 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
     return (first | second) != 0;
 }
 
-/* Those at hand with those one behind, then with those two behind, as long as any two share a run: twice as many as
- * there are lanes, so that how far that is is guessed wrong less often. */
+/* Compares fingerprints with those one place after them, then two places after, as long as any two share a run. It
+ * takes twice as many as there are lanes, because the length of runs is then mispredicted less often. */
 IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                     uint64_t mask) {
     struct shifted at = {.shared = _mm512_set1_epi64((long long)mask),
@@ -182,4 +182,9 @@ size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WA
     if (idxf_has_avx512()) ways[count++] = &avx512;
 #endif
     return count;
+}
+
+const struct idxi_compare_way *idxi_compare_widest(void) {
+    const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
+    return ways[idxi_compare_ways(ways) - 1];
 }

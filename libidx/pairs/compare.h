@@ -1,15 +1,15 @@
-/* compare.h: fingerprints compared all with all, and sorted by some of their bits: what joins spend their time on. */
+/* compare.h: compares fingerprints all with all, and sorts them by some of their bits: where joins spend their time. */
 #ifndef IDX_LIBIDX_COMPARE_H
 #define IDX_LIBIDX_COMPARE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What fingerprints are compared for: the first member of what its owner keeps. */
+/* A comparison: the distance, and who gets the pairs. The first member of its owner's struct. */
 struct idxi_comparison {
     unsigned distance;
-    /* Called for each two that differ in at most so many bits, in no particular order. */
-    void (*take)(struct idxi_comparison *comparison, uint64_t a, uint64_t b);
+    /* Called for each two that differ in at most `distance` bits, in no particular order. */
+    void (*visit)(struct idxi_comparison *comparison, uint64_t a, uint64_t b);
 };
 
 /* The most bits that idxi_compare_way.sort takes, and the numbers that it counts with: one more than there are values.
@@ -17,10 +17,10 @@ struct idxi_comparison {
 #define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
 
-/* One way to do so: portable, or with instructions that some processors have. */
+/* An implementation: portable, or with instructions that only some processors have. */
 struct idxi_compare_way {
     const char *name;
-    /* Each of `a` with each behind it. */
+    /* Each of `a` with each after it. */
     void (*within)(struct idxi_comparison *comparison, const uint64_t *a, size_t count);
     /* Each of `a` with each of `b`. */
     void (*between)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
@@ -33,8 +33,9 @@ struct idxi_compare_way {
     void (*sort)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t counts[IDXI_SORT_COUNTS]);
 };
 
-/* The ways that this processor has, the fastest last; returns their number. */
+/* Lists the implementations that this processor can run, the fastest last, and returns their number. */
 #define IDXI_MAX_COMPARE_WAYS 3
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
+const struct idxi_compare_way *idxi_compare_widest(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* matching.c: errors of at most d bits leave one of d + 1 parts of a fingerprint as it is. So fingerprints are sorted
- * by each part in turn, and only those that are the same in it are compared: all with all where they are few, else by
- * parts again, of the bits that still tell them apart. A pair that several parts find belongs to the first. */
+/* matching.c: at most d errors leave one of d + 1 parts of a fingerprint unchanged. So fingerprints are sorted by each
+ * part in turn, and only those that agree in it are compared: all with all if they are few, else by parts again, of the
+ * bits in which they still differ. A pair that several parts find belongs to the first. */
 #include "libidx/pairs/matching.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "format/bytes.h"
 #include "format/processor.h"
 
-/* Groups of which each has as many as this on average, or less, are compared all with all. */
+/* Groups of this average size or less are compared all with all. */
 #define FEW 128
 
 /* The fingerprints that share a part, as far as its bits can be chosen: about 2 to the power of this. */
 #define GROUP_LOG 1
 
-/* The fingerprints of which is counted how often each bit is set. */
+/* The number of fingerprints in which set bits are counted. */
 #define SAMPLED 64
 
 /* Masks of bits by which fingerprints are grouped, one after the other. */
@@ -23,7 +23,7 @@ struct parts {
     uint64_t masks[IDX_MAX_K + 1];
 };
 
-static void take(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
+static void visit(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     struct idxi_matching *matching = (struct idxi_matching *)comparison;
     for (size_t i = 0; i < matching->before_count; i++) {
         if (((a ^ b) & matching->before[i]) == 0) return;
@@ -32,11 +32,10 @@ static void take(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
 }
 
 void idxi_matching_init(struct idxi_matching *matching, unsigned distance) {
-    const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
     memset(matching, 0, sizeof *matching);
-    matching->way = ways[idxi_compare_ways(ways) - 1];
+    matching->way = idxi_compare_widest();
     matching->comparison.distance = distance;
-    matching->comparison.take = take;
+    matching->comparison.visit = visit;
 }
 
 /* The bits worth sorting so many fingerprints by. */
@@ -266,8 +265,8 @@ static uint64_t get_highest(uint64_t bits, unsigned count) {
     return bits;
 }
 
-/* Masks of which errors in `bits` leave one as it is, none with more bits than are useful. One error: all of three
- * parts but one, where half of the bits would not do. The first masks lead. */
+/* Chooses masks, so that errors in `bits` leave at least one of them unchanged, and none has more bits than are useful.
+ * With one error: all of three parts but one, if half of the bits would not suffice. The first masks lead. */
 static void cover(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
     unsigned all = idxf_count_bits(bits);
     size_t count = errors + 1;

@@ -1,4 +1,5 @@
-/* matching.h: finds the pairs among fingerprints in memory: by groups that share some bits, however large these are. */
+/* matching.h: finds the pairs among fingerprints in memory, by groups that share some bits, however large the groups
+ * are. */
 #ifndef IDX_LIBIDX_MATCHING_H
 #define IDX_LIBIDX_MATCHING_H
 
@@ -13,7 +14,7 @@
 /* Finds the pairs that differ in at most comparison.distance bits, and in few bits of some that each call names; maybe
  * others within that distance; none twice in a call. One thread at a time. */
 struct idxi_matching {
-    struct idxi_comparison comparison; /* idxi_matching_init sets `take` */
+    struct idxi_comparison comparison; /* idxi_matching_init sets `visit` */
     const struct idxi_compare_way *way;
     uint64_t narrow; /* bits of which pairs differ in at most so many: */
     unsigned errors;

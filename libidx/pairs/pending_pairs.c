@@ -1,4 +1,4 @@
-/* pending_pairs.c: looks up each fingerprint that is pending alone in the other index, or its own. */
+/* pending_pairs.c: looks up each fingerprint that is only pending in the other index, or in its own. */
 #include "libidx/pairs/pending_pairs.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct fingerprints {
 struct finding {
     const struct idxi_pending_pairs *pairs;
     const struct fingerprints *queries;
-    const struct fingerprints *found; /* which have been looked up, too: of `a` before those of `b` */
+    const struct fingerprints *found; /* which have been looked up as well: of `a` before those of `b` */
     bool exchanged;                   /* the queries are of `b` */
     bool stopped;
     struct idxi_search search;
@@ -49,7 +49,7 @@ static bool take_match(void *context, size_t number, const struct idx_match *mat
     if (is_taken(finding, query, other)) return true;
     const struct idxi_pending_pairs *pairs = finding->pairs;
     finding->stopped =
-        !pairs->take(pairs->context, finding->exchanged ? other : query, finding->exchanged ? query : other);
+        !pairs->visit(pairs->context, finding->exchanged ? other : query, finding->exchanged ? query : other);
     return !finding->stopped;
 }
 

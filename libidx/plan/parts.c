@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "libidx/base/binomial.h"
 #include "libidx/base/error.h"
 #include "libidx/scheme/scheme.h"
 
@@ -42,20 +43,13 @@ unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius) {
 
 /* ---- Cuts ---- */
 
-static unsigned choose(unsigned n, unsigned r) {
-    unsigned product = 1;
-    if (r > n) return 0;
-    for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);
-    return product;
-}
-
 /* All tables of a part: each has so many of the blocks that are a bit wider. */
 static double time_of_part(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
     unsigned width = bits / cut->blocks, wider = bits % cut->blocks;
     double time = 0;
     if (width == 0) return INFINITY;
     for (unsigned i = 0; i <= cut->front; i++) {
-        unsigned tables = choose(wider, i) * choose(cut->blocks - wider, cut->front - i);
+        double tables = idxi_choose(wider, i) * idxi_choose(cut->blocks - wider, cut->front - i);
         if (tables > 0) time += tables * times->of[cut->radius][width * cut->front + i];
     }
     return time;
@@ -63,7 +57,7 @@ static double time_of_part(const struct cut *cut, unsigned bits, const struct id
 
 static void add_cut(struct search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
     cut.shares = idxi_parts_cover(cut.blocks, cut.front, cut.radius) + 1;
-    cut.tables = choose(cut.blocks, cut.front);
+    cut.tables = (unsigned)idxi_choose(cut.blocks, cut.front);
     if (cut.shares > shares) cut.shares = shares;
     if (cut.tables > IDXI_MAX_PARTS_TABLES) return;
     for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = time_of_part(&cut, bits, times);
@@ -137,7 +131,7 @@ static void make_scheme(const struct search *search, unsigned shares, unsigned b
 }
 
 enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const struct idxi_times *times,
-                                idxi_scheme_taker take, void *context, struct idx_error *error) {
+                                idxi_scheme_visitor visit, void *context, struct idx_error *error) {
     unsigned live_bits = (unsigned)__builtin_popcountll(live);
     unsigned shares = (k < live_bits ? k : live_bits) + 1; /* no more errors than bits */
     struct search *search = malloc(sizeof *search);
@@ -154,7 +148,7 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
         if (best == 0) continue;
         idxi_scheme_init(&scheme, "masks", bits);
         make_scheme(search, shares, best, tables, live, &scheme);
-        take(context, &scheme);
+        visit(context, &scheme);
     }
     free(search);
     return IDX_OK;

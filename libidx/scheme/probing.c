@@ -1,4 +1,5 @@
-/* probing.c: for a distance below an index's k, leaves out what the proof of covering does not need. */
+/* probing.c: which tables to probe for a distance below the index's k: leaves out those that the proof of covering does
+ * not need. */
 #include "libidx/scheme/probing.h"
 
 #include <limits.h>
@@ -7,8 +8,8 @@
 
 #include "libidx/scheme/scheme.h"
 
-/* What the proofs may cost when an index is opened, some milliseconds: their steps, each of which looks at all tables.
- * What is not proved by then is probed. */
+/* The most steps of the proofs when an index is opened, a few milliseconds. Each step looks at all tables. What is not
+ * proved by then is probed. */
 #define MAX_LOOKS 1000000
 
 /* Tables, fewer and fewer, that cover a distance. */

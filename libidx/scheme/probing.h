@@ -13,14 +13,14 @@ struct idxi_probed {
     uint32_t table;  /* its number in the scheme */
 };
 
-/* The tables that find every error pattern of so many bits. */
+/* The tables that together find every error pattern of a distance. */
 struct idxi_probing {
     size_t count;
     struct idxi_probed *tables;
 };
 
-/* Makes the probings of the distances 0 to k of a scheme that covers k: for k all its tables, for less what suffices.
- * The caller frees *probings by idxi_probings_free. */
+/* Makes the probings for the distances 0 to k of a scheme that covers k: for k all its tables, for less as many as
+ * suffice. The caller frees *probings by idxi_probings_free. */
 enum idx_status idxi_probings_make(struct idxi_probing **probings, const struct idx_scheme *scheme, unsigned k,
                                    struct idx_error *error);
 
@@ -31,7 +31,7 @@ static inline bool idxi_lets_through(const struct idxi_probed *table, uint64_t e
     return errors == 0;
 }
 
-/* Whether table `turn` of the probing is the first that lets an error pattern through, and so the one to report it. */
+/* Whether table `turn` of the probing is the first that lets an error pattern through, and so reports it. */
 static inline bool idxi_owns(const struct idxi_probing *probing, size_t turn, uint64_t errors) {
     for (size_t i = 0; i < turn; i++) {
         if (idxi_lets_through(&probing->tables[i], errors)) return false;

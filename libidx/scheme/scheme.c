@@ -1,4 +1,4 @@
-/* scheme.c: schemes from their text, and the proof that a scheme covers k. */
+/* scheme.c: parses schemes, and proves that a scheme covers k. */
 #include "libidx/scheme/scheme.h"
 
 #include <stdio.h>
@@ -156,12 +156,12 @@ bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits
 
 enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error) {
     if (bits < 1 || bits > IDX_MAX_BITS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits a fingerprint: it must be 1 to %d", bits,
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits per fingerprint: the number must be 1 to %d", bits,
                          IDX_MAX_BITS);
     if (k > IDX_MAX_K || k >= bits)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                         "k = %u with fingerprints of %u bits: k must be 0 to %d, and less than the bits", k, bits,
-                         IDX_MAX_K);
+                         "k = %u with fingerprints of %u bits: k must be 0 to %d, and less than the number of bits", k,
+                         bits, IDX_MAX_K);
     return IDX_OK;
 }
 
@@ -180,8 +180,8 @@ struct proof {
     uint64_t *steps;                 /* that may still be taken; when they are used up, the answer is no */
 };
 
-/* About three seconds. */
-#define MAX_PROOF_STEPS 20000000
+/* Up to three seconds: what the steps of a proof look at, tables and atoms. */
+#define MAX_LOOKS 500000000
 
 static void find_atoms(struct proof *proof) {
     const struct idx_scheme *scheme = proof->scheme;
@@ -243,6 +243,6 @@ bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint
 }
 
 bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k) {
-    uint64_t steps = MAX_PROOF_STEPS;
+    uint64_t steps = MAX_LOOKS / (scheme->table_count + IDX_MAX_BITS);
     return idxi_scheme_covers_within(scheme, k, &steps);
 }

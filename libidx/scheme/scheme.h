@@ -15,14 +15,15 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
 bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
                      unsigned radius);
 
-/* Makes the scheme of a text other than `auto`; nothing is proved. False where the text is none of `bits` bits. */
+/* Makes the scheme of a text other than `auto`, without proof. Returns false if the text is no scheme for `bits`
+ * bits. */
 bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits);
 
-/* Whether there can be fingerprints of so many bits, and such a k. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks the number of bits, and k. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error);
 
-/* Whether the scheme covers k, by a proof of at most *steps steps, which are counted down; false where they don't
- * suffice. */
+/* Whether the scheme covers k, by a proof of at most *steps steps, which the call counts down. Returns false if they
+ * don't suffice. */
 bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps);
 
 #endif

@@ -1,4 +1,4 @@
-/* document_map.c: opens a map and its checksums, and reads them from end to end. */
+/* document_map.c: opens a document map and its checksums, and reads it, by search or from end to end. */
 #include "libidx/segment/document_map.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uin
     if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sums_path);
     if (length != sums.length)
         return idxi_fail(error, IDX_WRONG_SIZE, map->path,
-                         "has %llu bytes where %s says %llu: the file is damaged, or of another index",
+                         "has %llu bytes, but %s says %llu: the file is damaged, or of another index",
                          (unsigned long long)length, idxi_sums_name(map->kind), (unsigned long long)sums.length);
     return IDX_OK;
 }
@@ -120,7 +120,8 @@ static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, cons
     IDXI_TRY(idxi_pages_seek(&map->pages, meta, name, strlen(name), cursor, error));
     if (cursor->found && cursor->key_size == strlen(name) && memcmp(cursor->key, name, cursor->key_size) == 0)
         return IDX_OK;
-    return idxi_fail(error, IDX_BAD_CONTENT, map->path, "does not say its %s: the index is damaged; rebuild it", name);
+    return idxi_fail(error, IDX_BAD_CONTENT, map->path, "does not state its %s: the index is damaged; rebuild it",
+                     name);
 }
 
 static enum idx_status check_meta(const struct idxi_map *map, uint64_t meta, const char *name, const void *expected,
@@ -370,9 +371,12 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
     struct visit visit = {.map = map, .visit = visitor, .context = context};
     struct idxi_page_cursor cursor;
     size_t undropped = 0;
+    uint64_t left = map->pages.length; /* what groups may have, in all */
     enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, "", 0, &cursor, error);
     while (status == IDX_OK && cursor.found) {
-        status = visit_group(&visit, &cursor, error);
+        status = cursor.value_size > left ? idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error)
+                                          : visit_group(&visit, &cursor, error);
+        left -= cursor.value_size;
         drop_sometimes(map, &undropped, cursor.value_size);
         if (status == IDX_OK) status = idxi_pages_next(&cursor, error);
     }

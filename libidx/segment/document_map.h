@@ -1,5 +1,5 @@
-/* document_map.h: a segment's docs.mdb and docs.sum, from fingerprints to documents, and the map from IDs, which is of
- * the same form (SPEC.md, chapter 8): opened and read. document_writer.h writes them. */
+/* document_map.h: opens and reads a segment's docs.mdb and docs.sum, the map from fingerprints to documents, and the
+ * map from IDs, which has the same form (SPEC.md, chapter 8). document_writer.h writes them. */
 #ifndef IDX_LIBIDX_DOCUMENT_MAP_H
 #define IDX_LIBIDX_DOCUMENT_MAP_H
 
@@ -13,22 +13,22 @@
 #include "libidx/lmdb/document_pages.h"
 #include "libidx/streams/stream.h"
 
-/* The two maps that a segment may have. In that from IDs, the hash of an ID is in a fingerprint's place, and the
- * fingerprint in that of an IDX_ID_U64 document. */
+/* The two maps that a segment may have. The map from IDs has the hash of an ID in place of a fingerprint, and the
+ * fingerprint in place of an IDX_ID_U64 document. */
 enum idxi_map_kind { IDXI_MAP_DOCUMENTS, IDXI_MAP_BY_ID };
 
 /* Their files' names. */
 const char *idxi_map_name(enum idxi_map_kind kind);
 const char *idxi_sums_name(enum idxi_map_kind kind);
 
-/* Keys of docs.mdb: of a group of documents, its last entry; of a group of IDs, its last document number. */
+/* Keys of docs.mdb: the last entry of a group of documents, or the last document number of a group of IDs. */
 #define IDXI_GROUP_KEY_BYTES 16
 #define IDXI_IDS_KEY_BYTES 8
 void idxi_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value);
 void idxi_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number);
 uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
 
-/* Names of meta data: little-endian u64, two of them under the last, but for the uuid and the dictionary. */
+/* Names of meta data. All are little-endian u64, `heaviest` two of them, except for the uuid and the dictionary. */
 #define IDXI_META_UUID "uuid"
 #define IDXI_META_FINGERPRINTS "fingerprints"
 #define IDXI_META_DOCUMENTS "documents"
@@ -36,10 +36,10 @@ uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
 #define IDXI_HEAVIEST_BYTES 16
 #define IDXI_META_DICTIONARY "dictionary"
 
-/* The fingerprint of the most documents: of those with as many, the smallest. */
+/* The fingerprint with the most documents; of several, the smallest. */
 struct idxi_heaviest {
     uint64_t fingerprint, documents; /* both 0 for no documents */
-    uint64_t last, run;              /* the fingerprint that came last, and how often so far */
+    uint64_t last, run;              /* the last fingerprint, and how often it came so far */
 };
 
 /* Counts a document of a fingerprint; fingerprints must ascend. */
@@ -58,8 +58,8 @@ struct idxi_map {
     enum idxi_map_kind kind;
     struct idxf_manifest_segment segment; /* of IDXI_MAP_BY_ID, once ready, with the map's own counts */
     enum idx_id_type id_type;             /* the map's form: IDX_ID_U64 for IDXI_MAP_BY_ID */
-    bool ids_differ;                      /* IDXI_MAP_BY_ID: no two IDs have one hash, as the index's are integers */
-    pthread_mutex_t mutex;                /* held while getting ready */
+    bool ids_differ;                      /* IDXI_MAP_BY_ID: no two IDs have the same hash, because they are integers */
+    pthread_mutex_t mutex;                /* held while the map is made ready */
     atomic_bool ready;
 };
 
@@ -69,7 +69,7 @@ enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
                               struct idx_error *error);
 
-/* Before any other use: checks the meta data. Safe to call from any thread, often. */
+/* Checks the meta data; to be called before any other use. Any thread may call it, any number of times. */
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
 
 void idxi_map_close(struct idxi_map *map);
@@ -78,11 +78,11 @@ void idxi_map_close(struct idxi_map *map);
 enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, struct idx_error *error);
 
-/* Finds the least of the values of a fingerprint, in a map that is ready, that is not below `least`. */
+/* Finds the least value of a fingerprint that is at least `least`, in a map that is ready. */
 enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
                                     bool *found, struct idx_error *error);
 
-/* What a group's bytes have wrong. */
+/* The error for a fault in the bytes of a group. */
 enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
                               struct idx_error *error);
 

@@ -1,4 +1,4 @@
-/* document_writer.c: packs IDs and documents into groups, and has LMDB write them. */
+/* document_writer.c: packs IDs and documents into groups, which LMDB writes. */
 #include "libidx/segment/document_writer.h"
 
 #include <errno.h>
@@ -224,8 +224,6 @@ static bool wait_for_dictionary(struct idxi_id_packer *packer, const void *id, s
 
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error) {
-    if (length > IDXF_MAX_ID_BYTES)
-        return idxi_fail(error, IDX_LIMIT, NULL, "a document ID of %zu bytes: 4 GiB is the limit", length);
     if (wait_for_dictionary(writer->packer, id, length)) return IDX_OK;
     if (!writer->packer->has_dictionary) IDXI_TRY(use_dictionary(writer, error));
     return put_id(writer, number, id, length, error);

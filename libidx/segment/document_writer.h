@@ -1,5 +1,5 @@
-/* document_writer.h: writes a segment's docs.mdb and docs.sum, or its map from IDs (SPEC.md, chapter 8). All that
- * libidx does with LMDB is here. */
+/* document_writer.h: writes a segment's docs.mdb and docs.sum, or its map from IDs (SPEC.md, chapter 8), with LMDB.
+ * Readers do not need LMDB (libidx/lmdb/document_pages.h). */
 #ifndef IDX_LIBIDX_DOCUMENT_WRITER_H
 #define IDX_LIBIDX_DOCUMENT_WRITER_H
 
@@ -14,10 +14,10 @@
 #define IDXI_GROUP_BYTES (IDXI_NODE_BYTES - IDXI_GROUP_KEY_BYTES)
 #define IDXI_IDS_BYTES (IDXI_NODE_BYTES - IDXI_IDS_KEY_BYTES)
 
-/* Documents that wait for their group, at most. */
+/* The most documents that wait for their group. */
 #define IDXI_WAITING 8192
 
-/* IDs that wait until the dictionary is made of them, at most, in bytes. */
+/* The most bytes of IDs that wait until the dictionary is made of them. */
 #define IDXI_SAMPLED_BYTES ((size_t)4 << 20)
 
 struct idxi_map_writer {
@@ -27,19 +27,19 @@ struct idxi_map_writer {
     enum idxi_map_kind kind;
     enum idx_id_type id_type;
     char *path, *sums_path; /* of the map and its checksums */
-    size_t batch_bytes;     /* put since the last commit, at most */
+    size_t batch_bytes;     /* the most bytes written since the last commit */
     struct idxi_heaviest heaviest;
     uint64_t *fingerprints, *values; /* documents that wait for their group */
     size_t waiting;
     struct idxi_id_packer *packer; /* IDX_ID_TEXT only */
 };
 
-/* Creates the map in the folder at `folder_path`; that from IDs is of IDX_ID_U64. */
+/* Creates the map in the folder at `folder_path`. A map from IDs has the ID type IDX_ID_U64. */
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error);
 
-/* Keeps the ID of a document number, of `length` bytes; numbers must come as 0, 1, 2 and so on. IDX_ID_TEXT only.
- * IDX_LIMIT: it is longer than IDXF_MAX_ID_BYTES. */
+/* Adds the ID of a document number, of `length` bytes. Numbers must come as 0, 1, 2 and so on. IDX_ID_TEXT only.
+ * It has no more bytes than IDXF_MAX_ID_BYTES. */
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error);
 

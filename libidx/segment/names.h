@@ -1,4 +1,4 @@
-/* names.h: what the files of an index are called (SPEC.md, chapter 1). */
+/* names.h: the names of the files of an index (SPEC.md, chapter 1). */
 #ifndef IDX_LIBIDX_NAMES_H
 #define IDX_LIBIDX_NAMES_H
 
@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #define IDXI_MANIFEST_NAME "manifest"
+#define IDXI_LOG_NAME "pending.log"
 
 /* Room for the names of a segment's folder and of a table's file. */
 #define IDXI_NAME_BYTES 32

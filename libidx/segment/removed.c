@@ -99,7 +99,7 @@ struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t nu
     return record;
 }
 
-/* The number of the first removal that does not stand before `wanted`; `count` where there is none. */
+/* The number of the first removal that is not before `wanted`, or `count` if there is none. */
 static size_t find(const struct idxi_removed *removed, const struct idxf_record *wanted) {
     size_t begin = 0, end = removed->count;
     while (begin < end) {

@@ -1,5 +1,4 @@
-/* removed.h: a segment's file `removed`, loaded: which documents of older segments are there no more (SPEC.md, chapter
- * 12). */
+/* removed.h: a segment's file `removed`, loaded: which documents of older segments it removes (SPEC.md, chapter 12). */
 #ifndef IDX_LIBIDX_REMOVED_H
 #define IDX_LIBIDX_REMOVED_H
 
@@ -9,11 +8,11 @@
 
 #define IDXI_REMOVED_NAME "removed"
 
-/* What removals say of a fingerprint's documents in older segments. */
+/* What removals say about the documents of a fingerprint in older segments. */
 enum idxi_removal {
-    IDXI_REMOVED_NONE = 0, /* all are there */
-    IDXI_REMOVED_SOME = 1, /* some were removed by themselves; one is left */
-    IDXI_REMOVED_ALL = 2,  /* none is there */
+    IDXI_REMOVED_NONE = 0, /* none was removed */
+    IDXI_REMOVED_SOME = 1, /* some were removed individually; at least one is left */
+    IDXI_REMOVED_ALL = 2,  /* all were removed */
 };
 
 struct idxi_removed {
@@ -24,9 +23,9 @@ struct idxi_removed {
     uint64_t *places; /* of the removals in the bytes */
 };
 
-/* Loads the file of a segment whose folder is `folder` (and its path `folder_path`), where the manifest's entry says
- * that there is one, and checks all of it. To be closed also after an error.
- * Errors: the damaged-file group, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
+/* Loads and checks the file of a segment whose folder is `folder` (its path is `folder_path`), if the manifest's entry
+ * says that it exists. To be closed also after an error. Errors: the damaged-file group, IDX_NEW_VERSION,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, const char *folder_path,
                                   const struct idxf_record_rules *rules, const struct idxf_manifest_segment *segment,
                                   struct idx_error *error);
@@ -36,10 +35,10 @@ void idxi_removed_close(struct idxi_removed *removed);
 /* Removal `number`, below the count; its ID lives as long as the file is open. */
 struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number);
 
-/* What it says of a fingerprint's documents in older segments. */
+/* What the file says about the documents of a fingerprint in older segments. */
 enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint);
 
-/* Whether a document in older segments was removed by itself. */
+/* Whether a document in older segments was removed individually. */
 bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size);
 
 #endif

@@ -30,11 +30,10 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, 0);
     table->layout = idxf_table_layout(&table->header);
     if (size != table->layout.file_size)
-        return idxi_fail(
-            error, IDX_WRONG_SIZE, table->path,
-            "has %llu bytes where its header says %llu: the file is damaged; rebuild the index, or restore "
-            "it from a copy",
-            (unsigned long long)size, (unsigned long long)table->layout.file_size);
+        return idxi_fail(error, IDX_WRONG_SIZE, table->path,
+                         "has %llu bytes, but its header says %llu: the file is damaged; rebuild the index, or restore "
+                         "it from a copy",
+                         (unsigned long long)size, (unsigned long long)table->layout.file_size);
     return IDX_OK;
 }
 
@@ -101,6 +100,11 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     return is_checked ? IDX_OK : make_bitmap(table, error);
 }
 
+static void close_file(struct idxi_table *table) {
+    if (table->file >= 0) close(table->file);
+    table->file = -1;
+}
+
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error) {
     *table = (struct idxi_table){.path = idxi_path(folder_path, name), .file = -1};
@@ -111,12 +115,14 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
                          "is missing: the index is damaged; rebuild it, or restore it from a copy");
     if (file < 0) return idxi_fail_system(error, errno, table->path, "open");
     table->file = file;
-    return open_file(table, file, options, error);
+    IDXI_TRY(open_file(table, file, options, error));
+    if (options->residence == IDX_RESIDENCE_NONE) close_file(table); /* nothing will be loaded */
+    return IDX_OK;
 }
 
 void idxi_table_close(struct idxi_table *table) {
     if (table->map != NULL) munmap((void *)(uintptr_t)table->map, (size_t)table->layout.file_size);
-    if (table->file >= 0) close(table->file);
+    close_file(table);
     free((void *)(uintptr_t)table->checked);
     free(table->decoder);
     free(table->path);
@@ -153,8 +159,7 @@ static enum idx_status load(struct idxi_table *table, const struct idx_open_opti
 enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                 struct idx_error *error) {
     enum idx_status status = load(table, options, memory, error);
-    close(table->file);
-    table->file = -1;
+    close_file(table);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* table_reader.h: one table file, open: its directory and its blocks, each page checked before its first use. */
+/* table_reader.h: an open table file: its directory and its blocks. Each page is checked before its first use. */
 #ifndef IDX_LIBIDX_TABLE_READER_H
 #define IDX_LIBIDX_TABLE_READER_H
 
@@ -22,11 +22,11 @@ struct idxi_table {
     struct idxf_directory directory; /* the same */
     bool is_directory_loaded;
     int file;                /* descriptor, until loading is done; or -1 */
-    size_t prefetched_bytes; /* from a block to begin with on */
-    unsigned spared_bits;    /* the last bits of the prefix, searched for all their values at once instead of flipped */
-    bool on_disk;            /* blocks are asked for by system calls */
-    size_t allocated_bytes;  /* what opening allocated, but for what is loaded */
-    /* A bit for each page that was found right; NULL where mapped pages are not checked, or none is used. */
+    size_t prefetched_bytes; /* prefetched from the first block of a search on */
+    unsigned spared_bits;    /* the last bits of the prefix: not flipped, but searched for all their values at once */
+    bool on_disk;            /* blocks are prefetched by system calls */
+    size_t allocated_bytes;  /* what opening allocated, without loaded data */
+    /* A bit for each page that was found correct; NULL if mapped pages are not checked, or none is used. */
     _Atomic uint64_t *checked;
     char *path;
 };
@@ -35,10 +35,10 @@ struct idxi_table {
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error);
 
-/* How much memory, in whole pages, holds what is loaded for a residence. */
+/* The memory for the loaded data of a residence, in whole pages. */
 size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence);
 
-/* Loads that into `memory`, aligned to a page, which must live as long as the table, and checks each page on the way. A
+/* Loads that data into `memory`, which is aligned to a page and must live as long as the table, and checks each page. A
  * table that is used as it is mapped needs no loading. */
 enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                 struct idx_error *error);
@@ -48,15 +48,15 @@ void idxi_table_close(struct idxi_table *table);
 /* Compares page `page` (from 0, after the header) with its checksum. */
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
-/* The same once, remembering success. */
+/* The same, but only once: remembers success. */
 enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
-/* Lets go of the mapped pages in memory, which come back when they are used: for who goes through a whole table, every
- * IDXI_DROPPED_BYTES, so that it does not come to stand in memory. What is loaded stays. */
+/* Drops mapped pages from memory; they are read again when they are used. Code that reads a whole table calls this
+ * every IDXI_DROPPED_BYTES, so that the table does not fill the memory. Loaded data stays. */
 #define IDXI_DROPPED_BYTES ((uint64_t)4 << 20)
 void idxi_table_drop(const struct idxi_table *table);
 
-/* Before using bytes at `offset` of the file, which lie in one page. */
+/* To be called before bytes at `offset` of the file are used, which lie in one page. */
 static inline enum idx_status idxi_table_check(const struct idxi_table *table, uint64_t offset,
                                                struct idx_error *error) {
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
@@ -79,8 +79,8 @@ static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uin
     return table->directory.lines + line * IDXF_LINE_BYTES;
 }
 
-/* The block to begin with in the search for a permuted fingerprint and those above: all blocks before have less. The
- * number of blocks where there is none. */
+/* The block at which to begin the search for a permuted fingerprint and those above it: all blocks before have lower
+ * keys. The number of blocks if there is none. */
 enum idx_status idxi_table_find(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
                                 struct idx_error *error);
 
@@ -95,13 +95,13 @@ struct idxi_blocks {
     struct idxf_bounds bounds;
 };
 
-/* Begins with the block that a start leads to. */
+/* Begins at the block of a start. */
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
 
-/* Decodes the next blocks, up to block `end` (not before blocks->next, and up to the number of blocks): a few, or none
- * at the end. There must be idxf_decoded_room. Each page is checked before its first use, unless the index was opened
- * otherwise. The fingerprints ascend, from one call to the next, too.
- * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; what stands before the fault is not given. */
+/* Decodes the next blocks, up to block `end` (from blocks->next to the number of blocks): a few, or none at the end.
+ * The caller has idxf_decoded_room. Each page is checked before its first use, unless the index was opened otherwise.
+ * The fingerprints ascend, also from one call to the next. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then nothing is
+ * returned. */
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
                                  struct idx_error *error);
 

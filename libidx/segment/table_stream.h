@@ -1,4 +1,5 @@
-/* table_stream.h: the fingerprints of an open table as a stream, in its order: permuted, left-aligned, ascending. */
+/* table_stream.h: the fingerprints of an open table as a stream, in the order of the table: permuted, left-aligned,
+ * ascending. */
 #ifndef IDX_LIBIDX_TABLE_STREAM_H
 #define IDX_LIBIDX_TABLE_STREAM_H
 
@@ -16,9 +17,9 @@ struct idxi_table_stream {
 };
 
 /* The table stays the caller's, and open. Each page is checked before its first use, unless the table was opened
- * otherwise; a fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT), an order that does not ascend and a sum of counts
- * that is not the header's end the stream. Mapped pages are let go as it passes them, so that it keeps a few MiB of the
- * table in memory at most. Any number of streams may read a table at a time. */
+ * otherwise. A fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT) ends the stream, and so do fingerprints that don't
+ * ascend, and a number of them that is not the header's. The stream drops mapped pages behind it, so it keeps at most a
+ * few MiB of the table in memory. Any number of streams may read a table at a time. */
 void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table);
 
 #endif

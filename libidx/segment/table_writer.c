@@ -1,5 +1,5 @@
-/* table_writer.c: encodes a stream of fingerprints, a window of them at a time, and keeps the blocks' keys for the
- * directory behind them, whose number of lines is known only then. */
+/* table_writer.c: encodes a stream of fingerprints, a window of them at a time. It keeps the keys of the blocks for the
+ * directory after them, because the number of directory lines is known only at the end. */
 #include "libidx/segment/table_writer.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct writing {
     struct idx_error *error;
     struct idxi_page_writer pages;
     struct keys keys;
-    uint64_t *window; /* fingerprints read, of which those from `begin` to `end` are still to be written */
+    uint64_t *window; /* fingerprints read; those from `begin` to `end` are still to be written */
     size_t begin, end;
     bool ended; /* the stream has no more */
     struct idxf_statistics_counter counter;
@@ -67,7 +67,7 @@ static enum idx_status grow(struct keys *keys, struct idx_error *error) {
 static enum idx_status add_key(struct writing *writing, uint64_t key) {
     struct keys *keys = &writing->keys;
     if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
-        return idxi_fail(writing->error, IDX_LIMIT, NULL, "a table can hold %lld blocks at most: choose larger blocks",
+        return idxi_fail(writing->error, IDX_LIMIT, NULL, "a table can have at most %lld blocks: choose larger blocks",
                          (long long)IDXF_MAX_BLOCKS);
     if (keys->count == keys->most) IDXI_TRY(spill(writing));
     if (keys->count == keys->capacity) IDXI_TRY(grow(keys, writing->error));
@@ -159,7 +159,7 @@ struct making {
     struct idxf_directory_writer directory;
     struct lists lists;
     size_t list;     /* at hand */
-    uint64_t number; /* of the key at hand */
+    uint64_t number; /* of the current key */
     uint64_t begin;  /* of `bytes`, among those of all lists */
     uint8_t bytes[IDXF_PAGE_SIZE];
 };

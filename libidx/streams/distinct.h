@@ -1,4 +1,4 @@
-/* distinct.h: the distinct fingerprints of a build, ascending, from which its tables are made: in memory, or where that
+/* distinct.h: the distinct fingerprints of a build, ascending, from which its tables are written: in memory, or if that
  * is too small, as a run on disk. */
 #ifndef IDX_LIBIDX_DISTINCT_H
 #define IDX_LIBIDX_DISTINCT_H
@@ -14,8 +14,8 @@ struct idxi_distinct {
     struct idxi_run run;
 };
 
-/* Begins with none. `most` is how many there may be in memory; 0: they go to a temporary file, for which `folder` and
- * `path` are. To be freed also after an error. */
+/* Begins without fingerprints. `most` is how many may be in memory; 0: they go to a temporary file in `folder`, at
+ * `path`. To be freed also after an error. */
 enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t most, int folder, const char *path,
                                     struct idx_error *error);
 
@@ -27,7 +27,7 @@ enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_err
 
 void idxi_distinct_free(struct idxi_distinct *distinct);
 
-/* All of them in their order; any number of streams at a time. */
+/* All of them in ascending order. Any number of streams at a time. */
 struct idxi_distinct_stream {
     struct idxi_array_stream array;
     struct idxi_run_stream run;

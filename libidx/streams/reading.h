@@ -1,9 +1,9 @@
-/* reading.h: takes the entries of a stream one at a time. */
+/* reading.h: reads a stream one entry at a time. */
 #ifndef IDX_LIBIDX_READING_H
 #define IDX_LIBIDX_READING_H
 
 #include "libidx/base/error.h"
-#include "libidx/base/parallel.h"
+#include "libidx/base/progress.h"
 #include "libidx/streams/stream.h"
 
 struct idxi_reading {

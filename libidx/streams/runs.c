@@ -1,4 +1,4 @@
-/* runs.c: writes and reads sorted runs. In the file, each group stands behind its size (u32) and checksum (u64). */
+/* runs.c: writes and reads sorted runs. In the file, the size (u32) and checksum (u64) of each group precede it. */
 #include "libidx/streams/runs.h"
 
 #include <fcntl.h>
@@ -121,10 +121,10 @@ void idxi_run_file_close(struct idxi_run_file *file) {
 
 static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder,
-                     "a temporary file does not read as it was written: check the disk, and build again");
+                     "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
-/* Reads on, so that a whole group stands in the buffer. */
+/* Reads on until a whole group is in the buffer. */
 static enum idx_status read_on(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
     size_t left = stream->end - stream->begin, more = stream->capacity - left;

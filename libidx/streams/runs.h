@@ -1,5 +1,5 @@
-/* runs.h: sorted runs in temporary files: entries that ascend, as groups (SPEC.md, chapter 8). Files have no name, so
- * that none is left behind, however a process ends. */
+/* runs.h: sorted runs in temporary files: ascending entries, packed in groups (SPEC.md, chapter 8). The files have no
+ * name, so none is left behind, however a process ends. */
 #ifndef IDX_LIBIDX_RUNS_H
 #define IDX_LIBIDX_RUNS_H
 
@@ -13,7 +13,7 @@ struct idxi_run_file {
     uint64_t ended;     /* where the last run ended */
     uint8_t *buffer;
     size_t used;
-    uint64_t *fingerprints, *values; /* entries to come, that make no full group yet */
+    uint64_t *fingerprints, *values; /* entries that do not yet fill a group */
     size_t waiting;
     bool with_values;
 };
@@ -25,7 +25,7 @@ struct idxi_run {
 };
 
 /* Makes a file in the folder with this descriptor and path. `with_values`: whether entries have values. To be closed
- * also after an error. Takes about 1 MiB. */
+ * also after an error. Needs about 1 MiB. */
 enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const char *path, bool with_values,
                                    struct idx_error *error);
 
@@ -33,17 +33,17 @@ enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error);
 
-/* Ends the run, and tells where it stands. */
+/* Ends the run, and sets *run to its place in the file. */
 enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error);
 
-/* Gives the space of a run back, where the system can: it must not be read any more. */
+/* Frees the disk space of a run, if the system can do that. The run must not be read afterwards. */
 void idxi_run_drop(const struct idxi_run *run);
 
-/* Closes the file, which is gone then. */
+/* Closes the file, which then no longer exists. */
 void idxi_run_file_close(struct idxi_run_file *file);
 
-/* The entries of a run, as they were written, equal ones too; any number of streams and threads may read the runs of a
- * file, also while others are written behind them. IDX_BAD_CHECKSUM: they are not what was written. */
+/* The entries of a run as they were written, equal ones included. Any number of streams and threads may read the runs
+ * of a file, also while others are appended. IDX_BAD_CHECKSUM: they are not what was written. */
 struct idxi_run_stream {
     struct idxi_stream stream;
     struct idxi_run run;
@@ -54,7 +54,7 @@ struct idxi_run_stream {
     size_t given, count; /* entries decoded: [given, count) are still to be given */
 };
 
-/* Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. To be closed also after an error. */
+/* Needs `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. To be closed also after an error. */
 #define IDXI_MIN_RUN_BUFFER ((size_t)32 << 10)
 enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, size_t buffer_bytes,
                                      struct idx_error *error);

@@ -11,6 +11,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "format/bytes.h"
+
 #define MAX_DIGIT_BITS 12
 #define MAX_DIGITS ((size_t)1 << MAX_DIGIT_BITS)
 #define SOME 256         /* elements at least that are sorted by one or two digits at once */
@@ -27,7 +29,7 @@ struct run {
     uint64_t *values;
 };
 
-/* What a range is sorted by: these bits of the keys, which stand in order by the others; and then perhaps by value. */
+/* What a range is sorted by: these bits of the keys (the others are in order already), and then perhaps the value. */
 struct order {
     uint64_t mask;
     bool by_value;
@@ -234,8 +236,8 @@ static void sort_buckets(struct run here, struct run there, size_t count, unsign
     }
 }
 
-/* From the least significant digit up, where one digit or two hold all bits that vary: in the cache that beats a wide
- * digit and insertion. The result stands here if it `stays`, else there. */
+/* Sorts from the least significant digit up, if one or two digits hold all bits that vary: within the cache this is
+ * faster than a wide digit and insertion. The result is here if it `stays`, else there. */
 static void sort_by_digits(struct run here, struct run there, size_t count, uint64_t varying, bool stays) {
     unsigned shift = (unsigned)__builtin_ctzll(varying), bits = count_span(varying);
     unsigned low_bits = bits <= ONE_DIGIT_BITS ? bits : bits / 2;
@@ -250,8 +252,8 @@ static void sort_by_digits(struct run here, struct run there, size_t count, uint
     if (!is_here && stays) copy(there, here, count);
 }
 
-/* Sorts what stands `here`; the result stands here if it `stays`, else there. Each pass consumes the highest bit that
- * varies, and there are 64, then 64 of the values: so deep at most is the recursion, and mostly two. */
+/* Sorts what is `here`. The result is here if it `stays`, else there. Each pass consumes the highest bit that varies,
+ * of 64 bits of keys and then 64 of values. That limits the depth of the recursion, which is mostly two. */
 static void sort_range(struct run here, struct run there, size_t count, struct order order, bool stays) {
     uint64_t varying = find_varying(here.keys, count) & order.mask;
     if (varying != 0 && !order.by_value && count >= SOME && count_span(varying) <= TWO_DIGITS_BITS) {
@@ -287,4 +289,55 @@ void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, u
     struct run here = {fingerprints, NULL}, there = {spare, NULL};
     struct order order = {prefix == 0 ? 0 : UINT64_MAX << (64 - prefix), false};
     sort_range(here, there, count, order, true);
+}
+
+/* ---- Evenly spread keys ---- */
+
+/* Keys that share the first digit, about, and the cells that a second one sorts these into, which holds as many bits;
+ * more in a bucket, or in a cell, are left to a sort that minds no skew. */
+#define BUCKET_BITS 9
+#define BUCKET_MOST ((size_t)8 << BUCKET_BITS)
+#define CELL_MOST 16
+#define EVEN_DIGIT_BITS 11
+
+/* Where the next key of a bucket will be written is asked for so many places before. */
+#define SCATTER_AHEAD 16
+
+/* From counts, each one place on, to where each begins. Returns the highest count. */
+static uint32_t add_up(uint32_t *starts, size_t count) {
+    uint32_t most = 0, sum = 0;
+    for (size_t i = 1; i <= count; i++) {
+        most = starts[i] > most ? starts[i] : most;
+        starts[i] = sum += starts[i];
+    }
+    return most;
+}
+
+/* Sorts keys that share their first `shared` bits, from one array to the other. */
+static void sort_bucket(uint64_t *from, uint64_t *to, size_t count, unsigned shared) {
+    uint32_t starts[((size_t)1 << (BUCKET_BITS + 1)) + 1] = {0};
+    unsigned shift = 64 - (BUCKET_BITS + 1);
+    for (size_t i = 0; i < count && count <= BUCKET_MOST; i++) starts[(from[i] << shared >> shift) + 1]++;
+    if (count > BUCKET_MOST || add_up(starts, (size_t)1 << (BUCKET_BITS + 1)) > CELL_MOST) {
+        idxi_sort_pairs(from, NULL, count, false, to, NULL);
+        memcpy(to, from, count * sizeof *to);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) to[starts[from[i] << shared >> shift]++] = from[i];
+    insert_keys(to, count);
+}
+
+void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
+    uint32_t starts[((size_t)1 << EVEN_DIGIT_BITS) + 1] = {0};
+    unsigned bits = 1;
+    while (bits < EVEN_DIGIT_BITS && count >> bits > (size_t)1 << BUCKET_BITS) bits++;
+    for (size_t i = 0; i < count; i++) starts[idxf_first_bits(keys[i], bits) + 1]++;
+    add_up(starts, (size_t)1 << bits);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = starts[idxf_first_bits(keys[i], bits)]++;
+        __builtin_prefetch(spare + at + SCATTER_AHEAD, 1, 3);
+        spare[at] = keys[i];
+    }
+    for (size_t i = 0, begin = 0; i < (size_t)1 << bits; begin = starts[i++])
+        sort_bucket(spare + begin, keys + begin, starts[i] - begin, bits);
 }

@@ -1,6 +1,6 @@
-/* sort.h: the sorts that building needs, all radix sorts, all stable. Each runs in the calling thread alone; any number
- * of threads may sort arrays of their own. Arrays in huge pages, aligned to 64 bytes, are sorted fastest. From 2^18
- * elements on, up to 512 KiB more are allocated; without that, sorting is slower. */
+/* sort.h: sorts of fingerprints and keys, all radix sorts, all stable. Each runs in the calling thread alone; any
+ * number of threads may sort arrays of their own. Arrays in huge pages, aligned to 64 bytes, are sorted fastest. From
+ * 2^18 elements on, up to 512 KiB more are allocated; without that, sorting is slower. */
 #ifndef IDX_LIBIDX_SORT_H
 #define IDX_LIBIDX_SORT_H
 
@@ -13,6 +13,10 @@
  * is no spare of values that are NULL. */
 void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
                      uint64_t *spare_values);
+
+/* Sorts fewer than 2^32 keys, faster than idxi_sort_pairs where they are spread evenly over all values. The spare holds
+ * as many and is overwritten. */
+void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare);
 
 /* Sorts permuted, left-aligned fingerprints that are in order within each prefix of `prefix` bits, 0 to 64, by the
  * prefix alone (SPEC.md, chapter 3). The spare holds as many elements and is overwritten. */

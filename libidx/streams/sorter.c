@@ -1,12 +1,13 @@
-/* sorter.c: see sorter.h. Each thread sorts a slice of what is in memory, and writes a run of it to a file of its own;
- * all are merged as they are read. Many runs of one size are merged into one before, so that memory holds a buffer of
- * each. */
+/* sorter.c: see sorter.h. Each thread sorts a slice of the entries in memory and writes it as a run to a file of its
+ * own. The runs are merged as they are read. If there are many runs of one size, they are first merged into one, so
+ * that memory holds a buffer for each run. */
 #include "libidx/streams/sorter.h"
 
 #include <stdlib.h>
 
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
+#include "libidx/base/parallel.h"
 #include "libidx/streams/sort.h"
 
 /* Buffers of runs that are merged. */
@@ -155,14 +156,14 @@ static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, struc
         inputs[i] = &sorter->run_streams[i].stream;
     }
     if (status == IDX_OK)
-        status = idxi_merging_open(&sorter->merging, inputs, count, sorter->options.with_values, error);
+        status = idxi_kway_merge_open(&sorter->merge, inputs, count, sorter->options.with_values, error);
     free(inputs);
     return status;
 }
 
 static void close_streams(struct idxi_sorter *sorter) {
-    idxi_merging_close(sorter->merging);
-    sorter->merging = NULL;
+    idxi_kway_merge_close(sorter->merge);
+    sorter->merge = NULL;
     while (sorter->stream_count > 0) idxi_run_stream_close(&sorter->run_streams[--sorter->stream_count]);
     free(sorter->run_streams);
     sorter->run_streams = NULL;
@@ -173,7 +174,7 @@ static void close_streams(struct idxi_sorter *sorter) {
 /* Writes what the open streams give as one run. */
 static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run *run, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
-    struct idxi_stream *stream = idxi_merging_stream(sorter->merging);
+    struct idxi_stream *stream = idxi_kway_merge_stream(sorter->merge);
     uint64_t *wanted = sorter->options.with_values ? values : NULL;
     size_t count;
     do {
@@ -233,7 +234,7 @@ static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error 
         inputs[i] = &sorter->arrays[i].stream;
     }
     enum idx_status status =
-        enough ? idxi_merging_open(&sorter->merging, inputs, count, sorter->options.with_values, error)
+        enough ? idxi_kway_merge_open(&sorter->merge, inputs, count, sorter->options.with_values, error)
                : idxi_fail_memory(error);
     free(inputs);
     return status;
@@ -249,7 +250,7 @@ enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream *
         while (sorter->run_count > get_fan(sorter)) IDXI_TRY(merge_runs(sorter, get_fan(sorter), error));
         IDXI_TRY(open_runs(sorter, sorter->run_count, error));
     }
-    *stream = idxi_merging_stream(sorter->merging);
+    *stream = idxi_kway_merge_stream(sorter->merge);
     return IDX_OK;
 }
 

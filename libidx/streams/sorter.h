@@ -1,9 +1,9 @@
-/* sorter.h: sorts entries, in memory as far as they fit there, else in runs on disk. */
+/* sorter.h: sorts entries: in memory as long as they fit there, else as runs on disk. */
 #ifndef IDX_LIBIDX_SORTER_H
 #define IDX_LIBIDX_SORTER_H
 
-#include "libidx/base/parallel.h"
-#include "libidx/streams/merging.h"
+#include "libidx/base/progress.h"
+#include "libidx/streams/kway_merge.h"
 #include "libidx/streams/runs.h"
 
 struct idxi_sorter_options {
@@ -37,7 +37,7 @@ struct idxi_sorter {
     struct idxi_array_stream *arrays;
     struct idxi_run_stream *run_streams;
     size_t stream_count;
-    struct idxi_merging *merging;
+    struct idxi_kway_merge *merge;
 };
 
 /* How many runs are merged at a time within so many bytes. */

@@ -1,11 +1,11 @@
-/* stream.h: ascending streams: what tables are written from, and what merging reads and gives. An entry is a
+/* stream.h: ascending streams, from which tables are written, and which merges read and make. An entry is a
  * fingerprint, or a document: a fingerprint with a value, its document number or integer ID. */
 #ifndef IDX_LIBIDX_STREAM_H
 #define IDX_LIBIDX_STREAM_H
 
 #include <idx.h>
 
-/* Entries that those who read a stream take at a time. */
+/* How many entries readers of a stream take at a time. */
 #define IDXI_STREAM_ENTRIES ((size_t)2048)
 
 /* The first member of every kind of stream. One thread at a time. */

@@ -24,7 +24,7 @@ IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool wi
     return low;
 }
 
-/* Puts entry `at`, of which `*i` before it come from a. */
+/* Puts entry `at`; `*i` of those before it come from a. */
 IDXF_INLINE void put_next(const struct idxi_sides *sides, size_t at, size_t *i, bool with_values) {
     size_t j = at - *i;
     bool takes = takes_a(sides, *i, j, with_values);
@@ -61,8 +61,8 @@ static size_t merge_portably(const struct idxi_sides *sides, size_t count) { ret
 
 #define LANES 8
 
-/* One of two merges that run side by side: eight fingerprints are put at a time, and eight more, the least of those
- * that follow, are at hand. */
+/* One of two merges that run side by side. It puts eight fingerprints at a time, and holds eight more, the least of
+ * those that follow. */
 struct lane_merge {
     const uint64_t *a, *b; /* what comes next */
     uint64_t *out;
@@ -99,7 +99,7 @@ IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
     merge->out += LANES;
 }
 
-/* What lanes leave at the end, so that they never read beyond what a side has: 8 at hand, 8 being read, and as many
+/* What lanes leave at the end, so that they never read beyond the end of a side: 8 that are held, 8 being read, and 8
  * looked at. */
 #define LANES_REST ((size_t)3 * LANES)
 

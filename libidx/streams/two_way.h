@@ -1,4 +1,4 @@
-/* two_way.h: merges of two arrays, without branches that could be mispredicted. */
+/* two_way.h: merges two arrays, without branches that the processor could mispredict. */
 #ifndef IDX_LIBIDX_TWO_WAY_H
 #define IDX_LIBIDX_TWO_WAY_H
 
@@ -11,7 +11,7 @@ struct idxi_sides {
     uint64_t *out, *out_values;
 };
 
-/* Merges the first `count` entries, of which both sides have as many. Returns how many come from a. */
+/* Merges the first `count` entries; each side has as many. Returns how many come from a. */
 size_t idxi_merge_entries(const struct idxi_sides *sides, size_t count);
 
 /* The same for fingerprints alone: there are no values. */

@@ -1,19 +1,20 @@
-/* ascii.c: the words of ASCII text by bit arithmetic, the same ones that ICU cuts.
+/* ascii.c: finds the words of ASCII text by bit arithmetic, with the same result as ICU.
  *
- * For ASCII, NFKC_Casefold is A to Z made a to z: the other 102 characters stay, and all have boundaries before them.
- * Of the rules of Unicode Standard Annex 29 (word boundaries) those that speak of ASCII remain, for the classes ALetter
- * (letters), Numeric (digits), ExtendNumLet (_), MidNumLet (.), Single_Quote ('), MidNum (, ;), and the rest. The rest
- * holds MidLetter (:) too, since the recipe makes spaces of `:` and `@`, and Double_Quote, which only Hebrew joins.
+ * For ASCII, NFKC_Casefold turns A to Z into a to z; the other 102 characters stay, and all have boundaries before
+ * them. Of the rules of Unicode Standard Annex 29 (word boundaries), those about ASCII characters remain, for the
+ * classes ALetter (letters), Numeric (digits), ExtendNumLet (_), MidNumLet (.), Single_Quote ('), MidNum (, ;), and all
+ * others. The others include MidLetter (:), because recipes turn `:` and `@` into spaces, and Double_Quote, which joins
+ * only Hebrew letters.
  *
- *   - WB5, WB8, WB9, WB10: between letters and digits, in any order, is no boundary; WB13a, WB13b: nor is one between
- *     any of these and _, nor between _ and _. So runs of the three hang together: `word` below.
- *   - WB6, WB7: letters on both sides keep . and ' ; WB11, WB12: digits on both sides keep . ' , and ; . Both ask for
- *     the neighbours alone, since WB4, which passes over characters in between, has no ASCII ones to pass over (CR and
- *     LF excluded, Extend, Format and ZWJ are not ASCII). So two of these marks in a row are never kept: `kept` below.
- *   - WB999: everything else breaks. (WB3 and WB3d join CR with LF and spaces with spaces, which are not words.)
+ *   - WB5, WB8, WB9, WB10: there is no boundary between letters and digits, in any order. WB13a, WB13b: nor is there
+ *     one between any of these and _, nor between _ and _. So runs of the three stay together: `word` below.
+ *   - WB6, WB7: letters on both sides keep . and ' . WB11, WB12: digits on both sides keep . ' , and ; . Both need only
+ *     the adjacent characters: WB4, which skips characters in between, has no ASCII characters to skip (it excludes CR
+ *     and LF; Extend, Format and ZWJ are not ASCII). So two of these marks in a row are never kept: `kept` below.
+ *   - WB999: everything else is a boundary. (WB3 and WB3d join CR with LF, and spaces with spaces; these are no words.)
  *
- * So the segments that are not punctuation or white space are the runs of `word | kept`. ICU gives them a rule status
- * that makes them words, but for a _ alone, which gets none; `__` gets one. */
+ * So the segments other than punctuation and white space are the runs of `word | kept`. ICU gives them a rule status
+ * that makes them words, except a single _, which gets none; `__` gets one. */
 #include "libidx/text/ascii.h"
 
 #include <string.h>

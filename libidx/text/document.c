@@ -15,13 +15,13 @@ enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t co
     size_t room = TEXT_LIMIT - 1;
     for (size_t i = 0; i < count; i++) {
         if (fields[i].utf8 == NULL && fields[i].length > 0)
-            return idxt_fail(error, IDX_INVALID_ARGUMENT, "a field of %zu bytes needs a text", fields[i].length);
+            return idxt_fail(error, IDX_INVALID_ARGUMENT, "a field of %zu bytes has no text", fields[i].length);
         const char *name = fields[i].name;
         if (name != NULL && strcmp(name, "body") != 0 && strcmp(name, "title") != 0 && strcmp(name, "description") != 0)
             return idxt_fail(error, IDX_INVALID_ARGUMENT,
-                             "a field is named '%.100s', but known are body, title and description", name);
+                             "unknown field '%.100s': the fields are body, title and description", name);
         if (fields[i].length > room)
-            return idxt_fail(error, IDX_LIMIT, "a text of %zu bytes is too long: texts must be below %zu bytes",
+            return idxt_fail(error, IDX_LIMIT, "a text of %zu bytes is too long: texts must have fewer than %zu bytes",
                              fields[i].length, TEXT_LIMIT);
         room -= fields[i].length;
     }

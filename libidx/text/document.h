@@ -1,4 +1,4 @@
-/* document.h: a document and its fingerprints, behind the public functions. */
+/* document.h: a document and its fingerprints, for the public functions. */
 #ifndef IDX_TEXT_DOCUMENT_H
 #define IDX_TEXT_DOCUMENT_H
 

@@ -49,6 +49,7 @@ enum idx_status idxt_out_of_memory(struct idx_error *error) {
 
 enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code) {
     if (code == U_MEMORY_ALLOCATION_ERROR) return idxt_out_of_memory(error);
-    if (code == U_INDEX_OUTOFBOUNDS_ERROR) return idxt_fail(error, IDX_LIMIT, "a text grows too long by normalisation");
+    if (code == U_INDEX_OUTOFBOUNDS_ERROR)
+        return idxt_fail(error, IDX_LIMIT, "a text becomes too long by normalisation");
     return idxt_fail(error, IDX_UNSUPPORTED, "ICU %s can't segment text here: %s", U_ICU_VERSION, u_errorName(code));
 }

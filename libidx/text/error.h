@@ -1,4 +1,4 @@
-/* error.h: errors of libidxtext as idx_text.h promises them. */
+/* error.h: errors of libidxtext, as idx_text.h documents them. */
 #ifndef IDX_TEXT_ERROR_H
 #define IDX_TEXT_ERROR_H
 

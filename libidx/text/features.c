@@ -1,5 +1,5 @@
-/* features.c: the features of a text: words, shingles of words, n-grams of characters, counted and weighed. A text goes
- * through the segmenter in pieces; shingles and n-grams reach over their ends. */
+/* features.c: the features of a text: words, shingles of words, and n-grams of characters, counted and weighted. A text
+ * goes through the segmenter in pieces; shingles and n-grams cross the ends of pieces. */
 #include "libidx/text/features.h"
 
 #include "libidx/text/buffer.h"

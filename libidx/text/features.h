@@ -1,4 +1,4 @@
-/* features.h: the features of a text by a recipe, and what each of them weighs. */
+/* features.h: the features of a text, as a recipe defines them, and their weights. */
 #ifndef IDX_TEXT_FEATURES_H
 #define IDX_TEXT_FEATURES_H
 

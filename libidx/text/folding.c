@@ -1,4 +1,4 @@
-/* folding.c: white space folded, so that lines may be broken anywhere. */
+/* folding.c: folds white space, so that line breaks do not matter. */
 #include "libidx/text/folding.h"
 
 #include "libidx/text/buffer.h"

@@ -1,4 +1,4 @@
-/* folding.h: text in which each run of white space is one space, without any at its start and end. */
+/* folding.h: text in which each run of white space is one space, and there is none at the start and at the end. */
 #ifndef IDX_TEXT_FOLDING_H
 #define IDX_TEXT_FOLDING_H
 

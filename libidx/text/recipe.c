@@ -1,4 +1,4 @@
-/* recipe.c: the grammar of recipes, as tables: which methods there are, and which parts each of them takes. */
+/* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. */
 #include "libidx/text/recipe.h"
 
 #include "libidx/text/stop_words.h"
@@ -54,7 +54,7 @@ static bool take(struct piece *piece, const char *start) {
     return true;
 }
 
-/* Cuts off what stands before the first `separator`, which goes away too, or all. */
+/* Cuts off what precedes the first `separator`, and the separator, or everything if there is none. */
 static struct piece cut(struct piece *rest, char separator) {
     const char *end = memchr(rest->at, separator, rest->length);
     struct piece front = {rest->at, end == NULL ? rest->length : (size_t)(end - rest->at)};
@@ -105,11 +105,11 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     int method = 0;
     while (method < METHODS && !is(name, methods[method].name)) method++;
     if (method == METHODS)
-        return "it begins with none of words:N, chars:N, segments:N, sentences:N, description, terms:N and idf:P";
+        return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N or idf:P";
     recipe->method = (enum idxt_method)method;
-    if (methods[method].most == 0) return number.at == name.at + name.length ? NULL : "description takes no number";
+    if (methods[method].most == 0) return number.at == name.at + name.length ? NULL : "description has no number";
     if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
-        return "the number behind its first colon is missing or out of range";
+        return "the number after its first colon is missing or out of range";
     if (number.at + number.length == piece.at) return NULL;
     bool well = method == IDXT_WORDS && take(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
     return well ? NULL
@@ -121,18 +121,18 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
     struct piece name = cut(&piece, ':');
     int weighing = 0;
     while (weighing < WEIGHINGS && !is(name, weighings[weighing])) weighing++;
-    if (weighing == WEIGHINGS) return "weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
+    if (weighing == WEIGHINGS) return "the weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
     recipe->weighing = (enum idxt_weighing)weighing;
     if (piece.at == name.at + name.length) return NULL;
     recipe->has_table = true;
     return idxt_recipe_needs_table(recipe) && read_hash(piece, &recipe->table)
                ? NULL
-               : "w=tfidf and w=idf alone are followed by a colon and the 16 hexadecimal digits of a table's hash";
+               : "only w=tfidf and w=idf can be followed by a colon and the 16 hexadecimal digits of a table's hash";
 }
 
 /* Reads a part behind the first. *seen: the parts that came before. */
 static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
-    static const char *const bad = "a part of it is not known, or its value is out of range";
+    static const char *const bad = "one of its parts is unknown, or has a value out of range";
     unsigned part = 0, icu;
     const char *fault = NULL;
     if (is(piece, "nfkc-cf") || is(piece, "v1")) return NULL;
@@ -140,7 +140,7 @@ static const char *read_part(struct piece piece, struct idxt_recipe *recipe, uns
     if (take(&piece, "stop=")) {
         part = STOP;
         if (!read_languages(piece, &recipe->dropped_stop))
-            return "stop= takes languages of de, en, es, fr, it, nl, pt, ru and zh, joined by +";
+            return "stop= needs languages of de, en, es, fr, it, nl, pt, ru and zh, joined by +";
     } else if (take(&piece, "w=")) {
         fault = read_weighing(piece, recipe);
         part = WEIGHT;
@@ -155,9 +155,10 @@ static const char *read_part(struct piece piece, struct idxt_recipe *recipe, uns
     if (fault != NULL) return fault;
     if (part == 0) return bad;
     unsigned allowed = methods[recipe->method].parts;
-    if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF) return "idf:P goes with w=idf:HASH alone";
-    if ((allowed & part) == 0) return "a part of it does not go with its method";
-    if ((*seen & part) != 0) return "a part of it comes twice";
+    if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF)
+        return "idf:P can only have the weight w=idf:HASH";
+    if ((allowed & part) == 0) return "one of its parts can't be combined with its method";
+    if ((*seen & part) != 0) return "one of its parts occurs twice";
     *seen |= part;
     return NULL;
 }
@@ -166,7 +167,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     *recipe = (struct idxt_recipe){0};
     struct piece rest = {string, strlen(string)};
     if (rest.length > IDX_MAX_RECIPE_BYTES) return "it is too long";
-    if (rest.length > 0 && string[rest.length - 1] == ';') return "a semicolon ends it";
+    if (rest.length > 0 && string[rest.length - 1] == ';') return "it ends with a semicolon";
     unsigned seen = 0;
     const char *fault = read_method(cut(&rest, ';'), recipe);
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;

@@ -1,5 +1,5 @@
-/* recipe.h: recipes: the strings that name how fingerprints are made, parsed and printed (idx_text.h has the grammar).
- */
+/* recipe.h: recipes, the strings that say how fingerprints are made: parsing and printing (idx_text.h has the
+ * grammar). */
 #ifndef IDX_TEXT_RECIPE_H
 #define IDX_TEXT_RECIPE_H
 
@@ -23,7 +23,7 @@ enum idxt_weighing { IDXT_WEIGHT_LOGTF, IDXT_WEIGHT_ONE, IDXT_WEIGHT_TF, IDXT_WE
 
 struct idxt_recipe {
     enum idxt_method method;
-    unsigned number;       /* what stands behind the method's colon */
+    unsigned number;       /* the number after the method's colon */
     uint32_t needed_stop;  /* languages (stop_words.h): only shingles with a stop word of theirs; 0: all shingles */
     uint32_t dropped_stop; /* languages whose stop words are dropped */
     enum idxt_weighing weighing;

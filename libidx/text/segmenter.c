@@ -1,12 +1,12 @@
-/* segmenter.c: from UTF-8 to normalised words, over ICU: UTF-16, NFKC_Casefold, word segmentation; and without it, by
+/* segmenter.c: from UTF-8 to normalised words, with ICU (UTF-16, NFKC_Casefold, word segmentation), or without it, by
  * ascii.c, for the stretches of a text that are ASCII.
  *
- * A text is cut before some of its white space (ASCII's: space and U+0009 to U+000D). No step looks across such a cut:
- * white space has a normalisation boundary before it, is no part of any ill-formed sequence, and there is a word
- * boundary before it always, unless white space is before it too (Unicode Standard Annex 29, rules WB3, WB3a, WB3b,
- * WB3d, WB999), and then no word is near. Nor does anything change for what comes after, since it begins with the white
- * space itself, so that a combining mark behind it stays there. So stretches that aren't ASCII give the same words
- * alone, or one after another in one text, which spares ICU's costs a text. */
+ * A text may be cut before white space (ASCII white space: space and U+0009 to U+000D), because no step looks across
+ * such a cut. White space has a normalisation boundary before it, and is no part of an ill-formed sequence. There is
+ * always a word boundary before it, unless white space precedes it (Unicode Standard Annex 29, rules WB3, WB3a, WB3b,
+ * WB3d, WB999), and then no word is near. Nothing changes for the text after the cut either: it begins with the white
+ * space itself, so a combining mark after the white space stays with it. Therefore stretches that aren't ASCII give the
+ * same words alone as they do together in one text, and ICU's cost per text is paid only once. */
 #include "libidx/text/segmenter.h"
 
 #include "libidx/text/ascii.h"

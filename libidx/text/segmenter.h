@@ -1,4 +1,4 @@
-/* segmenter.h: from UTF-8 to normalised words, over ICU, and without it where a text is ASCII. */
+/* segmenter.h: from UTF-8 to normalised words, with ICU, or without it where a text is ASCII. */
 #ifndef IDX_TEXT_SEGMENTER_H
 #define IDX_TEXT_SEGMENTER_H
 

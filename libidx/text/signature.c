@@ -1,5 +1,5 @@
-/* signature.c: the bytes that stand for a text where a recipe hashes them. Several of them are joined by line feeds,
- * which neither words nor folded text hold. */
+/* signature.c: the bytes that represent a text in recipes that hash them. If they have several items, these are joined
+ * by line feeds, which occur neither in words nor in folded text. */
 #include "libidx/text/signature.h"
 
 #include "libidx/text/buffer.h"
@@ -11,7 +11,7 @@
 
 enum { MOST_SENTENCES = 64 };
 
-/* Room for `size` more bytes and a line feed, which is written where something stands before. */
+/* Makes room for `size` more bytes and a line feed, which is written unless the signature is empty. */
 static char *next(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -88,7 +88,7 @@ static UErrorCode set_text(struct idxt_signature *signature, const struct idxt_f
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* By its own bytes: they stand at the end of the signature before they are normalised. */
+/* Appends a sentence. Its bytes are first put at the end of the signature, and normalised there. */
 static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                   struct idxt_span sentence) {
     size_t before = signature->length, start = before + (before > 0);

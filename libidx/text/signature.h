@@ -1,4 +1,4 @@
-/* signature.h: the bytes that stand for a text where a recipe hashes them: terms, sentences, description. */
+/* signature.h: the bytes that represent a text in recipes that hash them: terms, sentences, description. */
 #ifndef IDX_TEXT_SIGNATURE_H
 #define IDX_TEXT_SIGNATURE_H
 

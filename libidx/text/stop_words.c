@@ -1,6 +1,6 @@
-/* stop_words.c: the commonest words of some languages: articles, pronouns, prepositions, conjunctions, auxiliary verbs.
- * As the segmenter gives them: normalised by NFKC_Casefold (so `dass`), one word each. A list belongs to every recipe
- * that names its language: it never changes; a better one would be another language code. */
+/* stop_words.c: the most common words of some languages: articles, pronouns, prepositions, conjunctions, auxiliary
+ * verbs, as the segmenter returns them: one word each, normalised by NFKC_Casefold (so `dass`). A list is part of every
+ * recipe that names its language, so it never changes; a better list would have another language code. */
 #include "libidx/text/stop_words.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* stop_words.h: the commonest words of some languages, which say little of what a text is about. */
+/* stop_words.h: the most common words of some languages, which say little about the subject of a text. */
 #ifndef IDX_TEXT_STOP_WORDS_H
 #define IDX_TEXT_STOP_WORDS_H
 

@@ -1,8 +1,8 @@
-/* table.c: a table of document frequencies in memory.
+/* table.c: a document-frequency table in memory.
  *
- * What it holds is bounded: when there are too many terms, those of the fewest documents are dropped, a quarter of all
- * at least (lossy counting, Manku and Motwani 2002). A count sketch of the same size would blur the frequencies of all
- * terms, and those of common ones matter most; a rare term that is forgotten errs by the few documents that it had. */
+ * Its size is bounded. When there are too many terms, it drops those with the fewest documents, at least a quarter of
+ * all (lossy counting, Manku and Motwani 2002). A count sketch of the same size would blur the frequencies of all
+ * terms, and those of common terms matter most. A dropped rare term is wrong only by the few documents that it had. */
 #include "libidx/text/table.h"
 
 #include "libidx/text/weight.h"

@@ -1,4 +1,4 @@
-/* table.h: document frequencies: in how many documents of a corpus each feature occurs. */
+/* table.h: a document-frequency table: in how many documents of a corpus each feature occurs. */
 #ifndef IDX_TEXT_TABLE_H
 #define IDX_TEXT_TABLE_H
 

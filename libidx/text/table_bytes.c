@@ -1,16 +1,16 @@
-/* table_bytes.c: a table of document frequencies as bytes, and back. All numbers are little-endian:
+/* table_bytes.c: a document-frequency table as bytes, and back. All numbers are little-endian:
  *
- *   offset  bytes  what
+ *   offset  bytes  content
  *   0       8      "idxterms"
  *   8       4      version, 1
  *   12      4      n, bytes of the features' name, 1 to 255
  *   16      8      documents, below 2^32
- *   24      8      dropped: how much lower than the truth a term's documents may be
- *   32      8      terms, t
- *   40      n      the features' name: a recipe in canonical form, of w=tf
- *   40 + n  12 t   a term each: 8 bytes XXH3 (64 bits, seed 0) of the feature, 4 bytes documents that have it, 1 to all
- *                  documents; in ascending order of hash, each once
- *   then    8      XXH3 (64 bits, seed 0) of all bytes before: the table's hash, as recipes name it
+ *   24      8      dropped: the most by which a term's document frequency may be too low
+ *   32      8      t, the number of terms
+ *   40      n      the features' name: a recipe in canonical form, with w=tf
+ *   40 + n  12 t   for each term: 8 bytes XXH3 (64 bits, seed 0) of the feature, and 4 bytes the number of documents
+ *                  that have it, from 1 to all; in strictly ascending order of hash
+ *   then    8      XXH3 (64 bits, seed 0) of all bytes before: the hash of the table, as recipes name it
  */
 #include "libidx/text/table.h"
 
@@ -64,12 +64,12 @@ unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *len
 static const char *check_sizes(const unsigned char *bytes, size_t length) {
     if (length < HEADER_BYTES + SUM_BYTES || memcmp(bytes, magic, sizeof magic) != 0)
         return "is not a table of document frequencies";
-    if (get(bytes + 8, 4) != VERSION) return "is a table of document frequencies of a version that is not known here";
+    if (get(bytes + 8, 4) != VERSION) return "is a table of document frequencies with an unknown version";
     uint64_t name_length = get(bytes + 12, 4), terms = get(bytes + 32, 8), rest = length - HEADER_BYTES - SUM_BYTES;
     if (name_length < 1 || name_length > IDX_MAX_RECIPE_BYTES || name_length > rest)
-        return "is damaged: its features' name is too long";
+        return "is damaged: the name of its features is too long";
     if ((rest - name_length) % TERM_BYTES != 0 || terms != (rest - name_length) / TERM_BYTES)
-        return "is damaged: its size is not that of its terms";
+        return "is damaged: its size does not match its terms";
     if (terms > IDXT_MAX_TERMS) return "is damaged: it has too many terms";
     return NULL;
 }
@@ -84,10 +84,10 @@ static const char *read_header(struct idx_text_table *table, const unsigned char
     char canonical[IDX_MAX_RECIPE_BYTES + 1];
     if (memchr(table->features, '\0', get(bytes + 12, 4)) != NULL ||
         idxt_recipe_parse(&recipe, table->features) != NULL)
-        return "is damaged: the name of its features is not known";
+        return "is damaged: the name of its features is unknown";
     recipe = idxt_recipe_features(&recipe);
     idxt_recipe_print(&recipe, canonical);
-    if (strcmp(canonical, table->features) != 0) return "is damaged: the name of its features is not known";
+    if (strcmp(canonical, table->features) != 0) return "is damaged: the name of its features is unknown";
     table->documents = get(bytes + 16, 8);
     table->dropped = get(bytes + 24, 8);
     return table->documents <= UINT32_MAX ? NULL : "is damaged: it has too many documents";

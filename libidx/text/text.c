@@ -1,4 +1,5 @@
 /* text.c: the public functions that make fingerprints. */
+#include "libidx/text/dictionaries.h"
 #include "libidx/text/document.h"
 #include "libidx/text/error.h"
 #include "libidx/text/table.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 static enum idx_status bad_recipe(struct idx_error *error, const char *recipe, const char *fault) {
-    return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; one that is known is '%s'", IDX_MAX_RECIPE_BYTES,
-                     recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
+    return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES, recipe,
+                     fault, IDX_TEXT_DEFAULT_RECIPE);
 }
 
 /* Ties a recipe, written as `string`, that weighs by a table to the one that is given, of this hash. */
@@ -24,19 +25,19 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     if (table == NULL && recipe->has_table)
         return idxt_fail(error, IDX_BAD_RECIPE,
-                         "recipe '%s' names a table of document frequencies, and none is given: give it with --table "
+                         "recipe '%s' names a table of document frequencies, but none is given: give it with --table "
                          "FILE",
                          string);
     if (table == NULL)
         return idxt_fail(error, IDX_BAD_RECIPE,
-                         "recipe '%s' weighs by a table of document frequencies, and none is given: make one with idx "
+                         "recipe '%s' needs a table of document frequencies, but none is given: make one with idx "
                          "fingerprint --train FILE --recipe '%s', and give it with --table FILE",
                          string, name);
     if (strcmp(name, table->features) != 0)
-        return idxt_fail(error, IDX_BAD_RECIPE,
-                         "recipe '%s': the table of document frequencies was made with --recipe '%s', and it needs one "
-                         "that is made with '%s'",
-                         string, table->features, name);
+        return idxt_fail(
+            error, IDX_BAD_RECIPE,
+            "recipe '%s': the table of document frequencies was made with --recipe '%s', but must be made with '%s'",
+            string, table->features, name);
     if (recipe->has_table && recipe->table != hash)
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s': the table of document frequencies is not the one it names", string);
@@ -44,6 +45,20 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     recipe->table = hash;
     features->table = table;
     return IDX_OK;
+}
+
+/* A recipe of words means the same everywhere only where ICU has its dictionaries. */
+static enum idx_status check_dictionaries(struct idxt_features *features, struct idx_error *error) {
+    enum idxt_method method = features->recipe.method;
+    UErrorCode code = U_ZERO_ERROR;
+    if (method == IDXT_CHARS || method == IDXT_SENTENCES || method == IDXT_DESCRIPTION) return IDX_OK;
+    const char *language = idxt_missing_dictionary(features->segmenter.iterator, &code);
+    if (U_FAILURE(code)) return idxt_fail_icu(error, code);
+    if (language == NULL) return IDX_OK;
+    return idxt_fail(error, IDX_UNSUPPORTED,
+                     "ICU %s lacks its dictionary of %s here, so that such texts would get other fingerprints than "
+                     "elsewhere: use ICU with all of its data",
+                     U_ICU_VERSION, language);
 }
 
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
@@ -60,15 +75,15 @@ static enum idx_status open_recipe(struct idx_text *text, const char *recipe, co
     u_getVersion(version);
     snprintf(text->recipe + length, sizeof text->recipe - length, ";icu=%d", version[0]);
     UErrorCode code = idxt_features_open(&text->features);
-    return U_FAILURE(code) ? idxt_fail_icu(error, code) : IDX_OK;
+    return U_FAILURE(code) ? idxt_fail_icu(error, code) : check_dictionaries(&text->features, error);
 }
 
 enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options, struct idx_error *error) {
     static const struct idx_text_options defaults = IDX_TEXT_OPTIONS_INIT;
-    if (text == NULL) return idxt_fail(error, IDX_INVALID_ARGUMENT, "idx_text_open needs somewhere to put its result");
+    if (text == NULL) return idxt_fail(error, IDX_INVALID_ARGUMENT, "idx_text_open needs a pointer for its result");
     if (options == NULL) options = &defaults;
     if (options->size != sizeof *options)
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "the options of idx_text_open begin with another size than %zu",
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of idx_text_open is not %zu",
                          sizeof *options);
     struct idx_text *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return idxt_out_of_memory(error);
@@ -91,11 +106,11 @@ enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_te
                                       unsigned bits, uint64_t *fingerprints, size_t capacity, size_t *count,
                                       struct idx_text_counts *counts, struct idx_error *error) {
     if (text == NULL || fingerprints == NULL || count == NULL || (fields == NULL && field_count > 0))
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "fingerprints need a text and somewhere to put them");
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "fingerprints need a text and an array to put them into");
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a fingerprint has 1 to %d bits, not %u", IDX_MAX_BITS, bits);
     if (capacity < most_fingerprints(text))
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "room for %zu fingerprints is asked for, and %zu given",
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "the array needs room for %zu fingerprints, but has room for %zu",
                          most_fingerprints(text), capacity);
     enum idx_status status = idxt_check_fields(fields, field_count, error);
     if (status != IDX_OK) return status;

@@ -1,4 +1,4 @@
-/* training.c: the public functions that make, keep and read tables of document frequencies. */
+/* training.c: the public functions that make, write and read document-frequency tables. */
 #include "libidx/text/buffer.h"
 #include "libidx/text/document.h"
 #include "libidx/text/error.h"
@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 static enum idx_status table_out_of_memory(struct idx_error *error) {
@@ -23,7 +25,7 @@ static void name_features(const struct idx_text *text, char name[IDX_MAX_RECIPE_
 enum idx_status idx_text_table_create(struct idx_text_table **table, const struct idx_text *text,
                                       struct idx_error *error) {
     if (table == NULL || text == NULL)
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a recipe's fingerprinter and somewhere to go");
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a fingerprinter and a pointer for its result");
     enum idxt_method method = text->features.recipe.method;
     if (method == IDXT_SENTENCES || method == IDXT_DESCRIPTION)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' has no features that a table could count",
@@ -43,7 +45,8 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
     name_features(text, name);
     if (strcmp(name, table->features) != 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't count '%s'", table->features, name);
-    if (table->documents >= UINT32_MAX) return idxt_fail(error, IDX_LIMIT, "a table counts fewer than 2^32 documents");
+    if (table->documents >= UINT32_MAX)
+        return idxt_fail(error, IDX_LIMIT, "a table can count fewer than 2^32 documents only");
     enum idx_status status = idxt_check_fields(fields, field_count, error);
     if (status == IDX_OK) status = idxt_count_document(text, fields, field_count, error);
     if (status != IDX_OK) return status;
@@ -61,10 +64,10 @@ enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct 
     if (table == NULL || other == NULL || table == other)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "merging needs two tables");
     if (strcmp(table->features, other->features) != 0)
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't take one of '%s'", table->features,
-                         other->features);
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't be merged with a table of '%s'",
+                         table->features, other->features);
     if (table->documents + other->documents > UINT32_MAX)
-        return idxt_fail(error, IDX_LIMIT, "a table counts fewer than 2^32 documents");
+        return idxt_fail(error, IDX_LIMIT, "a table can count fewer than 2^32 documents only");
     struct idxt_term *terms = idxt_table_sorted(other);
     bool well = terms != NULL;
     table->documents += other->documents;
@@ -90,48 +93,84 @@ static bool write_all(int file, const unsigned char *bytes, size_t length) {
     return true;
 }
 
-/* Syncs the folder that holds `path`, so that the rename stays. */
-static bool sync_folder(const char *path) {
-    char folder[4096];
+/* A file that is written before it takes its name, so that neither is it seen half-written, nor is it left by a process
+ * that is killed. */
+struct publication {
+    int folder, file;
+    const char *name;   /* in the folder */
+    char temporary[40]; /* its name there before; "": none */
+};
+
+enum { ATTEMPTS = 100 };
+
+static void draw_name(struct publication *publication) {
+    uint64_t random;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+        random = (uint64_t)getpid() << 32 ^ (uintptr_t)publication;
+    snprintf(publication->temporary, sizeof publication->temporary, ".idx-table-%016" PRIx64, random);
+}
+
+static bool begin_publication(struct publication *publication, const char *path) {
     const char *slash = strrchr(path, '/');
-    int length = slash == NULL ? 0 : (int)(slash - path + 1);
-    snprintf(folder, sizeof folder, "%.*s.", length, path);
-    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0) return false;
-    bool well = fsync(file) == 0;
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    *publication = (struct publication){.file = -1, .name = slash == NULL ? path : slash + 1};
+    publication->folder = folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    if (publication->folder < 0) return false;
+    publication->file = openat(publication->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (publication->file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return publication->file >= 0;
+    /* Not every file system has files without a name. */
+    for (int i = 0; i < ATTEMPTS && publication->file < 0 && (i == 0 || errno == EEXIST); i++) {
+        draw_name(publication);
+        publication->file =
+            openat(publication->folder, publication->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    if (publication->file < 0) publication->temporary[0] = '\0';
+    return publication->file >= 0;
+}
+
+/* Gives the file that has no name the one that it is to have, or if there is such a file, a temporary one. */
+static bool link_file(struct publication *publication) {
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", publication->file);
+    if (linkat(AT_FDCWD, link, publication->folder, publication->name, AT_SYMLINK_FOLLOW) == 0) return true;
+    for (int i = 0; i < ATTEMPTS && errno == EEXIST; i++) {
+        draw_name(publication);
+        if (linkat(AT_FDCWD, link, publication->folder, publication->temporary, AT_SYMLINK_FOLLOW) == 0) return true;
+    }
+    publication->temporary[0] = '\0';
+    return false;
+}
+
+static bool name_file(struct publication *publication) {
+    if (publication->temporary[0] == '\0' && !link_file(publication)) return false;
+    if (publication->temporary[0] == '\0') return true;
+    if (renameat(publication->folder, publication->temporary, publication->folder, publication->name) != 0)
+        return false;
+    publication->temporary[0] = '\0';
+    return true;
+}
+
+/* False, and errno, when it can't; then nothing is left but what was there. */
+static bool publish(const char *path, const unsigned char *bytes, size_t length) {
+    struct publication publication;
+    bool well = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
+                fsync(publication.file) == 0 && name_file(&publication) && fsync(publication.folder) == 0;
     int kept = errno;
-    close(file);
+    if (publication.temporary[0] != '\0') unlinkat(publication.folder, publication.temporary, 0);
+    if (publication.file >= 0) close(publication.file);
+    if (publication.folder >= 0) close(publication.folder);
     errno = kept;
     return well;
 }
 
-/* False, and errno, when it can't; then nothing is left under `temporary`. */
-static bool publish(const char *temporary, const char *path, const unsigned char *bytes, size_t length) {
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) return false;
-    bool well = write_all(file, bytes, length) && fsync(file) == 0;
-    int kept = errno;
-    if (close(file) != 0 && well) {
-        well = false;
-        kept = errno;
-    }
-    if (well && rename(temporary, path) == 0) return sync_folder(path);
-    if (well) kept = errno;
-    unlink(temporary);
-    errno = kept;
-    return false;
-}
-
 enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path, struct idx_error *error) {
-    char temporary[4096];
     if (table == NULL || path == NULL) return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a path");
-    int room = snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
-    if (room < 0 || (size_t)room >= sizeof temporary)
-        return idxt_fail_system(error, path, "write the table", ENAMETOOLONG);
     size_t length;
     unsigned char *bytes = idxt_table_encode(table, &length);
     if (bytes == NULL) return table_out_of_memory(error);
-    bool well = publish(temporary, path, bytes, length);
+    bool well = publish(path, bytes, length);
     int kept = errno;
     free(bytes);
     return well ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);

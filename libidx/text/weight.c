@@ -1,4 +1,5 @@
-/* weight.c: 1 + log2 of a count in fixed point, by integers alone, so that it is the same on every machine. */
+/* weight.c: 1 + log2 of a count in fixed point, computed with integers alone, so that it is the same on every
+ * machine. */
 #include "libidx/text/weight.h"
 
 #include <idx.h>

@@ -1,4 +1,4 @@
-/* weight.h: how much a feature counts. */
+/* weight.h: the weight of a feature. */
 #ifndef IDX_TEXT_WEIGHT_H
 #define IDX_TEXT_WEIGHT_H
 

@@ -1,5 +1,5 @@
-/* window.c: the last few items of a stream, one behind the other. They move to the buffer's front when what lies before
- * them is as long as they are, so a byte moves once. */
+/* window.c: see window.h. The items move to the front of the buffer when as many bytes precede them as they have, so
+ * each byte moves once. */
 #include "libidx/text/window.h"
 
 #include "libidx/text/buffer.h"

@@ -1,4 +1,4 @@
-/* window.h: the last few items of a stream, words or characters, one behind the other, so that each run of them can be
+/* window.h: the last few items of a stream, words or characters, contiguous in memory, so that each run of them can be
  * hashed: shingles and n-grams. */
 #ifndef IDX_TEXT_WINDOW_H
 #define IDX_TEXT_WINDOW_H

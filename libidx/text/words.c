@@ -1,6 +1,6 @@
 /* words.c: the distinct words of a text and how often each occurs: a hash table with open addressing over an array of
- * words. Its keys are not the words' hashes but seeded ones. Two words with one hash or key stay two, since a recipe
- * speaks of words, not of hashes. */
+ * words. Its keys are seeded, unlike the words' hashes. Two words with the same hash or key stay two words, because a
+ * recipe is about words, not hashes. */
 #include "libidx/text/words.h"
 
 #include "libidx/text/buffer.h"
@@ -109,7 +109,7 @@ static inline void count_again(struct idxt_words *words, size_t slot) {
     words->words[words->last].count++;
 }
 
-/* Enters a new word, whose bytes stand behind those of all words. */
+/* Adds a new word, whose bytes follow those of all words. */
 static bool enter(struct idxt_words *words, size_t slot, uint64_t key, uint64_t hash, size_t length) {
     if (words->count == MOST_WORDS) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);

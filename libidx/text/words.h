@@ -8,7 +8,7 @@
 
 struct idxt_word {
     uint64_t hash;  /* XXH3, seed 0, of its bytes */
-    size_t start;   /* where its bytes stand in idxt_words.bytes */
+    size_t start;   /* offset of its bytes in idxt_words.bytes */
     size_t length;  /* bytes */
     uint64_t count; /* how often it occurs */
     int64_t weight; /* 0 at first; the set's user keeps it */

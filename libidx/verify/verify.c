@@ -1,5 +1,5 @@
-/* verify.c: checks all that SPEC.md rules about an index. All its files are opened first, so that a compaction which
- * takes some of them away does not matter; then they are checked, one after the other. */
+/* verify.c: checks all that SPEC.md requires of an index. It first opens all files, so that a compaction which deletes
+ * some of them does not matter, and then checks them one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,10 @@
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
 #include "libidx/base/hash.h"
-#include "libidx/log/log_reader.h"
 #include "libidx/verify/verify_by_id.h"
 #include "libidx/view/index.h"
 
-/* How often opening starts again because the index was replaced meanwhile. */
+/* How often opening starts again if the index is replaced at the same time. */
 #define MAX_ATTEMPTS 1000
 
 /* A set of fingerprints, whatever their order: two that differ have other sums, but for an accident of 2^-64. */
@@ -97,7 +96,7 @@ static void note_difference(struct walk *walk, uint64_t offset) {
     walk->differs = true;
 }
 
-/* Compares the line at hand, all of whose keys have come. */
+/* Compares the current line, once it has all its keys. */
 static void compare_line(const struct idxi_table *table, struct walk *walk) {
     uint64_t at = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
@@ -112,7 +111,7 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
     struct idxf_list list = idxf_line_list(line);
     uint64_t i = block - idxf_line_first(line), bits = list.width;
-    if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line tells */
+    if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line reports it */
     if (list.at > table->header.list_bytes || idxf_list_bytes(&list) > table->header.list_bytes - list.at) return;
     uint64_t at = (table->layout.lists + list.at) * 8 + i * bits, end = at + bits;
     size_t readable = (size_t)table->layout.checksums;
@@ -203,8 +202,9 @@ static void verify_table(struct verification *verification, size_t segment, size
         expected->known = true;
     }
     if (status == IDX_OK && set.sum != expected->sum)
-        status = idxi_fail(&error, IDX_BAD_CONTENT, table->path,
-                           "holds other fingerprints than the first sound table: rebuild the index, or restore it");
+        status =
+            idxi_fail(&error, IDX_BAD_CONTENT, table->path,
+                      "contains other fingerprints than the first undamaged table: rebuild the index, or restore it");
     report(verification, folder_name, name, status, &error);
 }
 
@@ -243,7 +243,7 @@ static enum idx_status note_documents(const struct idxi_map *map, const uint64_t
 
 static enum idx_status fail_astray(const struct idxi_map *map, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
-                     "has keys that lead searches astray: rebuild the index, or restore it");
+                     "has keys that mislead searches: rebuild the index, or restore it");
 }
 
 /* Searches for the key of the group before, plus 1, and for that of the group at the cursor, lead to it, and so do all
@@ -331,7 +331,7 @@ static enum idx_status compare_counts(const struct idxi_map *map, const struct d
         return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
     if (expected->known && walk->set.sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
-                         "holds other fingerprints than the tables: rebuild the index, or restore it");
+                         "contains other fingerprints than the tables: rebuild the index, or restore it");
     return map->id_type == IDX_ID_TEXT ? check_ids(map, error) : IDX_OK;
 }
 
@@ -404,18 +404,15 @@ static void open_segment(struct verification *verification, size_t segment) {
     close(folder);
 }
 
-/* Reads all of it, too: what it says is right then. */
+/* Reads all of it, so its content is then known to be valid. */
 static void open_log(struct verification *verification) {
     struct idx_index *index = verification->index;
     struct idxf_record_rules rules = idxi_index_rules(index);
     struct opening *log = &verification->log;
-    bool gone = false;
     log->status = idxi_tail_new(&index->tail, &rules, index->manifest->k, index->manifest->sequence, &log->error);
-    if (log->status == IDX_OK)
-        log->status = idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &gone, &log->error);
-    if (log->status == IDX_OK && gone)
-        log->status = idxi_fail(&log->error, IDX_BAD_CONTENT, index->path,
-                                "has lost pending records: restore it from a copy, or rebuild it");
+    if (log->status != IDX_OK) return;
+    idxi_tail_set_log(index->tail, &index->manifest->log);
+    log->status = idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &log->error);
 }
 
 static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {
@@ -451,15 +448,13 @@ static bool is_open(const struct verification *verification) {
     return verification->log.status == IDX_OK;
 }
 
-/* Opens what stands at the path; where it is replaced meanwhile, as a whole or by compaction, what came to stand there.
- */
+/* Opens the index at the path. If it is replaced at the same time, as a whole or by compaction, opens the new one. */
 static enum idx_status open_newest(struct verification *verification, const char *path, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
-        bool replaced = false;
         enum idx_status status = open_once(verification, path, error);
         const struct idx_index *index = verification->index;
         if ((status == IDX_OK && is_open(verification)) || attempt == MAX_ATTEMPTS || index == NULL ||
-            index->folder < 0 || idx_replaced(index, &replaced, NULL) != IDX_OK || !replaced)
+            !idxi_index_is_outdated(index))
             return status;
         close_all(verification);
     }
@@ -493,7 +488,7 @@ static enum idx_status verify(struct verification *verification, const char *pat
     if (status != IDX_OK) return status;
     const struct idx_index *index = verification->index;
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) verify_segment(verification, segment);
-    if (verification->log.status != IDX_OK || idxi_tail_has_log(index->tail))
+    if (verification->log.status != IDX_OK || index->manifest->log.exists)
         report(verification, NULL, IDXI_LOG_NAME, verification->log.status, &verification->log.error);
     return verification->status;
 }

@@ -1,5 +1,6 @@
-/* verify_by_id.c: see verify_by_id.h. The documents are taken in chunks, whose entries are sorted, and found in the map
- * as it is read from end to end. Documents of text come by their numbers, so that each ID is decoded once. */
+/* verify_by_id.c: see verify_by_id.h. The documents are read in chunks. The entries of a chunk are sorted, and searched
+ * for in the map, which is read from end to end. Text documents are in the order of their numbers, so each ID is
+ * decoded once. */
 #include "libidx/verify/verify_by_id.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct comparison {
 
 static enum idx_status fail_content(const struct comparison *comparison, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, comparison->by_id->path,
-                     "leads from other IDs than those of the documents: rebuild the index, or restore it");
+                     "contains other IDs than the documents have: rebuild the index, or restore it");
 }
 
 /* Notes entry `number` of the map. */
@@ -45,7 +46,7 @@ static bool find_entries(struct comparison *comparison, size_t *next, uint64_t n
     return true;
 }
 
-/* Compares the chunk at hand, and begins the next one. */
+/* Compares the current chunk, and begins the next one. */
 static enum idx_status settle(struct comparison *comparison, struct idx_error *error) {
     uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;

@@ -1,5 +1,5 @@
-/* documents.c: the cursor over the documents of a fingerprint. Segments come one after the other, by document number,
- * then what is pending; integer IDs are merged over all of these, so that each comes once. */
+/* documents.c: the cursor over the documents of a fingerprint. Segments come one after the other, each by document
+ * number, then the pending documents. Integer IDs are merged over all of these, so that each comes once. */
 #include "libidx/view/documents.h"
 
 #include <stdlib.h>
@@ -11,8 +11,12 @@
 /* One segment's part. */
 struct part {
     const struct idxi_map *map;
+    uint64_t offset;                /* documents of the segments before */
     struct idxi_page_cursor cursor; /* at the group of the next document */
     struct idxf_group group;
+    uint64_t sought; /* the fingerprint that was sought last, whose first group is the one below */
+    bool decoded;    /* what follows is of `group` */
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     size_t next;    /* the next document's place in the group */
     uint64_t left;  /* documents still to come */
     uint64_t value; /* of the next one, where one is left */
@@ -25,6 +29,7 @@ struct idx_documents {
     struct idxf_ids ids;        /* the group it is of, to go on from it */
     const struct idxi_map *map; /* that group's; NULL for none */
     uint64_t last_number;       /* the group's last */
+    uint64_t ids_left;          /* bytes that groups may still have, which are no more than their files */
     uint64_t fingerprint;
     bool filters;                       /* single documents of it were removed */
     struct idxi_pending_cursor pending; /* its pending ones, of text; no view where there is none */
@@ -42,7 +47,9 @@ enum idx_status idx_documents_open(const struct idx_index *index, struct idx_doc
     documents->index = index;
     for (; documents->part_count < count; documents->part_count++) {
         struct idxi_map *map = &index->segments[documents->part_count]->map;
-        documents->parts[documents->part_count].map = map;
+        struct part *part = &documents->parts[documents->part_count];
+        part->map = map;
+        part->offset = part > documents->parts ? part[-1].offset + part[-1].map->segment.documents : 0;
         enum idx_status status = idxi_map_prepare(map, error);
         if (status == IDX_OK) continue;
         idx_documents_close(documents);
@@ -59,60 +66,91 @@ void idx_documents_close(struct idx_documents *documents) {
     free(documents);
 }
 
-/* Opens the group at a cursor, and finds a fingerprint's documents in it: from place *begin on, before *end. */
-static enum idx_status find_in_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
-                                     uint64_t fingerprint, struct idxf_group *group, size_t *begin, size_t *end,
-                                     struct idx_error *error) {
-    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
-    size_t at = 0;
+/* Opens the group at a cursor, and decodes its fingerprints. */
+static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                    struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
     IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
     enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
-    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
-    while (at < group->count && fingerprints[at] < fingerprint) at++;
+    return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
+}
+
+/* Goes to the first group whose last entry is not below a fingerprint: for ascending ones often that of the one before.
+ */
+static enum idx_status seek_group(struct part *part, uint64_t fingerprint, struct idx_error *error) {
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    if (part->decoded && part->sought < fingerprint && fingerprint <= part->fingerprints[part->group.count - 1]) {
+        part->sought = fingerprint;
+        return IDX_OK;
+    }
+    part->decoded = false;
+    idxi_group_key(key, fingerprint, 0);
+    IDXI_TRY(idxi_pages_seek(&part->map->pages, part->map->docs_root, key, sizeof key, &part->cursor, error));
+    if (!part->cursor.found) return IDX_OK;
+    IDXI_TRY(decode_group(part->map, &part->cursor, &part->group, part->fingerprints, error));
+    part->sought = fingerprint;
+    part->decoded = true;
+    return IDX_OK;
+}
+
+/* Finds a fingerprint's entries in a group of `count`: from place *begin on, before *end. */
+static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t fingerprint, size_t *begin,
+                          size_t *end) {
+    size_t at = 0;
+    while (at < count && fingerprints[at] < fingerprint) at++;
     *begin = at;
-    while (at < group->count && fingerprints[at] == fingerprint) at++;
+    while (at < count && fingerprints[at] == fingerprint) at++;
     *end = at;
+}
+
+/* How many of a fingerprint's documents are in the groups behind the part's. */
+static enum idx_status count_behind(const struct part *part, uint64_t fingerprint, uint64_t *count,
+                                    struct idx_error *error) {
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
+    struct idxi_page_cursor cursor = part->cursor;
+    struct idxf_group group = part->group;
+    size_t begin, end = group.count;
+    while (end == group.count) {
+        IDXI_TRY(idxi_pages_next(&cursor, error));
+        if (!cursor.found) break;
+        IDXI_TRY(decode_group(part->map, &cursor, &group, fingerprints, error));
+        find_in_group(fingerprints, group.count, fingerprint, &begin, &end);
+        *count += end - begin;
+        if (*count > part->map->segment.documents) return idxi_map_fail(part->map, &cursor, IDXF_FAULT_COUNT, error);
+    }
     return IDX_OK;
 }
 
 /* Finds a fingerprint's first document, and counts them all: from the first group whose last entry is not below it, on
  * to the first that ends with another fingerprint. */
 static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, struct idx_error *error) {
-    uint8_t key[IDXI_GROUP_KEY_BYTES];
-    size_t begin, end;
+    size_t end;
     part->left = 0;
-    idxi_group_key(key, fingerprint, 0);
-    IDXI_TRY(idxi_pages_seek(&part->map->pages, part->map->docs_root, key, sizeof key, &part->cursor, error));
-    if (!part->cursor.found) return IDX_OK;
-    IDXI_TRY(find_in_group(part->map, &part->cursor, fingerprint, &part->group, &part->next, &end, error));
+    IDXI_TRY(seek_group(part, fingerprint, error));
+    if (!part->decoded) return IDX_OK;
+    find_in_group(part->fingerprints, part->group.count, fingerprint, &part->next, &end);
     uint64_t count = end - part->next;
-    struct idxi_page_cursor cursor = part->cursor;
-    struct idxf_group group = part->group;
-    while (count > 0 && end == group.count) {
-        IDXI_TRY(idxi_pages_next(&cursor, error));
-        if (!cursor.found) break;
-        IDXI_TRY(find_in_group(part->map, &cursor, fingerprint, &group, &begin, &end, error));
-        count += end - begin;
-        if (count > part->map->segment.documents) return idxi_map_fail(part->map, &cursor, IDXF_FAULT_COUNT, error);
-    }
+    if (count > 0 && end == part->group.count) IDXI_TRY(count_behind(part, fingerprint, &count, error));
     part->left = count;
     if (count > 0) idxf_group_values(&part->group, part->next, 1, &part->value);
     return IDX_OK;
 }
 
-/* Goes on to the part's next document. */
+/* Goes on to the part's next document, whose value must be above that of the one before: each group of IDs is decoded
+ * once then. */
 static enum idx_status step(struct part *part, struct idx_error *error) {
-    uint64_t left = part->left - 1;
+    uint64_t left = part->left - 1, before = part->value;
     part->left = 0; /* where what follows fails */
     if (left == 0) return IDX_OK;
     if (++part->next == part->group.count) {
+        part->decoded = false;
         IDXI_TRY(idxi_pages_next(&part->cursor, error));
         if (!part->cursor.found) return idxi_map_fail(part->map, &part->cursor, IDXF_FAULT_COUNT, error);
         IDXI_TRY(idxi_map_open_group(part->map, &part->cursor, &part->group, error));
         part->next = 0;
     }
-    part->left = left;
     idxf_group_values(&part->group, part->next, 1, &part->value);
+    if (part->value <= before) return idxi_map_fail(part->map, &part->cursor, IDXF_FAULT_ORDER, error);
+    part->left = left;
     return IDX_OK;
 }
 
@@ -180,10 +218,12 @@ static void give_pending_text(struct idx_documents *documents, struct idx_docume
 /* Goes to the documents of documents->fingerprint, and counts them, with those that are filtered out. */
 static enum idx_status find_all(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     size_t first = idxi_first_live(documents->index, documents->fingerprint);
+    documents->ids_left = 0;
     IDXI_TRY(find_pending(documents, count, error));
     for (size_t i = 0; i < documents->part_count; i++) {
         struct part *part = &documents->parts[i];
         part->left = 0;
+        documents->ids_left += part->map->pages.length;
         if (i >= first) IDXI_TRY(find_in_part(part, documents->fingerprint, error));
         *count += part->left;
         IDXI_TRY(skip_removed(documents, part, error));
@@ -200,17 +240,29 @@ static enum idx_status count_left(struct idx_documents *documents, uint64_t *cou
     return find_all(documents, &with_removed, error);
 }
 
-enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
-                                   struct idx_error *error) {
-    uint64_t total = 0;
+enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *most,
+                                    struct idx_error *error) {
     documents->fingerprint = fingerprint;
     documents->filters = idxi_removes_some(documents->index, fingerprint);
+    *most = 0;
+    return documents->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : find_all(documents, most, error);
+}
+
+bool idxi_documents_filter(const struct idx_documents *documents) { return documents->filters; }
+
+enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
+                                            struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, index->path,
+                     "has no documents for fingerprint %016llx: if it comes from this index, its docs.mdb is damaged",
+                     (unsigned long long)fingerprint);
+}
+
+enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
+                                   struct idx_error *error) {
+    uint64_t total;
+    IDXI_TRY(idxi_documents_seek(documents, fingerprint, &total, error));
     if (documents->index->manifest->id_type != IDXF_ID_NONE) {
-        IDXI_TRY(find_all(documents, &total, error));
-        if (total == 0)
-            return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
-                             "has no documents for fingerprint %016llx: if it is the index's, its docs.mdb is damaged",
-                             (unsigned long long)fingerprint);
+        if (total == 0) return idxi_documents_fail_missing(documents->index, fingerprint, error);
         if (documents->filters && count != NULL) IDXI_TRY(count_left(documents, &total, error));
     }
     if (count != NULL) *count = total;
@@ -234,6 +286,8 @@ static enum idx_status open_ids(struct idx_documents *documents, const struct id
     idxi_ids_key(key, number);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
     if (!cursor.found) return fail_number(map, number, error);
+    if (cursor.value_size > documents->ids_left) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
+    documents->ids_left -= cursor.value_size;
     IDXI_TRY(idxi_map_open_ids(map, &cursor, &documents->ids, &documents->id, &documents->id_capacity, error));
     documents->last_number = idxi_ids_number(cursor.key);
     if (documents->last_number - number >= documents->ids.count) return fail_number(map, number, error);
@@ -241,8 +295,8 @@ static enum idx_status open_ids(struct idx_documents *documents, const struct id
     return IDX_OK;
 }
 
-/* Decodes the ID of a document: those of its group up to it, each from the one before, from the one at hand on where
- * that is of the same group. */
+/* Decodes the ID of a document. Each ID of a group is decoded from the one before, so this decodes those up to it, from
+ * the current one on if it is in the same group. */
 static enum idx_status get_id(struct idx_documents *documents, const struct idxi_map *map,
                               struct idx_document *document, struct idx_error *error) {
     struct idxf_ids *ids = &documents->ids;
@@ -292,6 +346,22 @@ static enum idx_status next_number(struct idx_documents *documents, struct idx_d
     return IDX_OK;
 }
 
+/* Texts of all segments. */
+static uint64_t count_texts(const struct idx_documents *documents) {
+    const struct part *last = &documents->parts[documents->part_count];
+    return documents->part_count == 0 ? 0 : last[-1].offset + last[-1].map->segment.documents;
+}
+
+/* Whether the part's next document, a text, was removed. */
+static enum idx_status is_text_removed(struct idx_documents *documents, const struct part *part, bool *removed,
+                                       struct idx_error *error) {
+    struct idx_document document = {part->value, NULL, 0};
+    IDXI_TRY(get_id(documents, part->map, &document, error));
+    *removed = idxi_is_removed(documents->index, (size_t)(part - documents->parts), documents->fingerprint, document.id,
+                               document.id_length);
+    return IDX_OK;
+}
+
 static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
                                  struct idx_error *error) {
     for (;;) {
@@ -317,6 +387,36 @@ enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_d
                                                               : next_text(documents, document, found, error);
 }
 
+/* The next text's value, that of one that was not removed. */
+static enum idx_status next_text_value(struct idx_documents *documents, uint64_t *value, bool *found,
+                                       struct idx_error *error) {
+    struct idx_document document;
+    for (;;) {
+        struct part *chosen = choose(documents);
+        *found = chosen != NULL;
+        if (chosen == NULL) {
+            give_pending_text(documents, &document, found);
+            if (*found)
+                *value = count_texts(documents) + documents->pending.sequence - documents->pending.view.after - 1;
+            return IDX_OK;
+        }
+        bool removed = false;
+        *value = chosen->offset + chosen->value;
+        if (documents->filters) IDXI_TRY(is_text_removed(documents, chosen, &removed, error));
+        IDXI_TRY(step(chosen, error));
+        if (!removed) return IDX_OK;
+    }
+}
+
+enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
+                                          struct idx_error *error) {
+    if (documents->index->manifest->id_type != IDXF_ID_U64) return next_text_value(documents, value, found, error);
+    struct idx_document document;
+    IDXI_TRY(next_number(documents, &document, found, error));
+    if (*found) *value = document.number;
+    return IDX_OK;
+}
+
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error) {
     const struct idxf_manifest *manifest = documents->index->manifest;
@@ -324,6 +424,7 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
     if (manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
     for (size_t i = 0; i < documents->part_count; i++) {
         const struct idxi_map *map = documents->parts[i].map;
+        documents->ids_left = map->pages.length;
         if (document->number < map->segment.documents) return get_id(documents, map, document, error);
         document->number -= map->segment.documents;
     }
@@ -342,6 +443,7 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error) {
     struct part *part = &documents->parts[segment];
+    documents->ids_left = part->map->pages.length;
     IDXI_TRY(find_in_part(part, fingerprint, error));
     while (part->left > 0) {
         struct idx_document document = {part->value, NULL, 0};

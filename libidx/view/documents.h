@@ -11,12 +11,28 @@
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error);
 
+/* Goes to the documents of a fingerprint, which may have none, and counts them, removed ones and an integer ID that
+ * stands in several places each time. */
+enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *most,
+                                    struct idx_error *error);
+
+/* Whether single documents of the fingerprint that was gone to were removed. */
+bool idxi_documents_filter(const struct idx_documents *documents);
+
+/* Gives the value of the next document, as idxi_documents_get takes it; *found is false after the last one. */
+enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
+                                          struct idx_error *error);
+
+/* What is wrong where the tables have a fingerprint, and it has no documents. */
+enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
+                                            struct idx_error *error);
+
 /* Called for a document of a segment: its value there, a number or an integer ID, and the bytes of its ID, integers as
  * 8 bytes, little-endian. Anything but IDX_OK ends the visit. */
 typedef enum idx_status (*idxi_document_visitor)(void *context, uint64_t value, const uint8_t *id, size_t id_size,
                                                  struct idx_error *error);
 
-/* Visits a fingerprint's documents of one segment, removed ones, too, by ascending value; none where the segment does
+/* Visits a fingerprint's documents of one segment, removed ones included, by ascending value; none if the segment does
  * not hold it. Not for IDX_ID_NONE. Returns what the visitor did, where it is not IDX_OK. */
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error);

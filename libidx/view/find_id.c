@@ -1,5 +1,5 @@
-/* find_id.c: finds the fingerprints of documents by their IDs. The maps from IDs give candidates; their documents tell
- * whether one has the ID. Pending documents are found in memory. */
+/* find_id.c: finds the fingerprints of documents by their IDs. The maps from IDs give candidates; the documents of a
+ * candidate show whether one has the ID. Pending documents are found in memory. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +23,10 @@ static enum idx_status check_index(const struct idx_index *index, const struct w
                                    struct idx_error *error) {
     if (!index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                         "keeps no map from IDs to fingerprints: build it with --by-id");
+                         "has no map from IDs to fingerprints: build it with --by-id");
     if ((enum idx_id_type)index->manifest->id_type != wanted->type)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has IDs of another type than the one looked for");
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
+                         "has IDs of another type than the one that was looked up");
     for (size_t i = 0; i < index->manifest->segment_count; i++)
         IDXI_TRY(idxi_map_prepare(&index->segments[i]->by_id, error));
     return IDX_OK;

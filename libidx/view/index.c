@@ -1,5 +1,6 @@
-/* index.c: opens and closes an index, and tells what it is. */
+/* index.c: opens and closes an index, and returns its properties. */
 #include "libidx/view/index.h"
+#include "libidx/base/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,82 +16,48 @@
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
 #include "libidx/scheme/cost.h"
+#include "libidx/segment/manifest_file.h"
 #include "libidx/view/live.h"
 
 /* How often opening starts again because the index was replaced meanwhile. */
 #define MAX_ATTEMPTS 1000
 
+/* How often a refresh looks for the log again, which may be replaced as often meanwhile. */
+#define REFRESH_ATTEMPTS 10
+
 /* ---- The manifest ---- */
 
 enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error) {
     index->path = strdup(path);
-    if (index->path == NULL) return idxi_fail_memory(error);
+    index->manifest_path = idxi_path(path, IDXI_MANIFEST_NAME);
+    if (index->path == NULL || index->manifest_path == NULL) return idxi_fail_memory(error);
     index->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (index->folder >= 0) return IDX_OK;
-    if (errno == ENOTDIR) return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is no folder, so it is no idx index");
+    if (errno == ENOTDIR) return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not a folder, so it is not an idx index");
     if (errno == ENOENT) return idxi_fail(error, IDX_NOT_FOUND, path, "there is no such index");
     return idxi_fail_system(error, errno, path, "open");
 }
 
-/* Reads the text of the manifest at `path`; `text` has room for one byte more than a manifest may have. */
-static enum idx_status read_text(const struct idx_index *index, int folder, const char *path, char *text, size_t *size,
-                                 struct idx_error *error) {
-    uint64_t length;
-    int file = openat(folder, IDXI_MANIFEST_NAME, IDXI_OPEN_FILE);
-    if (file < 0 && errno == ENOENT)
-        return idxi_fail(error, IDX_NOT_AN_INDEX, index->path, "has no manifest, so it is no idx index");
-    if (file < 0) return idxi_fail_system(error, errno, path, "open");
-    enum idx_status status = idxi_file_size(file, &length, path, error);
-    if (status == IDX_OK) {
-        *size = length < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)length : IDXF_MAX_MANIFEST_BYTES + 1;
-        status = idxi_read_at(file, text, *size, 0, path, error);
-    }
-    close(file);
-    return status;
-}
-
-static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *path,
-                                     struct idx_error *error) {
-    if (fault == IDXF_FAULT_MAGIC)
-        return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not the manifest of an idx index");
-    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
-    if (line == 0) return idxi_fail_fault(error, fault, path, 0);
-    return idxi_fail(error, idxi_fault_status(fault), path,
-                     "line %u: %s: the file is damaged; rebuild the index, or restore it from a copy", line,
-                     idxf_fault_sentence(fault));
-}
-
-static enum idx_status read_manifest(struct idx_index *index, const char *path, char *text, struct idx_error *error) {
-    size_t size;
-    unsigned line;
-    uint32_t version;
-    IDXI_TRY(read_text(index, index->folder, path, text, &size, error));
-    enum idxf_fault fault = idxf_manifest_read(index->manifest, text, size, &line, &version);
-    if (fault != IDXF_OK) return fail_manifest(fault, line, version, path, error);
+static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
+    IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->manifest_file, error));
+    if (fstat(index->manifest_file, &index->seen) != 0)
+        return idxi_fail_system(error, errno, index->manifest_path, "stat");
     snprintf(index->scheme.name, sizeof index->scheme.name, "%s", index->manifest->scheme);
     index->scheme.bits = index->manifest->bits;
     index->scheme.table_count = index->manifest->table_count;
     for (size_t i = 0; i < index->scheme.table_count; i++)
         index->scheme.tables[i] =
             (struct idx_table){index->manifest->tables[i].mask, index->manifest->tables[i].radius};
-    if (!idx_scheme_covers(&index->scheme, index->manifest->k))
-        return fail_manifest(IDXF_FAULT_COVER, 0, 0, path, error);
-    return IDX_OK;
+    if (idx_scheme_covers(&index->scheme, index->manifest->k)) return IDX_OK;
+    return idxi_fail_fault(error, IDXF_FAULT_COVER, index->manifest_path, 0);
 }
 
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error) {
-    char *text = malloc(IDXF_MAX_MANIFEST_BYTES + 1);
-    char *path = idxi_path(index->path, IDXI_MANIFEST_NAME);
     index->manifest = calloc(1, sizeof *index->manifest);
-    enum idx_status status = text == NULL || path == NULL || index->manifest == NULL
-                                 ? idxi_fail_memory(error)
-                                 : read_manifest(index, path, text, error);
-    if (status != IDX_OK) {
-        free(index->manifest);
-        index->manifest = NULL;
-    }
-    free(text);
-    free(path);
+    enum idx_status status = index->manifest == NULL ? idxi_fail_memory(error) : read_manifest(index, error);
+    if (status == IDX_OK) return IDX_OK;
+    free(index->manifest);
+    index->manifest = NULL;
     return status;
 }
 
@@ -263,11 +230,15 @@ static bool share_segment(struct idx_index *index, const struct idx_index *older
 }
 
 static enum idx_status open_tail(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
+    const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
-    if (older == NULL || older->spoilt || older->manifest->sequence != index->manifest->sequence)
-        return idxi_tail_new(&index->tail, &rules, index->manifest->k, index->manifest->sequence, error);
-    index->tail = older->tail;
-    idxi_tail_hold(index->tail);
+    if (older == NULL || older->spoilt || older->manifest->sequence != manifest->sequence) {
+        IDXI_TRY(idxi_tail_new(&index->tail, &rules, manifest->k, manifest->sequence, error));
+    } else {
+        index->tail = older->tail;
+        idxi_tail_hold(index->tail);
+    }
+    idxi_tail_set_log(index->tail, &manifest->log);
     return IDX_OK;
 }
 
@@ -279,11 +250,7 @@ static void note_removals(struct idx_index *index) {
 
 /* Reads what is pending, up to now. */
 static enum idx_status read_tail(struct idx_index *index, struct idx_error *error) {
-    bool gone;
-    IDXI_TRY(idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &gone, error));
-    if (gone)
-        return idxi_fail(error, IDX_BAD_CONTENT, index->path,
-                         "has lost pending records: restore it from a copy, or rebuild it");
+    IDXI_TRY(idxi_tail_read(index->tail, index->folder, index->path, &index->pending, error));
     note_removals(index);
     return IDX_OK;
 }
@@ -307,28 +274,20 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
 struct idx_index *idxi_index_new(const struct idx_open_options *options) {
     struct idx_index *index = calloc(1, sizeof *index);
     if (index == NULL) return NULL;
-    index->folder = -1;
+    if (pthread_mutex_init(&index->mutex, NULL) != 0) {
+        free(index);
+        return NULL;
+    }
+    index->folder = index->manifest_file = -1;
     index->origin = index;
     atomic_init(&index->holders, 1);
-    index->options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
-    if (options != NULL)
-        memcpy(&index->options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    index->options = *options;
     return index;
 }
 
-/* Whether what was opened is no longer what stands at the path. */
-static bool is_outdated(const struct idx_index *index) {
-    bool replaced = false;
-    return index->folder >= 0 && idx_replaced(index, &replaced, NULL) == IDX_OK && replaced;
-}
-
-/* Where the index was replaced meanwhile, its log may have been deleted before it was read: none says nothing then. */
-static enum idx_status check_log(const struct idx_index *index, struct idx_error *error) {
-    bool replaced;
-    if (idxi_tail_has_log(index->tail)) return IDX_OK;
-    IDXI_TRY(idx_replaced(index, &replaced, error));
-    if (!replaced) return IDX_OK;
-    return idxi_fail(error, IDX_IO_ERROR, index->path, "is replaced again and again: open it again");
+bool idxi_index_is_outdated(const struct idx_index *index) {
+    enum idxi_change change = IDXI_SAME;
+    return index->folder >= 0 && idxi_index_look(index, &change, NULL) == IDX_OK && change != IDXI_SAME;
 }
 
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
@@ -337,12 +296,11 @@ enum idx_status idxi_index_open(struct idx_index **result, const char *path, con
         struct idx_index *index = idxi_index_new(options);
         if (index == NULL) return idxi_fail_memory(error);
         enum idx_status status = open_once(index, path, older, error);
-        if (status == IDX_OK) status = check_log(index, error);
         if (status == IDX_OK) {
             *result = index;
             return IDX_OK;
         }
-        bool again = attempt < MAX_ATTEMPTS && is_outdated(index);
+        bool again = attempt < MAX_ATTEMPTS && idxi_index_is_outdated(index);
         idx_close(index);
         if (!again) return status;
     }
@@ -350,9 +308,11 @@ enum idx_status idxi_index_open(struct idx_index **result, const char *path, con
 
 enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                          struct idx_error *error) {
-    if (options != NULL && (unsigned)options->residence > IDX_RESIDENCE_DISK)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)options->residence);
-    return idxi_index_open(result, path, options, NULL, error);
+    struct idx_open_options own = IDX_OPEN_OPTIONS_INIT;
+    idxi_copy_options(&own, options);
+    if ((unsigned)own.residence > IDX_RESIDENCE_DISK)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)own.residence);
+    return idxi_index_open(result, path, &own, NULL, error);
 }
 
 /* Lets go of what views of one manifest share. */
@@ -363,7 +323,10 @@ static void release_origin(struct idx_index *origin) {
     idxi_tail_release(origin->tail);
     idxi_probings_free(origin->probings);
     free(origin->manifest);
+    if (origin->manifest_file >= 0) close(origin->manifest_file);
     if (origin->folder >= 0) close(origin->folder);
+    pthread_mutex_destroy(&origin->mutex);
+    free(origin->manifest_path);
     free(origin->path);
     free(origin);
 }
@@ -377,36 +340,64 @@ void idx_close(struct idx_index *index) {
 
 /* ---- Newer views ---- */
 
-/* Whether the manifest at the path is another than the open one. */
-static enum idx_status compare_manifests(const struct idx_index *index, int folder, bool *differ,
-                                         struct idx_error *error) {
-    size_t size;
-    unsigned line;
-    uint32_t version;
-    char *text = malloc(IDXF_MAX_MANIFEST_BYTES + 1);
-    char *path = idxi_path(index->path, IDXI_MANIFEST_NAME);
-    struct idxf_manifest *manifest = malloc(sizeof *manifest);
-    enum idx_status status = text == NULL || path == NULL || manifest == NULL
-                                 ? idxi_fail_memory(error)
-                                 : read_text(index, folder, path, text, &size, error);
-    if (status == IDX_OK)
-        *differ = idxf_manifest_read(manifest, text, size, &line, &version) != IDXF_OK ||
-                  manifest->checksum != index->manifest->checksum;
-    if (status == IDX_NOT_AN_INDEX) {
-        *differ = true;
-        status = IDX_OK;
-    }
-    free(text);
-    free(path);
-    free(manifest);
-    return status;
+/* Whether a file is the one that was seen last, and as it was. */
+static bool is_seen(const struct idx_index *index, const struct stat *now) {
+    struct idx_index *origin = index->origin;
+    pthread_mutex_lock(&origin->mutex);
+    const struct stat *seen = &origin->seen;
+    bool same = origin->manifest_file >= 0 && now->st_dev == seen->st_dev && now->st_ino == seen->st_ino &&
+                now->st_size == seen->st_size && now->st_mtim.tv_sec == seen->st_mtim.tv_sec &&
+                now->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+    pthread_mutex_unlock(&origin->mutex);
+    return same;
 }
 
-enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error) {
+/* Takes a manifest's file for the one that was seen last; -1 for none. */
+static void see(const struct idx_index *index, int file) {
+    struct idx_index *origin = index->origin;
+    pthread_mutex_lock(&origin->mutex);
+    int before = origin->manifest_file;
+    origin->manifest_file = file;
+    if (file >= 0 && fstat(file, &origin->seen) != 0) origin->seen = (struct stat){0};
+    pthread_mutex_unlock(&origin->mutex);
+    if (before >= 0) close(before);
+}
+
+/* Compares the manifest in a folder with the open one. */
+static enum idx_status compare_manifests(const struct idx_index *index, int folder, enum idxi_change *change,
+                                         struct idx_error *error) {
+    int file;
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    enum idx_status status = text == NULL || manifest == NULL
+                                 ? idxi_fail_memory(error)
+                                 : idxi_manifest_load(manifest, folder, index->path, &file, error);
+    *change = IDXI_REPLACED;
+    if (status == IDX_OK) {
+        struct idxf_manifest_log log = manifest->log;
+        manifest->log = index->manifest->log;
+        idxf_manifest_write(manifest, text);
+        if (manifest->checksum == index->manifest->checksum) {
+            *change = IDXI_NEW_LOG;
+            if (index->tail != NULL) idxi_tail_set_log(index->tail, &log);
+            see(index, file);
+        } else {
+            close(file);
+        }
+    }
+    free(text);
+    free(manifest);
+    bool is_other = status == IDX_NOT_AN_INDEX || status == IDX_NEW_VERSION ||
+                    (status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY);
+    return is_other ? IDX_OK : status;
+}
+
+static enum idx_status compare_folders(const struct idx_index *index, enum idxi_change *change,
+                                       struct idx_error *error) {
     struct stat ours, theirs;
     int folder = open(index->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        *replaced = true;
+        *change = IDXI_REPLACED;
         return IDX_OK;
     }
     if (folder < 0) return idxi_fail_system(error, errno, index->path, "open");
@@ -414,20 +405,34 @@ enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, stru
     if (fstat(folder, &theirs) != 0 || fstat(index->folder, &ours) != 0)
         status = idxi_fail_system(error, errno, index->path, "stat");
     else if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
-        *replaced = true;
+        *change = IDXI_REPLACED;
     else if (index->manifest == NULL)
-        *replaced = false;
+        *change = IDXI_SAME;
     else
-        status = compare_manifests(index, folder, replaced, error);
+        status = compare_manifests(index, folder, change, error);
     close(folder);
     return status;
+}
+
+enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idx_error *error) {
+    struct stat now;
+    *change = IDXI_SAME;
+    if (stat(index->manifest_path, &now) == 0 && is_seen(index, &now)) return IDX_OK;
+    return compare_folders(index, change, error);
+}
+
+enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error) {
+    enum idxi_change change;
+    IDXI_TRY(idxi_index_look(index, &change, error));
+    *replaced = change == IDXI_REPLACED;
+    return IDX_OK;
 }
 
 /* A view with what is pending up to now; NULL where that is no more than the index has. */
 static enum idx_status view_tail(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);
     if (view == NULL) return idxi_fail_memory(error);
-    memcpy(view, index, offsetof(struct idx_index, holders));
+    memcpy(view, index, offsetof(struct idx_index, holders)); /* the rest is the origin's */
     enum idx_status status = read_tail(view, error);
     if (status != IDX_OK || view->pending.pending.last == index->pending.pending.last) {
         free(view);
@@ -440,18 +445,16 @@ static enum idx_status view_tail(const struct idx_index *index, struct idx_index
 }
 
 enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
-    struct idx_index *view = NULL;
-    bool replaced = false;
-    if (index->spoilt) return idxi_index_open(newer, index->path, &index->options, index, error);
-    enum idx_status status = view_tail(index, &view, error);
-    enum idx_status compared = idx_replaced(index, &replaced, status == IDX_OK ? error : NULL);
-    if (status == IDX_OK && compared == IDX_OK && !replaced) {
-        *newer = view;
-        return IDX_OK;
+    enum idxi_change change = IDXI_REPLACED;
+    enum idx_status status = IDX_OK;
+    if (!index->spoilt) IDXI_TRY(idxi_index_look(index, &change, error));
+    for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
+        status = view_tail(index, newer, error);
+        if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
+        see(index, -1); /* another log may have taken the place of the one that is known */
+        if (idxi_index_look(index, &change, NULL) != IDX_OK) return status;
     }
-    if (status == IDX_OK) idx_close(view);
-    if (compared == IDX_OK && replaced) return idxi_index_open(newer, index->path, &index->options, index, error);
-    return status == IDX_OK ? compared : status;
+    return idxi_index_open(newer, index->path, &index->options, index, error);
 }
 
 /* ---- Properties ---- */
@@ -506,7 +509,7 @@ static void measure_skew(const struct idxi_table *table, struct idx_table_proper
 enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
                                          struct idx_table_properties *properties, struct idx_error *error) {
     if (segment >= index->manifest->segment_count || table >= index->scheme.table_count)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no table %zu in a segment %zu", table, segment);
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no table %zu in segment %zu", table, segment);
     const struct idxi_table *reader = &index->segments[segment]->tables[table];
     *properties = (struct idx_table_properties){
         .mask = reader->header.mask,

@@ -1,10 +1,12 @@
-/* index.h: an open index, a view of it at one time: its manifest, scheme and segments, and what is pending. Immutable
- * once open, but for the atomic notes of what was checked. */
+/* index.h: an open index: a snapshot of its manifest, scheme, segments and pending records. Immutable once open, except
+ * for atomic notes of which pages were checked. */
 #ifndef IDX_LIBIDX_INDEX_H
 #define IDX_LIBIDX_INDEX_H
 
 #include <idx.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "format/manifest.h"
 #include "libidx/scheme/probing.h"
@@ -29,7 +31,7 @@ struct idxi_segment {
 };
 
 struct idx_index {
-    char *path;
+    char *path, *manifest_path;
     int folder; /* descriptor */
     struct idx_open_options options;
     struct idxf_manifest *manifest;
@@ -44,10 +46,15 @@ struct idx_index {
     /* Views of one manifest share all that is above but `pending` and `removes`. It belongs to the first of them, their
      * origin, which stays until the last one is closed. */
     struct idx_index *origin;
-    atomic_size_t holders; /* of an origin */
+    /* Of an origin: */
+    atomic_size_t holders;
+    pthread_mutex_t mutex; /* over what follows */
+    int manifest_file;     /* descriptor of the newest file that says what its manifest says, but of the log; kept open,
+                            * so that no other file gets its number */
+    struct stat seen;      /* which one that is */
 };
 
-/* One of which nothing is open yet, for idx_close; `options` may be NULL. NULL when out of memory. */
+/* One of which nothing is open yet, for idx_close. NULL when out of memory. */
 struct idx_index *idxi_index_new(const struct idx_open_options *options);
 
 /* idx_open, with what can be shared with an older view (may be NULL): segments, where it has the same residence, and
@@ -60,6 +67,19 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 
 /* Reads and checks the manifest of an open folder, and that its tables cover its k. */
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
+
+/* What stands at the path that an index was opened by. */
+enum idxi_change {
+    IDXI_SAME = 0,     /* its manifest */
+    IDXI_NEW_LOG = 1,  /* another one that differs in what it says of the log alone, which is known from now on */
+    IDXI_REPLACED = 2, /* another version, or none */
+};
+
+/* Looks what that is; a call to the system where it is IDXI_SAME. Errors: as idx_replaced. */
+enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idx_error *error);
+
+/* Whether an error of opening it may come from what changed meanwhile. */
+bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* What its records have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
@@ -81,9 +101,5 @@ enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segmen
 /* Whether the segment holds a fingerprint, removed or not. */
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error);
-
-/* How many blocks a look-up searches. */
-enum idx_status idxi_count_blocks(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
-                                  uint64_t *blocks, struct idx_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- Of a segment ---- */
 
-/* Whether a document of a fingerprint of which single ones were removed is there. */
+/* Whether a document is live, for a fingerprint that had single documents removed. */
 static enum idx_status is_left(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value, bool *left,
                                struct idx_error *error) {
     const struct idx_index *index = documents->index;

@@ -1,6 +1,6 @@
 /* live_documents.h: the documents of an index that were not removed, as ascending streams of fingerprints and values:
- * those of a segment, and those that are pending. A value is an integer ID; or a text's number, counted on over the
- * segments, and then over the pending records. */
+ * those of a segment, and the pending ones. A value is an integer ID, or the number of a text document, counted through
+ * all segments and then through the pending records. */
 #ifndef IDX_LIBIDX_LIVE_DOCUMENTS_H
 #define IDX_LIBIDX_LIVE_DOCUMENTS_H
 
@@ -11,7 +11,7 @@ struct idxi_live_documents {
     const struct idx_index *index;
     size_t segment;
     struct idxi_map_stream map;
-    struct idx_documents *texts; /* for the IDs of fingerprints of which single documents were removed */
+    struct idx_documents *texts; /* for the IDs of fingerprints that had single documents removed */
 };
 
 /* Begins with a segment whose document map is ready; its texts are numbered from `offset` on. To be closed also after
@@ -26,10 +26,9 @@ struct idxi_pending_entries {
     size_t count;
 };
 
-/* Gathers the pending documents, texts numbered from `offset` on; of IDX_ID_NONE the
- * fingerprints that no segment holds, each as its own value.
- * Takes 16 bytes each. To be closed also after an error. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT.
- */
+/* Gathers the pending documents, texts numbered from `offset` on; of IDX_ID_NONE the fingerprints that no segment
+ * holds, each as its own value. Needs 16 bytes each. To be closed also after an error. Errors: IDX_OUT_OF_MEMORY,
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error);
 void idxi_pending_entries_close(struct idxi_pending_entries *entries);

@@ -3,6 +3,7 @@
 #ifndef IDX_LIBIDX_TAIL_H
 #define IDX_LIBIDX_TAIL_H
 
+#include "format/manifest.h"
 #include "libidx/log/pending.h"
 
 struct idxi_tail;
@@ -22,13 +23,16 @@ enum idx_status idxi_tail_new(struct idxi_tail **tail, const struct idxf_record_
 void idxi_tail_hold(struct idxi_tail *tail);
 void idxi_tail_release(struct idxi_tail *tail);
 
-/* Reads what is new in the log of the index's folder (a descriptor, and its path), and sets *view to all of it. From
- * any thread: others that read wait meanwhile, those that look up don't. Where records that it needs were deleted,
- * *gone is set, and *view is not: a newer manifest has them. Errors: as idxi_log_read, and IDX_LIMIT. */
-enum idx_status idxi_tail_read(struct idxi_tail *tail, int folder, const char *folder_path, struct idxi_tail_view *view,
-                               bool *gone, struct idx_error *error);
+/* Tells it what the manifest says of the log, the newest that is known. From any thread. */
+void idxi_tail_set_log(struct idxi_tail *tail, const struct idxf_manifest_log *entry);
 
-/* Whether reading met a log. */
+/* Reads what is new in the log, where there is one, in the index's folder (a descriptor, and its path), and sets *view
+ * to all of it. From any thread: others that read wait meanwhile, those that look up don't. One read of some bytes
+ * where nothing is new. Errors: as idxi_log_open and idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
+enum idx_status idxi_tail_read(struct idxi_tail *tail, int folder, const char *folder_path, struct idxi_tail_view *view,
+                               struct idx_error *error);
+
+/* Whether there is a log. */
 bool idxi_tail_has_log(struct idxi_tail *tail);
 
 /* Asks memory for what appending the record reads and writes. For who appends, some records ahead. */

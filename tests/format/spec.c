@@ -126,6 +126,7 @@ static void test_limits_are_those_of_idx_h(void **state) {
     assert_int_equal(IDX_MIN_BLOCK_SIZE, IDXF_MIN_BLOCK_SIZE);
     assert_int_equal(IDX_MAX_BLOCK_SIZE, IDXF_MAX_BLOCK_SIZE);
     assert_int_equal(IDX_MAX_RECIPE_BYTES, IDXF_MAX_RECIPE_BYTES);
+    assert_int_equal(IDX_MAX_ID_BYTES, IDXF_MAX_ID_BYTES);
     assert_int_equal(sizeof((struct idx_scheme *)NULL)->name, IDXF_MAX_SCHEME_NAME_BYTES + 1);
     assert_int_equal(sizeof((struct idx_properties *)NULL)->uuid, IDXF_UUID_TEXT_BYTES + 1);
 }

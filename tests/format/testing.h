@@ -13,18 +13,11 @@
 #include <cmocka.h>
 
 #include "format/fault.h"
+#include "tests/random.h"
 
 #define assert_fault(actual, expected) assert_string_equal(idxf_fault_name(actual), idxf_fault_name(expected))
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
-static inline uint64_t next_random(uint64_t *state) {
-    *state += UINT64_C(0x9E3779B97F4A7C15); /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) */
-    uint64_t z = *state;
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
 
 /* A random number of any size: those of few bits come as often as those of many. Two calls of next_random in one
  * expression would come in the compiler's order. */

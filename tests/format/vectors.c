@@ -16,6 +16,7 @@
 #include "format/document_sums.h"
 #include "format/group.h"
 #include "format/ids.h"
+#include "format/log.h"
 #include "format/manifest.h"
 #include "format/permute.h"
 #include "format/removed.h"
@@ -600,16 +601,95 @@ static enum idxf_fault read_record_text(const struct bytes *file, struct bytes *
     struct idxf_record_rules rules = parse_rules(file);
     struct idxf_record record;
     struct bytes written = parse_bytes(find_line(file, "record"));
-    uint64_t sequence = strtoull(find_line(file, "sequence"), NULL, 10);
     uint8_t *bytes = copy_exactly(written.at, written.size), *again = calloc(1, written.size + 1);
-    enum idxf_fault fault = idxf_record_read(&rules, sequence, &record, bytes, written.size);
+    const uint8_t *at = bytes, *end = bytes + written.size;
+    enum idxf_fault fault = idxf_record_read(&rules, &at, end, &record);
+    if (fault == IDXF_OK && at != end) fault = IDXF_FAULT_SIZE;
     if (fault == IDXF_OK) {
         append_record(text, &record);
-        assert_int_equal(idxf_record_size(&record), written.size);
-        idxf_record_write(&rules, sequence, &record, again);
+        assert_int_equal(idxf_record_size(&rules, &record), written.size);
+        assert_ptr_equal(idxf_record_write(&rules, &record, again), again + written.size);
         assert_memory_equal(again, bytes, written.size);
     }
     free(again);
+    free(bytes);
+    free(written.at);
+    return fault;
+}
+
+/* Reads the records of a frame, compares it with what is written of them, and gives them. */
+static enum idxf_fault read_frame(const struct idxf_record_rules *rules, const struct idxf_log_place *place,
+                                  const uint8_t *bytes, const struct idxf_frame *frame, struct bytes *text) {
+    const uint8_t *at = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
+    struct idxf_log_place behind = *place;
+    uint8_t *again = malloc(frame->size), *to = again + IDXF_FRAME_HEADER_BYTES;
+    enum idxf_fault fault = IDXF_OK;
+    for (uint64_t i = 0; i < frame->count && fault == IDXF_OK; i++) {
+        struct idxf_record record;
+        fault = idxf_record_read(rules, &at, end, &record);
+        if (fault != IDXF_OK) break;
+        append_record(text, &record);
+        to = idxf_record_write(rules, &record, to);
+    }
+    if (fault == IDXF_OK && at != end) fault = IDXF_FAULT_SIZE;
+    if (fault == IDXF_OK) {
+        idxf_frame_write(&behind, again, (size_t)frame->size, frame->count);
+        assert_memory_equal(again, bytes, frame->size);
+    }
+    free(again);
+    return fault;
+}
+
+/* The newer one of two slots. */
+static bool read_slots(const struct idxf_log *log, const uint8_t *bytes, struct idxf_log_place *known) {
+    bool found = false;
+    for (unsigned slot = 0; slot < 2; slot++) {
+        struct idxf_log_place place;
+        uint8_t again[IDXF_LOG_SLOT_BYTES];
+        const uint8_t *at = bytes + idxf_log_slot_offset(slot);
+        if (!idxf_log_slot_read(log, at, &place)) continue;
+        idxf_log_slot_write(log, &place, again);
+        assert_memory_equal(again, at, sizeof again);
+        if (!found || place.offset > known->offset) *known = place;
+        found = true;
+    }
+    return found;
+}
+
+static enum idxf_fault read_log(const struct idxf_record_rules *rules, const uint8_t *bytes, size_t size,
+                                struct bytes *text) {
+    struct idxf_log log;
+    struct idxf_log_place known = {0};
+    uint8_t header[IDXF_LOG_HEADER_BYTES];
+    uint32_t version;
+    enum idxf_fault fault = idxf_log_read(&log, bytes, size, &version);
+    if (fault != IDXF_OK) return fault;
+    idxf_log_write(&log, header);
+    assert_memory_equal(header, bytes, sizeof header);
+    if (memcmp(log.uuid, rules->uuid, IDXF_UUID_BYTES) != 0) return IDXF_FAULT_UUID;
+    if (!read_slots(&log, bytes, &known)) return IDXF_FAULT_CHECKSUM;
+    if (known.offset > size) return IDXF_FAULT_SIZE;
+    for (struct idxf_log_place place = idxf_log_begin(&log);;) {
+        struct idxf_log_place before = place;
+        struct idxf_frame frame;
+        size_t left = size - (size_t)place.offset;
+        const uint8_t *at = bytes + place.offset;
+        bool found = left >= IDXF_FRAME_HEADER_BYTES && idxf_frame_begins(&place, at, &frame) && frame.size <= left &&
+                     idxf_frame_follows(&place, at, &frame);
+        if (!found) return before.offset < known.offset ? IDXF_FAULT_CHECKSUM : IDXF_OK;
+        if (before.offset < known.offset && place.offset >= known.offset &&
+            (place.offset != known.offset || place.sequence != known.sequence || place.chain != known.chain))
+            return IDXF_FAULT_CHECKSUM;
+        fault = read_frame(rules, &before, at, &frame, text);
+        if (fault != IDXF_OK) return fault;
+    }
+}
+
+static enum idxf_fault read_log_text(const struct bytes *file, struct bytes *text) {
+    struct idxf_record_rules rules = parse_rules(file);
+    struct bytes written = parse_bytes(find_line(file, "log"));
+    uint8_t *bytes = copy_exactly(written.at, written.size);
+    enum idxf_fault fault = read_log(&rules, bytes, written.size, text);
     free(bytes);
     free(written.at);
     return fault;
@@ -634,8 +714,7 @@ static enum idxf_fault read_removed(const struct idxf_record_rules *rules, const
         fault = idxf_removals_next(&removals, &removal);
         if (fault != IDXF_OK) return fault;
         append_record(text, &removal);
-        idxf_removal_write(rules->id_type, &removal, at);
-        at += idxf_removal_size(rules->id_type, &removal);
+        at = idxf_record_write(rules, &removal, at);
     }
     assert_int_equal(at - again, size);
     assert_memory_equal(again, bytes, size);
@@ -704,6 +783,7 @@ static enum idxf_fault read_by_kind(const struct row *row, const struct bytes *f
     if (strcmp(row->kind, "group") == 0) return read_group_text(file, text);
     if (strcmp(row->kind, "ids") == 0) return read_ids_text(file, text);
     if (strcmp(row->kind, "record") == 0) return read_record_text(file, text);
+    if (strcmp(row->kind, "log") == 0) return read_log_text(file, text);
     if (strcmp(row->kind, "removed") == 0) return read_removed_text(file, text);
     fail_msg("%s is of an unknown kind: %s", row->file, row->kind);
     return IDXF_OK;
@@ -723,7 +803,7 @@ static const char *compare_group(const struct row *row, const struct bytes *file
 /* What is wrong with a valid vector that was read; NULL when nothing is. */
 static const char *compare(const struct row *row, const struct bytes *file, const struct list *list,
                            const struct bytes *text) {
-    static const char *const of_text[] = {"group", "ids", "record", "removed"};
+    static const char *const of_text[] = {"group", "ids", "record", "log", "removed"};
     for (size_t i = 0; i < COUNT_OF(of_text); i++)
         if (strcmp(row->kind, of_text[i]) == 0) return compare_group(row, file, text);
     bool is_table = strcmp(row->kind, "table") == 0;
@@ -770,7 +850,7 @@ static void test_every_vector(void **state) {
 /* Each fault has a vector that shows it; and each kind has valid ones. */
 static void test_every_fault_has_a_vector(void **state) {
     (void)state;
-    static const char *const kinds[] = {"table", "manifest", "sums", "block", "record", "removed"};
+    static const char *const kinds[] = {"table", "manifest", "sums", "block", "record", "log", "removed"};
     struct bytes list;
     struct row row;
     char *at;

@@ -24,9 +24,8 @@ static void check(const struct idxf_record_rules *rules, const uint8_t *bytes, s
         fault = idxf_removals_next(&removals, &removal);
         if (fault != IDXF_OK) break;
         CHECK(last.operation == IDXF_ADD || idxf_removal_compare(rules->id_type, &last, &removal) < 0);
-        CHECK(used + idxf_removal_size(rules->id_type, &removal) <= size);
-        idxf_removal_write(rules->id_type, &removal, again + used);
-        used += idxf_removal_size(rules->id_type, &removal);
+        CHECK(used + idxf_record_size(rules, &removal) <= size);
+        used = (size_t)(idxf_record_write(rules, &removal, again + used) - again);
         last = removal;
     }
     CHECK(memcmp(again, bytes, used) == 0);

@@ -20,7 +20,7 @@ static void check_id(const struct tsv_rules *rules, enum tsv_kind kind, const st
                      const char *line, size_t length) {
     CHECK(record->id > line && record->id + record->id_length == line + length);
     if (kind == TSV_RECIPE) return;
-    CHECK(record->id_length > 0 && record->id[-1] == '\t');
+    CHECK((record->id_length > 0 || record->escaped) && record->id[-1] == '\t');
     CHECK(memchr(record->id, '\t', record->id_length) == NULL);
     CHECK(rules->ids != TSV_ID_NONE);
 }

@@ -37,7 +37,12 @@ size_t disarm(void) {
     return plan.failures;
 }
 
+static atomic_size_t all_calls;
+
+size_t calls_to_the_system(void) { return all_calls; }
+
 static bool fails(enum fault_kind kind) {
+    all_calls += kind != FAULT_ALLOCATION;
     if (!plan.armed || kind != plan.kind) return false;
     size_t call = atomic_fetch_add(&plan.calls, 1);
     if (call < plan.first || call >= plan.end) return false;
@@ -108,6 +113,18 @@ REPLACE(ssize_t, pwrite, (int file, const void *bytes, size_t size, off_t offset
 }
 
 REPLACE(int, fsync, (int file)) { return fails(FAULT_SYNC) ? -1 : __real_fsync(file); }
+
+REPLACE(int, fdatasync, (int file)) { return fails(FAULT_SYNC) ? -1 : __real_fdatasync(file); }
+
+REPLACE(int, stat, (const char *path, struct stat *status)) {
+    fails(FAULT_NONE);
+    return __real_stat(path, status);
+}
+
+REPLACE(int, fstat, (int file, struct stat *status)) {
+    fails(FAULT_NONE);
+    return __real_fstat(file, status);
+}
 
 REPLACE(void *, mmap, (void *address, size_t size, int protection, int flags, int file, off_t offset)) {
     return fails(FAULT_MAP) ? MAP_FAILED : __real_mmap(address, size, protection, flags, file, offset);

@@ -12,16 +12,20 @@ enum fault_kind {
     FAULT_MKDIR,
     FAULT_READ,   /* pread */
     FAULT_WRITE,  /* pwrite */
-    FAULT_SYNC,   /* fsync */
+    FAULT_SYNC,   /* fsync, fdatasync */
     FAULT_MAP,    /* mmap */
     FAULT_RANDOM, /* getrandom */
     FAULT_RENAME, /* renameat2, by syscall, and rename */
     FAULT_THREAD, /* pthread_create */
+    FAULT_NONE,   /* calls that never fail: stat, fstat */
     FAULT_COUNT
 };
 
 /* From now on, the calls of a kind fail with that errno: `times` of them, after the next `after`. */
 void arm(enum fault_kind kind, size_t after, size_t times, int fault_errno);
+
+/* How many calls to the system of all these kinds there were since the program began. */
+size_t calls_to_the_system(void);
 
 /* No more failures. Returns how many there were. */
 size_t disarm(void);

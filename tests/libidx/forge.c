@@ -114,10 +114,10 @@ void forge_block(const char *path, uint64_t number, const struct forged_block *b
     forge_table(path, 4096 + number * header.block_size, bytes, header.block_size);
 }
 
-void forge_sums(const char *segment, const uint8_t *uuid) {
+static void write_sums(const char *map, const char *sums_path, const uint8_t *uuid) {
     struct idxf_document_sums sums;
     size_t size;
-    uint8_t *content = read_file(path_in(segment, "docs.mdb"), &size);
+    uint8_t *content = read_file(map, &size);
     memcpy(sums.uuid, uuid, sizeof sums.uuid);
     sums.length = size;
     size_t pages = (size_t)idxf_document_sums_pages(&sums);
@@ -128,9 +128,17 @@ void forge_sums(const char *segment, const uint8_t *uuid) {
         size_t at = page * IDXF_PAGE_SIZE, length = size - at < IDXF_PAGE_SIZE ? size - at : IDXF_PAGE_SIZE;
         idxf_store64(made + IDXF_DOCUMENT_SUMS_HEADER_BYTES + page * 8, idxf_checksum(content + at, length));
     }
-    write_file(path_in(segment, "docs.sum"), made, IDXF_DOCUMENT_SUMS_HEADER_BYTES + pages * 8);
+    write_file(sums_path, made, IDXF_DOCUMENT_SUMS_HEADER_BYTES + pages * 8);
     free(content);
     free(made);
+}
+
+void forge_sums(const char *segment, const uint8_t *uuid) {
+    write_sums(path_in(segment, "docs.mdb"), path_in(segment, "docs.sum"), uuid);
+}
+
+void forge_sums_by_id(const char *segment, const uint8_t *uuid) {
+    write_sums(path_in(segment, "by-id.mdb"), path_in(segment, "by-id.sum"), uuid);
 }
 
 void read_segment_uuid(const char *table, uint8_t uuid[16]) {

@@ -45,6 +45,9 @@ void set_bits(const char *path, uint64_t at, uint64_t bits, unsigned length);
 /* Writes the docs.sum of a segment's folder for the docs.mdb that is there, and for the segment of that uuid. */
 void forge_sums(const char *segment, const uint8_t *uuid);
 
+/* The same of by-id.sum and by-id.mdb. */
+void forge_sums_by_id(const char *segment, const uint8_t *uuid);
+
 /* The uuid of the segment that a table file belongs to. */
 void read_segment_uuid(const char *table, uint8_t uuid[16]);
 

@@ -14,17 +14,9 @@ const char *const shape_names[SHAPE_COUNT] = {
     [SHAPE_NONE] = "none",
 };
 
-uint64_t next_random(uint64_t *seed) {
-    /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
-    uint64_t mixed = *seed += UINT64_C(0x9e3779b97f4a7c15);
-    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-    return mixed ^ mixed >> 31;
-}
-
 uint64_t all_ones(unsigned bits) { return UINT64_MAX >> (64 - bits); }
 
-uint64_t turn_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t *seed) {
+uint64_t flip_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t *seed) {
     for (uint64_t turned = 0; count > 0;) {
         uint64_t bit = UINT64_C(1) << next_random(seed) % bits;
         if (turned & bit) continue;
@@ -71,7 +63,7 @@ static uint64_t make_item(enum shape shape, const struct set *set, size_t i, uin
     switch (shape) {
         case SHAPE_CLUSTERED:
             if (i < 4) return random & ones;
-            return turn_bits(set->items[next_random(seed) % i], set->bits, (unsigned)(random % 3) % set->bits, seed);
+            return flip_bits(set->items[next_random(seed) % i], set->bits, (unsigned)(random % 3) % set->bits, seed);
         case SHAPE_PREFIXED: return ((random & low) | random % 3 << (set->bits / 2)) & ones;
         case SHAPE_SUFFIXED: return ((random & ~low) | random % 3) & ones;
         case SHAPE_SKEWED: return (random & low) | (random & next_random(seed) & next_random(seed) & ~low & ones);
@@ -128,7 +120,7 @@ uint64_t make_query(const struct set *set, unsigned most, uint64_t *seed) {
     if (random % 16 == 0) return 0;
     if (random % 16 == 1) return all_ones(set->bits);
     if (random % 16 < 4 || set->count == 0) return next_random(seed) & all_ones(set->bits);
-    return turn_bits(set->items[next_random(seed) % set->count], set->bits, (unsigned)(random >> 32) % (most + 1),
+    return flip_bits(set->items[next_random(seed) % set->count], set->bits, (unsigned)(random >> 32) % (most + 1),
                      seed);
 }
 

@@ -5,6 +5,8 @@
 
 #include <idx.h>
 
+#include "tests/random.h"
+
 enum shape {
     SHAPE_UNIFORM,
     SHAPE_CLUSTERED, /* many within a few bits of each other */
@@ -32,13 +34,11 @@ struct set {
     unsigned bits;
 };
 
-uint64_t next_random(uint64_t *seed);
-
 /* The lowest `bits` bits, all 1. */
 uint64_t all_ones(unsigned bits);
 
-/* Turns exactly `count` bits, at most `bits`, chosen at random. */
-uint64_t turn_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t *seed);
+/* Flips exactly `count` bits, at most `bits`, chosen at random. */
+uint64_t flip_bits(uint64_t fingerprint, unsigned bits, unsigned count, uint64_t *seed);
 
 /* About `count` fingerprints; fewer where the shape has it so. */
 struct set make_set(enum shape shape, unsigned bits, size_t count, uint64_t seed);

@@ -4,6 +4,7 @@
 #include "libidx/text/ascii.h"
 
 #include "libidx/text/segmenter.h"
+#include "tests/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,14 +149,6 @@ static void test_every_three_characters(void **state) {
         add_line(&lines, line, sizeof line);
     }
     flush(&lines);
-}
-
-static uint64_t next_random(uint64_t *state) {
-    *state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-    uint64_t z = *state;
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
 }
 
 static void test_random_ascii(void **state) {

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "tests/random.h"
+
 static const char *const recipes[] = {
     "words:1",
     "words:3,stop=en;title=3;top=2",
@@ -31,13 +33,7 @@ static const char *const atoms[] = {
 
 static uint64_t random_state = 3;
 
-static size_t below(size_t limit) {
-    random_state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-    uint64_t z = random_state;
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (size_t)((z ^ z >> 31) % limit);
-}
+static size_t below(size_t limit) { return (size_t)(next_random(&random_state) % limit); }
 
 /* A text in a buffer of its exact size, so that reading past it is seen. */
 static char *random_text(size_t most, size_t *length) {

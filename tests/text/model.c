@@ -13,15 +13,11 @@
 
 #include <cmocka.h>
 
+#include "tests/random.h"
+
 static uint64_t random_state = 1;
 
-static size_t below(size_t limit) {
-    random_state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-    uint64_t z = random_state;
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (size_t)((z ^ z >> 31) % limit);
-}
+static size_t below(size_t limit) { return (size_t)(next_random(&random_state) % limit); }
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------- */
 

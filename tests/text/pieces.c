@@ -18,6 +18,7 @@
 
 #include "libidx/text/segmenter.h"
 #include "libidx/text/weight.h"
+#include "tests/random.h"
 
 /* The recipe step by step over the whole text: normalise, cut, sort all words, count runs. */
 struct words {
@@ -90,14 +91,6 @@ static const char *const atoms[] = {
     "\u4E2D", "\u6587", "\u30AB", "\uFF76", "\u304C",     "\u3099",     "\uFDFA", "\u00C5", "\u1E9E",
     "\u0130", "\xFF",   "\xE2",   "\xF0",   "\U0001F1E9", "\U0001F468", "\u1780", "\u0F71",
 };
-
-static uint64_t next_random(uint64_t *state) {
-    *state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-    uint64_t z = *state;
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
 
 /* Writes random atoms, at most `size` bytes of them. Returns how many. */
 static size_t write_atoms(char *text, size_t size, uint64_t *random) {

@@ -152,7 +152,7 @@ static void test_arguments(void **state) {
     const struct idx_text_field words = {"body", "one two three", 13};
     assert_int_equal(idx_text_fingerprints(text, &words, 1, 64, fingerprints, 3, &count, NULL, &error),
                      IDX_INVALID_ARGUMENT);
-    assert_non_null(strstr(error.sentence, "room for 4 fingerprints"));
+    assert_non_null(strstr(error.sentence, "needs room for 4 fingerprints"));
     assert_int_equal(idx_text_fingerprints(text, &unknown, 1, 64, fingerprints, 4, &count, NULL, &error),
                      IDX_INVALID_ARGUMENT);
     assert_non_null(strstr(error.sentence, "'headline'"));

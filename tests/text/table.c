@@ -3,6 +3,7 @@
 
 #include "libidx/text/weight.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -128,9 +130,47 @@ static void test_write_and_read(void **state) {
     table = small_table();
     assert_int_equal(idx_text_table_write(table, "/nonexistent/table", &error), IDX_NOT_FOUND);
     assert_int_equal(idx_text_table_write(table, folder, &error), IDX_IO_ERROR); /* a folder can't be replaced */
-    char temporary[64];
-    snprintf(temporary, sizeof temporary, "%s.tmp%ld", folder, (long)getpid());
-    assert_int_equal(access(temporary, F_OK), -1);
+    idx_text_table_free(table);
+}
+
+static size_t count_entries(const char *of) {
+    size_t count = 0;
+    DIR *entries = opendir(of);
+    assert_non_null(entries);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+        count += entry->d_name[0] != '.' || entry->d_name[1] == 'i';
+    closedir(entries);
+    return count;
+}
+
+/* Neither a name that could be foreseen, nor the table's own, is followed if it is a link; nothing else is left. */
+static void test_links_are_not_followed(void **state) {
+    (void)state;
+    struct idx_text_table *table = small_table(), *read;
+    char victim[64], foreseen[96];
+    struct stat status;
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    snprintf(foreseen, sizeof foreseen, "%s.tmp%ld", path, (long)getpid());
+    FILE *file = fopen(victim, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(symlink(victim, foreseen), 0);
+    unlink(path);
+    assert_int_equal(symlink(victim, path), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(idx_text_table_write(table, path, NULL), IDX_OK);
+        assert_int_equal(lstat(path, &status), 0);
+        assert_true(S_ISREG(status.st_mode));
+        assert_int_equal(idx_text_table_read(&read, path, NULL), IDX_OK);
+        idx_text_table_free(read);
+        assert_int_equal(count_entries(folder), 3);
+    }
+    assert_int_equal(lstat(foreseen, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat(victim, &status), 0);
+    assert_int_equal(status.st_size, 0);
+    unlink(foreseen);
+    unlink(victim);
     idx_text_table_free(table);
 }
 
@@ -156,9 +196,9 @@ static void test_recipes_by_table(void **state) {
         {"idf:70", "none is given", false},
         {"words:1;w=tfidf:0123456789abcdef", "none is given: give it with --table", false},
         {"words:1;w=tfidf:0123456789abcdef", "not the one it names", true},
-        {"words:2;w=tfidf", "and it needs one that is made with '", true},
-        {"words:1;stop=en;w=idf", "and it needs one that is made with '", true},
-        {"chars:1;w=tfidf:2c17a9cf013d1c3f", "and it needs one that is made with '", true},
+        {"words:2;w=tfidf", "but must be made with '", true},
+        {"words:1;stop=en;w=idf", "but must be made with '", true},
+        {"chars:1;w=tfidf:2c17a9cf013d1c3f", "but must be made with '", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct idx_text_options options = {sizeof options, cases[i].recipe, cases[i].table ? table : NULL};
@@ -289,17 +329,17 @@ static void test_damage(void **state) {
         const char *why;
     } cases[] = {
         {0, 'I', "is not a table"},
-        {8, 2, "of a version"},
-        {12, 0, "name is too long"},
-        {13, 1, "name is too long"},
-        {12, 24, "its size is not"},
-        {15, 255, "name is too long"},
+        {8, 2, "an unknown version"},
+        {12, 0, "features is too long"},
+        {13, 1, "features is too long"},
+        {12, 24, "its size does not match"},
+        {15, 255, "features is too long"},
         {20, 1, "too many documents"},
-        {32, 2, "its size is not"},
-        {39, 0x40, "its size is not"},
-        {NAME, 'W', "its features is not known"},
-        {NAME + 5, 0, "its features is not known"},
-        {NAME + 18, '1', "its features is not known"},
+        {32, 2, "its size does not match"},
+        {39, 0x40, "its size does not match"},
+        {NAME, 'W', "its features is unknown"},
+        {NAME + 5, 0, "its features is unknown"},
+        {NAME + 18, '1', "its features is unknown"},
         {16, 1, "has no documents, or too many"},
         {TERMS_AT + 8, 0, "has no documents, or too many"},
         {TERMS_AT + 8, 4, "has no documents, or too many"},
@@ -339,9 +379,10 @@ static void test_damaged_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_documents), cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_write_and_read),   cmocka_unit_test(test_recipes_by_table),
-        cmocka_unit_test(test_merging),          cmocka_unit_test(test_dropping),
-        cmocka_unit_test(test_damage),           cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_write_and_read),   cmocka_unit_test(test_links_are_not_followed),
+        cmocka_unit_test(test_recipes_by_table), cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_dropping),         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_damaged_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

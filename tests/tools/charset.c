@@ -156,16 +156,16 @@ static void test_room_is_used_again(void **state) {
 
 static void test_unknown_names(void **state) {
     (void)state;
-    refuse("klingon", "its character set 'klingon' is not known");
+    refuse("klingon", "the character set 'klingon' is unknown");
     refuse("0123456789012345678901234567890123456789abc",
-           "its character set '0123456789012345678901234567890123456789' is not known");
+           "the character set '0123456789012345678901234567890123456789' is unknown");
     /* ICU takes what follows a comma as options, and looks for tables in files: neither is for a document to say. */
-    refuse("utf-8,version=1", "its character set 'utf-8,version=1' is not known");
-    refuse("iso-2022,locale=ja,version=0", "its character set 'iso-2022,locale=ja,version=0' is not known");
-    refuse("../../tmp/table", "its character set '../../tmp/table' is not known");
-    refuse("/tmp/table", "its character set '/tmp/table' is not known");
-    refuse(".latin1", "its character set '.latin1' is not known");
-    refuse("\xe9", "its character set '\xe9' is not known");
+    refuse("utf-8,version=1", "the character set 'utf-8,version=1' is unknown");
+    refuse("iso-2022,locale=ja,version=0", "the character set 'iso-2022,locale=ja,version=0' is unknown");
+    refuse("../../tmp/table", "the character set '../../tmp/table' is unknown");
+    refuse("/tmp/table", "the character set '/tmp/table' is unknown");
+    refuse(".latin1", "the character set '.latin1' is unknown");
+    refuse("\xe9", "the character set '\xe9' is unknown");
 }
 
 /* ---- Well-formed or not ---- */

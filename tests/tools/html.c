@@ -145,7 +145,7 @@ static void check_depth(size_t depth, bool good) {
     if (good)
         assert_kept(&html.text, "x\n");
     else
-        assert_string_equal(bad.problem.sentence, "its elements stand in one another 2000 deep");
+        assert_string_equal(bad.problem.sentence, "its elements are nested too deep: 2000 levels");
     free(document);
     html_free(&html);
 }
@@ -227,6 +227,36 @@ static void test_where_character_sets_are_sought(void **state) {
     }
 }
 
+/* An element with so many attributes, each of its own name, between two others. */
+static void check_attributes(int count) {
+    struct html html = HTML_INIT;
+    struct bad bad = {0};
+    size_t length = 0, size = 64 + 10 * (size_t)count;
+    char *document = malloc(size);
+    assert_non_null(document);
+    length += (size_t)snprintf(document, size, "<p>a<a");
+    for (int i = 0; i < count; i++) length += (size_t)snprintf(document + length, size - length, " b%d", i);
+    length += (size_t)snprintf(document + length, size - length, ">b</a><p>c");
+    assert_int_equal(html_parse(&html, (struct span){document, length}, false, &bad), count <= HTML_MOST_ATTRIBUTES);
+    if (count <= HTML_MOST_ATTRIBUTES) {
+        assert_kept(&html.text, "ab\nc\n");
+    } else {
+        assert_int_equal(bad.kind, BAD_HTML);
+        assert_string_equal(bad.problem.sentence, "an element has more than 1000 attributes");
+    }
+    html_free(&html);
+    free(document);
+}
+
+static void test_attributes_are_bounded(void **state) {
+    (void)state;
+    check_attributes(HTML_MOST_ATTRIBUTES - 1);
+    check_attributes(HTML_MOST_ATTRIBUTES);
+    check_attributes(HTML_MOST_ATTRIBUTES + 1);
+    check_attributes(2 * HTML_MOST_ATTRIBUTES);
+    check_attributes(500 * HTML_MOST_ATTRIBUTES);
+}
+
 int main(void) {
     html_start();
     const struct CMUnitTest tests[] = {
@@ -240,6 +270,7 @@ int main(void) {
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_character_sets),
         cmocka_unit_test(test_where_character_sets_are_sought),
+        cmocka_unit_test(test_attributes_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void test_names_with_dots(void **state) {
     check_text("", "{\"\":\"x\"}", "x");
     check_text("a.", "{\"a\":{\"\":\"x\"}}", "x");
     check_text("a/b~0", "{\"a/b~0\":\"x\"}", "x");
-    refuse_text("a.b", "{\"a.b\":\"x\"}", BAD_FIELD, "there is no field 'a.b' in it");
+    refuse_text("a.b", "{\"a.b\":\"x\"}", BAD_FIELD, "the field 'a.b' is missing");
 }
 
 static void test_pointers(void **state) {
@@ -96,18 +96,18 @@ static void test_pointers(void **state) {
     check_text("/~01", "{\"~1\":\"x\"}", "x");
     check_text("/a~", "{\"a~\":\"x\"}", "x");
     check_text("/a~2", "{\"a~2\":\"x\"}", "x");
-    refuse_text("/a~1b", "{\"a\":{\"b\":\"x\"}}", BAD_FIELD, "there is no field '/a~1b' in it");
+    refuse_text("/a~1b", "{\"a\":{\"b\":\"x\"}}", BAD_FIELD, "the field '/a~1b' is missing");
 }
 
 static void test_fields_that_are_not_there(void **state) {
     (void)state;
-    refuse_text("text", "{}", BAD_FIELD, "there is no field 'text' in it");
-    refuse_text("text", "{\"Text\":\"x\"}", BAD_FIELD, "there is no field 'text' in it");
-    refuse_text("a.b", "{\"a\":\"b\"}", BAD_FIELD, "there is no field 'a.b' in it");
+    refuse_text("text", "{}", BAD_FIELD, "the field 'text' is missing");
+    refuse_text("text", "{\"Text\":\"x\"}", BAD_FIELD, "the field 'text' is missing");
+    refuse_text("a.b", "{\"a\":\"b\"}", BAD_FIELD, "the field 'a.b' is missing");
     static const char *const places[] = {"a.2", "a.-1", "a.+1", "a. 1", "a.1x", "a.", "a.18446744073709551616"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char sentence[100];
-        snprintf(sentence, sizeof sentence, "there is no field '%s' in it", places[i]);
+        snprintf(sentence, sizeof sentence, "the field '%s' is missing", places[i]);
         refuse_text(places[i], "{\"a\":[\"x\",\"y\"]}", BAD_FIELD, sentence);
     }
     /* The longest name that there is room for, and the next. */
@@ -118,7 +118,7 @@ static void test_fields_that_are_not_there(void **state) {
     check_text(name, line, "x");
     strcpy(name + 255, "n");
     snprintf(line, sizeof line, "{\"%s\":\"x\"}", name);
-    snprintf(sentence, sizeof sentence, "there is no field '%.100s' in it", name);
+    snprintf(sentence, sizeof sentence, "the field '%.100s' is missing", name);
     refuse_text(name, line, BAD_FIELD, sentence);
 }
 
@@ -128,7 +128,7 @@ static void test_fields_of_other_types(void **state) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char line[100];
         snprintf(line, sizeof line, "{\"text\":%s}", values[i]);
-        refuse_text("text", line, BAD_FIELD, "its field 'text' is not a string");
+        refuse_text("text", line, BAD_FIELD, "the field 'text' is not a string");
     }
 }
 
@@ -167,9 +167,9 @@ static void test_ids(void **state) {
     check_id("9223372036854775807", "9223372036854775807");
     check_id("-9223372036854775808", "-9223372036854775808");
     struct jsonl_rules rules = {.text = "text", .id = "id"};
-    refuse(&rules, "{\"text\":\"x\"}", BAD_FIELD, "there is no field 'id' in it");
-    refuse(&rules, "{\"text\":\"x\",\"id\":1.0}", BAD_FIELD, "its field 'id' is not a string");
-    refuse(&rules, "{\"text\":\"x\",\"id\":true}", BAD_FIELD, "its field 'id' is not a string");
+    refuse(&rules, "{\"text\":\"x\"}", BAD_FIELD, "the field 'id' is missing");
+    refuse(&rules, "{\"text\":\"x\",\"id\":1.0}", BAD_FIELD, "the field 'id' is not a string");
+    refuse(&rules, "{\"text\":\"x\",\"id\":true}", BAD_FIELD, "the field 'id' is not a string");
     refuse(&rules, "{\"text\":\"x\",\"id\":9223372036854775808}", BAD_JSON,
            "it is not JSON: too big integer near '9223372036854775808'");
 }
@@ -187,7 +187,7 @@ static void test_titles(void **state) {
     assert_true(parsed.good);
     assert_int_equal(parsed.fields.title_length, 0);
     release(&parsed);
-    refuse(&rules, "{\"text\":\"x\",\"t\":7}", BAD_FIELD, "its field 't' is not a string");
+    refuse(&rules, "{\"text\":\"x\",\"t\":7}", BAD_FIELD, "the field 't' is not a string");
 }
 
 int main(void) {

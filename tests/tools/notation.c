@@ -44,18 +44,19 @@ static void test_hex(void **state) {
 static void test_hex_refused(void **state) {
     (void)state;
     refuse(NOTATION_HEX, 64, "", "the fingerprint is missing");
-    refuse(NOTATION_HEX, 64, "abc", "a fingerprint of 64 bits is 16 hex digits, and this one has 3");
-    refuse(NOTATION_HEX, 64, "0x", "a fingerprint of 64 bits is 16 hex digits, and this one has 0");
-    refuse(NOTATION_HEX, 64, "00123456789abcdef", "a fingerprint of 64 bits is 16 hex digits, and this one has 17");
+    refuse(NOTATION_HEX, 64, "abc", "a fingerprint of 64 bits has 16 hex digits, but this one has 3");
+    refuse(NOTATION_HEX, 64, "0x", "a fingerprint of 64 bits has 16 hex digits, but this one has 0");
+    refuse(NOTATION_HEX, 64, "00123456789abcdef", "a fingerprint of 64 bits has 16 hex digits, but this one has 17");
     refuse(NOTATION_HEX, 64, "-5",
-           "a fingerprint of 64 bits is 16 hex digits, and this one has 2 (--fingerprints dec or signed reads decimal "
+           "a fingerprint of 64 bits has 16 hex digits, but this one has 2 (--fingerprints dec or signed reads decimal "
            "numbers)");
-    refuse(NOTATION_HEX, 64, "0123456789abcdeg", "'g' is no hex digit; a fingerprint of 64 bits is 16 of them");
-    refuse(NOTATION_HEX, 64, "0123456789abcde ", "byte 0x20 is no hex digit; a fingerprint of 64 bits is 16 of them");
+    refuse(NOTATION_HEX, 64, "0123456789abcdeg", "'g' is not a hex digit; a fingerprint of 64 bits has 16 of them");
+    refuse(NOTATION_HEX, 64, "0123456789abcde ",
+           "byte 0x20 is not a hex digit; a fingerprint of 64 bits has 16 of them");
     refuse(NOTATION_HEX, 64, "0123456789abcdef\r",
-           "the fingerprint ends in a carriage return; lines have to end in \\n alone");
-    refuse(NOTATION_HEX, 63, "8000000000000000", "the fingerprint is not below 2^63, so it has more than 63 bits");
-    refuse(NOTATION_HEX, 1, "2", "the fingerprint is not below 2^1, so it has more than 1 bits");
+           "the fingerprint ends in a carriage return; lines must end in \\n alone");
+    refuse(NOTATION_HEX, 63, "8000000000000000", "the fingerprint is not below 2^63: it has more than 63 bits");
+    refuse(NOTATION_HEX, 1, "2", "the fingerprint is not below 2^1: it has more than 1 bits");
 }
 
 static void test_decimal(void **state) {
@@ -64,8 +65,8 @@ static void test_decimal(void **state) {
     check(NOTATION_DEC, 64, "000", 0);
     check(NOTATION_DEC, 32, "851459198", 851459198);
     check(NOTATION_DEC, 32, "4294967295", 0xffffffff);
-    refuse(NOTATION_DEC, 32, "4294967296", "the fingerprint is not below 2^32, so it has more than 32 bits");
-    refuse(NOTATION_DEC, 64, "18446744073709551616", "the fingerprint is not below 2^64, so it has more than 64 bits");
+    refuse(NOTATION_DEC, 32, "4294967296", "the fingerprint is not below 2^32: it has more than 32 bits");
+    refuse(NOTATION_DEC, 64, "18446744073709551616", "the fingerprint is not below 2^64: it has more than 64 bits");
     refuse(NOTATION_DEC, 64, "-1", "the fingerprint is negative (--fingerprints signed reads such numbers)");
     refuse(NOTATION_DEC, 64, "+1", "the fingerprint is not a decimal number");
     refuse(NOTATION_DEC, 64, "1.0", "the fingerprint is not a decimal number");
@@ -83,10 +84,10 @@ static void test_signed(void **state) {
     check(NOTATION_SIGNED, 1, "-1", 1);
     check(NOTATION_SIGNED, 1, "0", 0);
     refuse(NOTATION_SIGNED, 64, "9223372036854775808",
-           "a signed fingerprint of 64 bits is from -2^63 to 2^63-1, and this one is not");
+           "a signed fingerprint of 64 bits must be from -2^63 to 2^63-1, but this one is not");
     refuse(NOTATION_SIGNED, 64, "-9223372036854775809",
-           "a signed fingerprint of 64 bits is from -2^63 to 2^63-1, and this one is not");
-    refuse(NOTATION_SIGNED, 1, "1", "a signed fingerprint of 1 bits is from -2^0 to 2^0-1, and this one is not");
+           "a signed fingerprint of 64 bits must be from -2^63 to 2^63-1, but this one is not");
+    refuse(NOTATION_SIGNED, 1, "1", "a signed fingerprint of 1 bits must be from -2^0 to 2^0-1, but this one is not");
     refuse(NOTATION_SIGNED, 64, "-", "the fingerprint is not a decimal number");
     refuse(NOTATION_SIGNED, 64, "--1", "the fingerprint is not a decimal number");
 }

@@ -42,17 +42,17 @@ static void test_headers(void **state) {
 static void test_other_arrays(void **state) {
     (void)state;
     refuse("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }",
-           "its elements are '<i8'; only uint64 ('<u8') is read (of int64, array.view('uint64'))");
+           "the elements are '<i8', but only uint64 ('<u8') is supported (for int64, use array.view('uint64'))");
     refuse("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }",
-           "its elements are '|u1'; only uint64 ('<u8') is read (of int64, array.view('uint64'))");
+           "the elements are '|u1', but only uint64 ('<u8') is supported (for int64, use array.view('uint64'))");
     refuse("{'descr': [('a', '<u8')], 'fortran_order': False, 'shape': (3,), }",
-           "its elements are records; only an array of uint64 is read");
+           "the elements are records, but only arrays of uint64 are supported");
     refuse("{'descr': '<u8', 'fortran_order': False, 'shape': (3, 4), }",
-           "its shape is not one-dimensional (array.ravel() makes it so)");
+           "the array is not one-dimensional (array.ravel() makes it so)");
     refuse("{'descr': '<u8', 'fortran_order': False, 'shape': (), }",
-           "its shape is not one-dimensional (array.ravel() makes it so)");
+           "the array is not one-dimensional (array.ravel() makes it so)");
     refuse("{'descr': '<u8', 'fortran_order': False, 'shape': (99999999999999999999,), }",
-           "its shape is not one-dimensional (array.ravel() makes it so)");
+           "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
 static void test_broken_headers(void **state) {
@@ -71,7 +71,7 @@ static void test_broken_headers(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
-        refuse(broken[i], "the header of this .npy file is not as NumPy writes it");
+        refuse(broken[i], "the header of this .npy file is not in NumPy's format");
 }
 
 static void test_prefix(void **state) {
@@ -88,12 +88,12 @@ static void test_prefix(void **state) {
     assert_int_equal(prefix.header_length, NPY_MAX_HEADER_BYTES);
 
     assert_false(npy_read_prefix("\x93NUMPY\3\0\1\0\1\0", 12, &prefix, &problem));
-    assert_string_equal(problem.sentence, "its header has 65537 bytes, and no array of numbers needs more than 65536");
+    assert_string_equal(problem.sentence, "the header has 65537 bytes, but no array of numbers needs more than 65536");
     assert_false(npy_read_prefix("\x93NUMPY\4\0\0\0\0\0", 12, &prefix, &problem));
-    assert_string_equal(problem.sentence, "this is version 4 of the .npy format, and versions 1 to 3 are read");
+    assert_string_equal(problem.sentence, "version 4 of the .npy format is not supported, only versions 1 to 3");
     assert_false(npy_read_prefix("\x93NUMPY\1\0\x76\0{", 11, &prefix, &problem));
     assert_false(npy_read_prefix("PK\3\4........", 12, &prefix, &problem));
-    assert_string_equal(problem.sentence, "this is not a .npy file: it does not begin as NumPy writes them");
+    assert_string_equal(problem.sentence, "this is not a .npy file: it does not begin with NumPy's signature");
 }
 
 int main(void) {

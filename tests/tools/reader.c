@@ -143,7 +143,7 @@ static void test_bytes(void **state) {
 }
 
 int main(void) {
-    alarm(60); /* a read that waits for ever is a failure */
+    alarm(1800); /* a read that waits for ever is a failure */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_as_they_come),
         cmocka_unit_test(test_held_lines),

@@ -91,9 +91,11 @@ static void check(const struct bytes *input, const char *expected, size_t length
     free(copy);
 }
 
-static const char cut_short[] = "its compression is broken: truncated gzip input";
-static const char wrong_sum[] = "its compression is broken: incorrect data check";
-static const char wrong_length[] = "its compression is broken: incorrect length check";
+static const char cut_short[] = "the compressed data is broken: truncated gzip input";
+static const char wrong_sum[] = "the compressed data is broken: incorrect data check";
+static const char wrong_length[] = "the compressed data is broken: incorrect length check";
+
+static const char no_member[] = "the compressed data is broken: the data after a member is not gzip";
 
 /* Neither compressible nor in a short cycle. */
 static char *make_data(size_t length) {
@@ -144,8 +146,37 @@ static void test_padding_is_ignored(void **state) {
     add_member(&input, "hello", 5);
     add(&input, padding, sizeof padding);
     check(&input, "hello", 5, NULL);
+    add_member(&input, ", world", 7);
+    check(&input, "hello, world", 12, NULL);
+    add(&input, padding, sizeof padding);
     add(&input, LITERAL("something else"));
-    check(&input, "hello", 5, NULL);
+    check(&input, "hello, world", 12, no_member);
+    /* As browsers take it. */
+    struct source source = {.passes_over_rest = true};
+    assert_true(source_open_memory(&source, input.at, input.length));
+    check_source(&source, "hello, world", 12, NULL);
+    source_free(&source);
+    free(input.at);
+}
+
+/* Each bit of the header of a member behind another: what it holds is given, or said to be lost. */
+static void test_damage_of_a_later_header(void **state) {
+    (void)state;
+    struct bytes input = {NULL, 0};
+    add_member(&input, "hello", 5);
+    size_t first = input.length;
+    add_member(&input, ", world", 7);
+    for (size_t bit = 8 * first; bit < 8 * (first + HEADER_BYTES); bit++) {
+        input.at[bit / 8] ^= (char)(1 << bit % 8);
+        struct source source = {0};
+        assert_true(source_open_memory(&source, input.at, input.length));
+        struct bytes taken = take_all(&source);
+        assert_true(source.broken || (taken.length == 12 && memcmp(taken.at, "hello, world", 12) == 0));
+        if (bit < 8 * (first + 3)) assert_true(source.broken);
+        free(taken.at);
+        source_free(&source);
+        input.at[bit / 8] ^= (char)(1 << bit % 8);
+    }
     free(input.at);
 }
 
@@ -183,7 +214,7 @@ static void test_damage_of_each_bit(void **state) {
     check(&input, "hello, world", 12, NULL);
     /* Of a block's length, and in the first member: the second one isn't given. */
     input.at[HEADER_BYTES + 1] ^= 1;
-    check(&input, "", 0, "its compression is broken: invalid stored block lengths");
+    check(&input, "", 0, "the compressed data is broken: invalid stored block lengths");
     input.at[HEADER_BYTES + 1] ^= 1;
     input.at[HEADER_BYTES + BLOCK_HEADER_BYTES] = 'H';
     check(&input, "Hello", 5, wrong_sum);
@@ -272,7 +303,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_not_compressed), cmocka_unit_test(test_members),
         cmocka_unit_test(test_padding_is_ignored),     cmocka_unit_test(test_cut_short_anywhere),
         cmocka_unit_test(test_damage_of_each_bit),     cmocka_unit_test(test_pipes),
-        cmocka_unit_test(test_opened_again),
+        cmocka_unit_test(test_opened_again),           cmocka_unit_test(test_damage_of_a_later_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,8 @@ static void test_ids_alone(void **state) {
     check_alone(TSV_ID_TEXT_ALONE, LITERAL("# a\0\xff\r"), 0);
     check_alone(TSV_ID_U64_ALONE, LITERAL("18446744073709551615"), UINT64_MAX);
     refuse(TSV_ID_TEXT_ALONE, "", "the ID is missing");
-    refuse(TSV_ID_TEXT_ALONE, "a\tb", "the line has a tab, and an ID has none");
-    refuse(TSV_ID_U64_ALONE, "#1", "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
+    refuse(TSV_ID_TEXT_ALONE, "a\tb", "the line has a tab, which an ID can't contain");
+    refuse(TSV_ID_U64_ALONE, "#1", "the ID is not a decimal number below 2^64, as --id-type u64 requires");
 }
 
 static void test_text_ids(void **state) {
@@ -78,10 +78,36 @@ static void test_text_ids(void **state) {
     check_id(TSV_ID_TEXT, LITERAL(FINGERPRINT "\t#"), LITERAL("#"));
     refuse(TSV_ID_TEXT, FINGERPRINT, "the ID is missing; a line is a fingerprint, a tab and an ID");
     refuse(TSV_ID_TEXT, FINGERPRINT "\t", "the ID after the tab is empty");
-    refuse(TSV_ID_TEXT, FINGERPRINT "\ta\tb", "the line has a second tab, and an ID has none");
+    refuse(TSV_ID_TEXT, FINGERPRINT "\ta\tb", "the line has a second tab, which an ID can't contain");
     refuse(TSV_ID_TEXT, "", "the fingerprint is missing");
     refuse(TSV_ID_TEXT, "\ta", "the fingerprint is missing");
-    refuse(TSV_ID_TEXT, "01f\ta", "a fingerprint of 64 bits is 16 hex digits, and this one has 3");
+    refuse(TSV_ID_TEXT, "01f\ta", "a fingerprint of 64 bits has 16 hex digits, but this one has 3");
+}
+
+static void check_escaped(const char *line, const char *expected, size_t length) {
+    struct parsed parsed = parse(TSV_ID_TEXT, line, strlen(line));
+    assert_int_equal(parsed.kind, TSV_RECORD);
+    assert_true(parsed.record.escaped);
+    char *id = parsed.line + (parsed.record.id - parsed.line);
+    assert_int_equal(tsv_unescape(id, parsed.record.id_length), length);
+    if (length > 0) assert_memory_equal(id, expected, length);
+    free(parsed.line);
+}
+
+static void test_escaped_ids(void **state) {
+    (void)state;
+    check_escaped(FINGERPRINT "\t\t", "", 0);
+    check_escaped(FINGERPRINT "\t\ta", "a", 1);
+    check_escaped(FINGERPRINT "\t\t\\t\\n\\\\n\\\\", LITERAL("\t\n\\n\\"));
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t\ta\tb", "the line has a third tab, which an ID can't contain");
+    static const char escape[] =
+        "after a second tab, an ID is escaped: a backslash must be followed by t, n or another backslash";
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\", escape);
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\\\\\", escape);
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\x", escape);
+    refuse(TSV_ID_U64, FINGERPRINT "\t\t1", "the line has a second tab, which an ID can't contain");
+    assert_true(tsv_needs_escape("", 0) && tsv_needs_escape("a\nb", 3) && tsv_needs_escape("\t", 1));
+    assert_false(tsv_needs_escape("a\\n\r", 4));
 }
 
 static void test_long_id(void **state) {
@@ -107,9 +133,9 @@ static void test_number_ids(void **state) {
     check_number(FINGERPRINT "\t0", 0);
     check_number(FINGERPRINT "\t18446744073709551615", UINT64_MAX);
     refuse(TSV_ID_U64, FINGERPRINT "\t18446744073709551616",
-           "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
-    refuse(TSV_ID_U64, FINGERPRINT "\t-1", "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
-    refuse(TSV_ID_U64, FINGERPRINT "\t1\r", "the ID ends in a carriage return; lines have to end in \\n alone");
+           "the ID is not a decimal number below 2^64, as --id-type u64 requires");
+    refuse(TSV_ID_U64, FINGERPRINT "\t-1", "the ID is not a decimal number below 2^64, as --id-type u64 requires");
+    refuse(TSV_ID_U64, FINGERPRINT "\t1\r", "the ID ends in a carriage return; lines must end in \\n alone");
     refuse(TSV_ID_U64, FINGERPRINT, "the ID is missing; a line is a fingerprint, a tab and an ID");
 }
 
@@ -117,7 +143,7 @@ static void test_no_ids(void **state) {
     (void)state;
     check_id(TSV_ID_NONE, LITERAL(FINGERPRINT), NULL, 0);
     refuse(TSV_ID_NONE, FINGERPRINT "\t",
-           "the line has a tab, and with --id-type none or --by-fingerprint it is the fingerprint alone");
+           "the line has a tab, but with --id-type none or --by-fingerprint it must be a fingerprint alone");
 }
 
 static void test_optional_ids(void **state) {
@@ -125,8 +151,7 @@ static void test_optional_ids(void **state) {
     check_id(TSV_ID_OPTIONAL, LITERAL(FINGERPRINT), NULL, 0);
     check_id(TSV_ID_OPTIONAL, LITERAL(FINGERPRINT "\tq 1"), LITERAL("q 1"));
     refuse(TSV_ID_OPTIONAL, FINGERPRINT "\t", "the ID after the tab is empty");
-    refuse(TSV_ID_OPTIONAL, FINGERPRINT "\r",
-           "the fingerprint ends in a carriage return; lines have to end in \\n alone");
+    refuse(TSV_ID_OPTIONAL, FINGERPRINT "\r", "the fingerprint ends in a carriage return; lines must end in \\n alone");
 }
 
 static void check_comment(const char *text, enum tsv_kind kind, const char *recipe) {
@@ -147,14 +172,14 @@ static void test_comments(void **state) {
     check_comment("#recipes\tx", TSV_COMMENT, NULL);
     check_comment("#recipe\t", TSV_RECIPE, "");
     check_comment("#recipe\twords:1;v1", TSV_RECIPE, "words:1;v1");
-    refuse(TSV_ID_TEXT, " #", "byte 0x20 is no hex digit; a fingerprint of 64 bits is 16 of them");
+    refuse(TSV_ID_TEXT, " #", "byte 0x20 is not a hex digit; a fingerprint of 64 bits has 16 of them");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ids_alone),  cmocka_unit_test(test_text_ids), cmocka_unit_test(test_long_id),
-        cmocka_unit_test(test_number_ids), cmocka_unit_test(test_no_ids),   cmocka_unit_test(test_optional_ids),
-        cmocka_unit_test(test_comments),
+        cmocka_unit_test(test_ids_alone),    cmocka_unit_test(test_text_ids),   cmocka_unit_test(test_escaped_ids),
+        cmocka_unit_test(test_long_id),      cmocka_unit_test(test_number_ids), cmocka_unit_test(test_no_ids),
+        cmocka_unit_test(test_optional_ids), cmocka_unit_test(test_comments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

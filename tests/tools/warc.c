@@ -28,7 +28,14 @@ static void assert_span(struct span span, const char *text) {
 
 static void check_end(const char *bytes, size_t length, size_t expected) {
     char *copy = copy_exactly(bytes, length);
-    assert_int_equal(warc_find_head(copy, length), expected);
+    /* At once, and as bytes come. */
+    struct warc_search search = {0}, slow = {0};
+    bool found = warc_find_head(&search, copy, length), found_slowly = false;
+    for (size_t held = 0; held <= length && !found_slowly; held++) found_slowly = warc_find_head(&slow, copy, held);
+    assert_int_equal(search.head, expected);
+    assert_int_equal(slow.head, expected);
+    assert_int_equal(found, expected > 0);
+    assert_int_equal(found_slowly, found);
     free(copy);
 }
 
@@ -47,6 +54,17 @@ static void test_end_of_a_head(void **state) {
     check_end(LITERAL("a: b\r\n \r\n"), 0);
     check_end(LITERAL("a: b\r\n\r\r\n"), 0);
     check_end(LITERAL("\0\n\0\n\n"), 5);
+}
+
+static void test_a_record_within_a_head(void **state) {
+    (void)state;
+    static const char bytes[] = "WARC/1.0\r\nWARC/1.0\r\na: b\r\n\r\n";
+    for (size_t length = 0; length < sizeof bytes - 1; length++) {
+        struct warc_search search = {0};
+        assert_int_equal(warc_find_head(&search, bytes, length), length >= 15);
+        assert_int_equal(search.head, 0);
+        if (length >= 15) assert_int_equal(search.line, 10);
+    }
 }
 
 /* ---- Heads of records ---- */
@@ -164,8 +182,8 @@ static void test_media_types(void **state) {
 
 static void test_refused_records(void **state) {
     (void)state;
-    static const char no_record[] = "a WARC record has to begin here, with WARC/1.0 or the like";
-    static const char no_length[] = "the WARC record has no Content-Length that is a number";
+    static const char no_record[] = "a WARC record must begin here, with WARC/1.0 or the like";
+    static const char no_length[] = "the Content-Length of the WARC record is missing or not a number";
     refuse_record("", no_record);
     refuse_record("WARC", no_record);
     refuse_record("WAR\n/1.0\r\nWARC-Type: resource\r\n\r\n", no_record);
@@ -262,7 +280,7 @@ static void refuse_chunks(const char *body, size_t size) {
     char *copy = copy_exactly(body, size);
     assert_false(http_join_chunks(copy, &length, &bad));
     assert_int_equal(bad.kind, BAD_HTTP);
-    assert_string_equal(bad.problem.sentence, "a chunk of the HTTP response is broken, or cut short");
+    assert_string_equal(bad.problem.sentence, "a chunk of the HTTP response is broken or incomplete");
     free(copy);
 }
 
@@ -301,6 +319,7 @@ static void test_broken_chunks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_end_of_a_head),
+        cmocka_unit_test(test_a_record_within_a_head),
         cmocka_unit_test(test_types_of_records),
         cmocka_unit_test(test_headers_in_any_form),
         cmocka_unit_test(test_ids),

@@ -9,14 +9,13 @@
 #include <idx.h>
 
 /* Lines of --help that both have in common. */
-#define NEAR_HELP_DISTANCE                                                                                             \
-    "  -k N                   largest distance, up to what the index was built for (default: that)\n"
+#define NEAR_HELP_DISTANCE "  -k N                   largest distance (default and maximum: the k of the index)\n"
 
 #define NEAR_HELP                                                                                                      \
-    "  --fingerprints HOW     written as hex (default), dec (unsigned) or signed (two's complement)\n"                 \
-    "  --memory SIZE          memory to use (default: half of what is free)\n"                                         \
-    "  --threads N            threads that compare (default: the processors, up to 16)\n"                              \
-    "  --progress             say how far it is, even where standard error is no terminal\n"
+    "  --fingerprints HOW     write hex (default), dec (unsigned) or signed (two's complement)\n"                      \
+    "  --memory SIZE          memory to use (default: half of the free memory)\n"                                      \
+    "  --threads N            threads that compare (default: the number of processors, up to 16)\n"                    \
+    "  --progress             show progress even if standard error is not a terminal\n"
 
 /* An index that is read. */
 struct near_side {

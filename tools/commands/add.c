@@ -9,36 +9,36 @@
 
 static const char help[] =
     "Usage: idx add [OPTION…] INDEX [INPUT…]\n"
-    "Add the documents of all INPUTs to INDEX. No INPUT, or -, is standard input, which is taken as it comes.\n"
+    "Add the documents of all INPUTs to INDEX. Without INPUT, or where it is -, read standard input as lines arrive.\n"
     "\n"
-    "  --if-new               add only documents that no fingerprint of INDEX is near to, and answer each line\n"
-    "  -k N                   largest distance that is near, up to what INDEX was built for (default: that)\n"
-    "  --limit N              of --if-new: only the N nearest matches of each line\n"
-    "  --max-documents N      of --if-new: only the first N documents of each match\n"
-    "  --format FORMAT        tsv (default), u64 or npy\n"
-    "  --first-id N           of u64 and npy: the ID of the first row (default 0)\n"
-    "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --skip-bad-lines       count bad TSV lines and go on\n"
-    "  --compact N            compact INDEX meanwhile when N are pending, 0: never (default: an eighth of the\n"
-    "                         documents, but 100000 to 2000000); see idx compact\n"
-    "  --threads N            look up by N threads, for --if-new, and compact by N more (default 1)\n"
+    "  --if-new               add only documents without a near fingerprint in INDEX, and answer each line\n"
+    "  -k N                   largest distance that counts as near (default and maximum: the k of INDEX)\n"
+    "  --limit N              with --if-new: print only the N nearest matches of each line\n"
+    "  --max-documents N      with --if-new: print only the first N documents of each match\n"
+    "  --format FORMAT        auto (default: by the names of the inputs, or else tsv), tsv, u64 or npy; see idx build\n"
+    "  --first-id N           ID of the first row of u64 and npy (default 0)\n"
+    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --skip-bad-lines       count bad TSV lines and continue\n"
+    "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: an\n"
+    "                         eighth of the documents, from 100000 to 2000000); see idx compact\n"
+    "  --threads N            use N threads for --if-new, and N more for compaction (default 1)\n"
     "\n"
-    "--if-new answers each line in its order by one line, as soon as nothing more is at hand to be read:\n"
+    "With --if-new, the output has one line for each input line, in input order:\n"
     "  query, tab, \"added\"\n"
     "  query, tab, \"near\", then for each match and document: tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is the line's ID, or its fingerprint where there is none. A line is answered when it is on disk:\n"
-    "what was answered stays, whatever ends the command. A bad line ends it, and names FILE:LINE; those before it are\n"
-    "added. An index has one writer at a time: a second idx add or idx remove ends at once. Any number of processes "
-    "may\n"
-    "look up meanwhile.\n"
+    "The query is the ID of the line, or its fingerprint if it has no ID. All lines that have arrived are answered\n"
+    "before more are read. A line is answered only when its document is on disk, and what was answered is kept,\n"
+    "however the command ends.\n"
+    "\n"
+    "A bad line ends the command with an error that names FILE:LINE; the lines before it are added. An index has one\n"
+    "writer at a time: a second idx add or idx remove ends at once. Any number of processes can look up\n"
+    "at the same time.\n"
     "\n"
     "Examples:\n"
     "  idx fingerprint new/ | idx add docs.idx\n"
     "  idx fingerprint new/ | idx add --if-new docs.idx | grep -P '\\tnear\\t'\n"
     "\n"
-    "Exit status: 0 all was added, or answered; 2 error.\n";
-
-static const char *const format_names[] = {"tsv", "u64", "npy", NULL}; /* enum input_format */
+    "Exit status: 0 all documents were added, or all lines answered; 2 error.\n";
 
 /* Matches of each document that there is room for in a batch: one with more is looked up again. */
 enum { MATCHES = 16 };
@@ -69,13 +69,13 @@ static bool check_options(const struct add *add) {
                        : add->max_documents != UINT64_MAX ? "--max-documents"
                                                           : NULL;
     if (!add->if_new && vain != NULL)
-        complain_of_usage("%s goes with --if-new", vain);
-    else if (add->format == INPUT_TSV && add->first_id != UINT64_MAX)
-        complain_of_usage("--first-id goes with --format u64 or npy; lines have IDs of their own");
-    else if (add->format != INPUT_TSV && add->notation >= 0 && !add->if_new)
-        complain_of_usage("--fingerprints goes with --format tsv, not with %s", format_names[add->format]);
-    else if (add->format != INPUT_TSV && add->writing.input.skip_bad_lines)
-        complain_of_usage("--skip-bad-lines goes with --format tsv, not with %s", format_names[add->format]);
+        complain_of_usage("%s needs --if-new", vain);
+    else if (add->writing.input.format == INPUT_TSV && add->first_id != UINT64_MAX)
+        complain_of_usage("--first-id needs --format u64 or npy; lines have their own IDs");
+    else if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
+        complain_of_usage("--fingerprints needs --format tsv, not %s", input_format_names[add->writing.input.format]);
+    else if (add->writing.input.format != INPUT_TSV && add->writing.input.skip_bad_lines)
+        complain_of_usage("--skip-bad-lines needs --format tsv, not %s", input_format_names[add->writing.input.format]);
     else
         return true;
     return false;
@@ -88,7 +88,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
         {.name = "k", .kind = OPTION_NUMBER, .value = &add->distance, .most = IDX_MAX_BITS},
         {.name = "limit", .kind = OPTION_COUNT, .value = &add->limit, .least = 1},
         {.name = "max-documents", .kind = OPTION_COUNT, .value = &add->max_documents, .least = 1},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &add->format, .names = format_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &add->format, .names = input_format_names},
         {.name = "first-id", .kind = OPTION_COUNT, .value = &add->first_id},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &add->notation, .names = notation_names},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &add->writing.input.skip_bad_lines},
@@ -98,10 +98,11 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
-    if (!check_options(add)) return false;
     add->writing.path = operands.values[0];
     add->writing.input.paths = (struct texts){operands.values + 1, operands.count - 1};
     add->writing.input.format = (enum input_format)add->format;
+    if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_options(add))
+        return false;
     if (add->first_id == UINT64_MAX) add->first_id = 0;
     add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
     return true;

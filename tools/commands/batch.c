@@ -1,5 +1,5 @@
 /* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
-#include "tools/answers/answer.h"
+#include "tools/answers/answerer.h"
 #include "tools/input/making.h"
 #include "tools/input/passing.h"
 #include "tools/shared/arguments.h"
@@ -16,35 +16,37 @@
 static const char help[] =
     "Usage: idx batch [OPTION…] INDEX [QUERIES…]\n"
     "   or: idx batch --stream [OPTION…] QUERIES [FINGERPRINTS…]\n"
-    "Print the matches of many queries at once, as idx lookup does, in the order of the queries; no QUERIES is "
-    "standard\n"
-    "input. Or let fingerprints, of files, an index or standard input, stream past the queries: no index is needed, "
-    "and "
-    "the\n"
-    "outputs for parts of the fingerprints, merged by LC_ALL=C sort -m -u, are the output for all of them.\n"
+    "Print the matches of many queries at once, in input order, as idx lookup does. Without QUERIES, read standard\n"
+    "input.\n"
     "\n"
-    "  -k N                   largest distance (default: the index's; with --stream: 3)\n"
-    "  --method METHOD        auto (default), probe (query by query), merge (the queries sorted along each table, "
-    "which "
-    "is\n"
-    "                         read once, in order) or stream (the index's fingerprints past the queries)\n"
-    "  --format FORMAT        of QUERIES and FINGERPRINTS: tsv (default; of FINGERPRINTS the first column counts), u64 "
-    "or npy\n"
-    "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --limit N              only the N nearest matches of each query\n"
-    "  --max-documents N      only the first N documents of each match\n"
-    "  --exists               only print the queries that have a match\n"
-    "  --threads N            work with N threads (default: as many as there are processors, up to 16)\n"
-    "  --memory N             bytes that matches and what queries need may take (default: half of what is free)\n"
-    "  --tmpdir FOLDER        for matches that do not fit there (default /tmp)\n"
-    "  --disk                 for an index larger than memory\n"
-    "  --progress             show how far it is, also where standard error is no terminal\n"
-    "  --stream               stream fingerprints past QUERIES\n"
-    "  --bits F               with --stream: bits of a fingerprint, 1 to 64 (default: the index's, or 64)\n"
-    "  --part I/N             with --stream and an index: part I, from 1, of N\n"
+    "With --stream, no index is needed: compare each of the FINGERPRINTS, which come from files, an index or standard\n"
+    "input, with all QUERIES. The FINGERPRINTS can be split into parts: the outputs for all parts, merged by\n"
+    "LC_ALL=C sort -m -u, are the output for the whole.\n"
+    "\n"
+    "  -k N                   largest distance (default: the k of INDEX; with --stream: 3)\n"
+    "  --method METHOD        auto (default) or one of these, with the same output:\n"
+    "                         probe   look up query by query\n"
+    "                         merge   sort the queries for each table, and read the table once, in file order\n"
+    "                         stream  compare each fingerprint of the index with the queries\n"
+    "  --format FORMAT        QUERIES and FINGERPRINTS are auto (default: by their names, or else tsv), tsv, u64 or "
+    "npy;\n"
+    "                         only the first column of FINGERPRINTS in tsv is read\n"
+    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --limit N              print only the N nearest matches of each query\n"
+    "  --max-documents N      print only the first N documents of each match\n"
+    "  --exists               print only the queries that have a match\n"
+    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
+    "  --memory N             bytes for matches and search structures, besides the queries (default: half of the free\n"
+    "                         memory)\n"
+    "  --tmpdir FOLDER        folder for matches that do not fit into memory (default /tmp)\n"
+    "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
+    "  --progress             show progress even if standard error is not a terminal\n"
+    "  --stream               stream FINGERPRINTS past QUERIES\n"
+    "  --bits F               with --stream: bits per fingerprint, 1 to 64 (default: the bits of the index, or 64)\n"
+    "  --part I/N             with --stream and an index: read only part I, from 1, of N\n"
     "\n"
     "Output: query, tab, fingerprint, tab, distance, tab, document ID. The query is its ID, or its fingerprint.\n"
-    "With --stream: query fingerprint, tab, fingerprint, tab, distance; sorted as LC_ALL=C sort does, each line once.\n"
+    "With --stream: query fingerprint, tab, fingerprint, tab, distance; sorted as by LC_ALL=C sort, each line once.\n"
     "\n"
     "Examples:\n"
     "  idx fingerprint new/ | idx batch docs.idx\n"
@@ -54,7 +56,6 @@ static const char help[] =
     "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
 
 static const char *const method_names[] = {"auto", "probe", "merge", "stream", NULL};
-static const char *const format_names[] = {"tsv", "u64", "npy", NULL};
 
 struct batch {
     struct idx_batch_options options;
@@ -89,18 +90,18 @@ static bool check_options(const struct batch *batch) {
     bool of_index = batch->method >= 0 || batch->disk || question->exists || question->limit != UINT64_MAX ||
                     question->max_documents != UINT64_MAX;
     if (batch->streams && of_index)
-        complain_of_usage("--method, --limit, --max-documents, --exists and --disk don't go with --stream");
+        complain_of_usage("--method, --limit, --max-documents, --exists and --disk can't be combined with --stream");
     else if (batch->streams && batch->notation > NOTATION_HEX)
-        complain_of_usage("--fingerprints %s does not go with --stream, whose output is sorted as hex",
+        complain_of_usage("--fingerprints %s can't be combined with --stream, whose output is sorted hex",
                           notation_names[batch->notation]);
     else if (!batch->streams && (batch->bits != 0 || batch->part_text != NULL))
-        complain_of_usage("--bits and --part go with --stream");
+        complain_of_usage("--bits and --part need --stream");
     else if (batch->format > INPUT_TSV && batch->notation >= 0 && batch->streams)
-        complain_of_usage("--fingerprints goes with --format tsv, not with %s", format_names[batch->format]);
+        complain_of_usage("--fingerprints needs --format tsv, not %s", input_format_names[batch->format]);
     else if (question->exists && question->limit != UINT64_MAX)
-        complain_of_usage("--limit does nothing with --exists; leave one of them out");
+        complain_of_usage("--limit has no effect with --exists; omit one of them");
     else if (question->exists && question->max_documents != UINT64_MAX)
-        complain_of_usage("--max-documents does nothing with --exists; leave one of them out");
+        complain_of_usage("--max-documents has no effect with --exists; omit one of them");
     else
         return true;
     return false;
@@ -112,7 +113,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance, .most = IDX_MAX_BITS},
         {.name = "method", .kind = OPTION_CHOICE, .value = &batch->method, .names = method_names},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &batch->format, .names = format_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &batch->format, .names = input_format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &batch->notation, .names = notation_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
         {.name = "max-documents", .kind = OPTION_COUNT, .value = &question->max_documents, .least = 1},
@@ -162,7 +163,7 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
     batch->recipe = strdup(input->recipe);
     if (of_index == NULL || *of_index == '\0' || recipes_match(of_index, input->recipe, strlen(input->recipe), &warned))
         return true;
-    complain("the recipe of the queries is not that of the index (see idx info), so distances would say nothing");
+    complain("the recipe of the queries is not that of the index (see idx info), so they can't be compared");
     return false;
 }
 
@@ -172,6 +173,7 @@ static bool read_queries(struct batch *batch, struct texts paths, unsigned bits,
     const struct tsv_record *records;
     size_t count;
     bool on = true;
+    if (!input_settle_format(&input.paths, &input.format)) return false;
     input.rules = (struct tsv_rules){bits, batch->question.notation, TSV_ID_OPTIONAL};
     enum input_status status = input_find_recipe(&input);
     if (status == INPUT_DOCUMENTS || status == INPUT_END) on = take_recipe(batch, &input, recipe);
@@ -201,7 +203,7 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     if (count > limit - batch->printed) count = (size_t)(limit - batch->printed);
     batch->printed += count;
     if (count == 0) return true;
-    if (!answer_matches(&batch->answerer, &query, matches, count, &batch->output)) {
+    if (!answerer_print(&batch->answerer, &query, matches, count, &batch->output)) {
         complain("%s", batch->answerer.error.sentence);
         batch->error.status = batch->answerer.error.status;
         return false;
@@ -222,7 +224,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     question->index = *index;
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
     if (batch->options.distance <= question->properties.k) return true;
-    complain("-k %u is more than the %u that %s was built for; build it with that -k, or look up within %u",
+    complain("-k %u is more than the %u that %s was built for; build it with that -k, or look up with -k %u or less",
              batch->options.distance, question->properties.k, path, question->properties.k);
     return false;
 }
@@ -257,7 +259,7 @@ static bool read_part(struct batch *batch, struct passing *passing) {
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &part) ||
         !number_parse_digits(slash + 1, strlen(slash + 1), &parts) || part < 1 || part > parts || parts > UINT32_MAX) {
-        complain_of_usage("--part takes I/N, a part from 1/N to N/N, and '%s' is none", text);
+        complain_of_usage("--part needs I/N, from 1/N to N/N, not '%s'", text);
         return false;
     }
     passing->part = (uint32_t)(part - 1);
@@ -326,7 +328,7 @@ static bool settle_stream(struct batch *batch, struct passing *passing, const ch
         idx_get_properties(passing->index, &properties);
         *recipe = properties.recipe;
         if (batch->bits != 0 && batch->bits != properties.bits) {
-            complain("--bits %u is not the %u of the index; leave it out", batch->bits, properties.bits);
+            complain("--bits %u differs from the %u bits of the index; omit it", batch->bits, properties.bits);
             return false;
         }
         batch->bits = properties.bits;
@@ -334,7 +336,7 @@ static bool settle_stream(struct batch *batch, struct passing *passing, const ch
     passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_NONE};
     if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
     if (batch->options.distance <= IDX_MAX_K) return true;
-    complain("-k %u is more than %d, the most that there can be", batch->options.distance, IDX_MAX_K);
+    complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
     return false;
 }
 

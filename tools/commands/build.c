@@ -16,51 +16,53 @@
 
 static const char help[] =
     "Usage: idx build [OPTION…] OUTPUT [INPUT…]\n"
-    "Build an index, the folder OUTPUT, from the documents of all INPUTs. No INPUT, or -, is standard input.\n"
+    "Build an index, the folder OUTPUT, from the documents of all INPUTs. Without INPUT, or where it is -, read\n"
+    "standard input.\n"
     "\n"
     "  -k N                   largest distance that look-ups can ask for (default 3)\n"
     "  --scheme SCHEME        auto (default), 4, 10, 16, 20, B:C, B:C:R, B:C/b:c or @MASK[:R],…; see idx plan\n"
     "  --max-bytes-per-fingerprint N\n"
-    "                         what auto's tables and their memory may take (default: F, and 1 MiB in all)\n"
-    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 64)\n"
-    "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
-    "  --format FORMAT        tsv (default), u64 or npy\n"
+    "                         limit for auto: bytes of tables, in files and memory (default: F, and 1 MiB in all)\n"
+    "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64)\n"
+    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
+    "  --format FORMAT        auto (default: by names and first bytes, see below), tsv, u64 or npy\n"
     "  --fingerprints HOW     TSV fingerprints are hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --id-type TYPE         text (default of tsv), u64 (default of u64 and npy) or none\n"
-    "  --by-id                keep a map from IDs to fingerprints too, for idx lookup --id\n"
-    "  --recipe RECIPE        how the fingerprints were made, instead of what the inputs say\n"
-    "  --skip-bad-lines       count bad TSV lines and go on\n"
-    "  --shard I/N            take only the documents of part I, from 1, of N parts of about the same size\n"
-    "  --memory SIZE          memory to use (default: half of what is free)\n"
-    "  --tmpdir FOLDER        where temporary files stand (default: beside OUTPUT)\n"
-    "  --threads N            threads that sort and write tables (default: the processors, up to 16)\n"
-    "  --force                replace the index that stands at OUTPUT, atomically\n"
-    "  --progress             say how far it is, and what it took, even where standard error is no terminal\n"
+    "  --by-id                also keep a map from IDs to fingerprints, for idx lookup --id\n"
+    "  --recipe RECIPE        how the fingerprints were made, in place of what the inputs state\n"
+    "  --skip-bad-lines       count bad TSV lines and continue\n"
+    "  --shard I/N            use only the documents of part I, from 1, of N parts of about the same size\n"
+    "  --memory SIZE          memory to use (default: half of the free memory)\n"
+    "  --tmpdir FOLDER        folder for temporary files (default: beside OUTPUT)\n"
+    "  --threads N            threads that sort and write tables (default: the number of processors, up to 16)\n"
+    "  --force                replace an existing index at OUTPUT atomically\n"
+    "  --progress             show progress and a summary even if standard error is not a terminal\n"
     "\n"
     "Formats:\n"
-    "  tsv  a document a line: fingerprint, tab, ID. With --id-type text an ID is any bytes but tab and newline (a\n"
-    "       carriage return too belongs to it), with u64 a number below 2^64, with none the line is the fingerprint\n"
-    "       alone. Lines that begin with # are comments; #recipe, tab, RECIPE says how the fingerprints were made.\n"
-    "  u64  little-endian 64-bit fingerprints and nothing else; the ID is the row's number over all INPUTs, from 0.\n"
-    "  npy  NumPy's file of a one-dimensional array of uint64; IDs as with u64.\n"
+    "  tsv  One document per line: fingerprint, tab, ID. With --id-type text, an ID is any bytes except tab and\n"
+    "       newline (a carriage return belongs to it); with u64, a number below 2^64. With none, the line is the\n"
+    "       fingerprint alone. Lines that begin with # are comments; #recipe, tab, RECIPE states the recipe. An ID\n"
+    "       behind a second tab may be empty, and \\t, \\n and \\\\ in it are a tab, a newline and a backslash.\n"
+    "  u64  Little-endian 64-bit fingerprints and nothing else. The ID is the row number over all INPUTs, from 0.\n"
+    "  npy  NumPy's file of a one-dimensional array of uint64, with the IDs of u64.\n"
+    "An INPUT whose name ends in .tsv, .u64 or .npy has that format, and so has a regular file that begins as NumPy\n"
+    "writes them. Any other INPUT is tsv.\n"
     "\n"
-    "What doesn't fit into memory goes through temporary files: up to about 20 bytes a document, or 5 and 5 a thread\n"
-    "where that is more, gone when the build ends; --by-id adds up to 20. Nothing is published unless all went well: a "
-    "bad line is an error "
-    "that names FILE:LINE.\n"
+    "What does not fit into memory goes through temporary files. They need up to about 20 bytes per document, or 5\n"
+    "bytes and 5 more per thread if that is more, and up to 20 more with --by-id. They are gone when the build ends.\n"
+    "The index is published only if the whole build succeeds. A bad line is an error that names FILE:LINE.\n"
     "\n"
     "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
-    "  idx build --shard 1/4 --format u64 shard-1.idx crawl.u64\n"
+    "  idx build --shard 1/4 shard-1.idx crawl.u64\n"
     "\n"
-    "Exit status: 0 the index stands at OUTPUT; 2 error.\n";
-
-static const char *const format_names[] = {"tsv", "u64", "npy", NULL}; /* enum input_format */
+    "Exit status: 0 the index was published at OUTPUT; 2 error.\n";
 
 struct build {
     struct idx_build_options options;
     struct input input;
-    int id_type, format, notation; /* -1: not given */
+    int id_type, notation; /* -1: not given */
+    int format;
     bool progress_forced;
     const char *output;
     const char *shard_text; /* I/N */
@@ -81,7 +83,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
          .least = 1},
         {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = format_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = input_format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &build->notation, .names = notation_names},
         {.name = "id-type", .kind = OPTION_CHOICE, .value = &build->id_type, .names = id_type_names},
         {.name = "by-id", .kind = OPTION_FLAG, .value = &options->by_id},
@@ -106,16 +108,16 @@ static bool check_format(const struct build *build) {
     const char *vain = build->notation >= 0 ? "fingerprints" : build->input.skip_bad_lines ? "skip-bad-lines" : NULL;
     if (build->input.format == INPUT_TSV) return true;
     if (vain != NULL)
-        complain_of_usage("--%s goes with --format tsv, not with %s", vain, format_names[build->format]);
+        complain_of_usage("--%s needs --format tsv, not %s", vain, input_format_names[build->input.format]);
     else if (build->id_type == IDX_ID_TEXT)
-        complain_of_usage("--id-type text goes with --format tsv; the IDs of %s rows are their numbers",
-                          format_names[build->format]);
+        complain_of_usage("--id-type text needs --format tsv; the IDs of %s rows are their numbers",
+                          input_format_names[build->input.format]);
     return vain == NULL && build->id_type != IDX_ID_TEXT;
 }
 
 static bool check_by_id(const struct build *build) {
     bool vain = build->options.by_id && build->id_type == IDX_ID_NONE;
-    if (vain) complain_of_usage("--by-id takes IDs, and --id-type none keeps none; leave one of them out");
+    if (vain) complain_of_usage("--by-id needs IDs, but --id-type none keeps none; omit one of them");
     return !vain;
 }
 
@@ -125,7 +127,7 @@ static bool read_shard(struct build *build) {
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &number) ||
         !number_parse_digits(slash + 1, strlen(slash + 1), &build->shards) || number < 1 || number > build->shards) {
-        complain_of_usage("--shard takes I/N, a part from 1/N to N/N, and '%s' is none", text);
+        complain_of_usage("--shard needs I/N, from 1/N to N/N, not '%s'", text);
         return false;
     }
     build->shard = number - 1;
@@ -135,7 +137,8 @@ static bool read_shard(struct build *build) {
 static bool settle(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
     struct input *input = &build->input;
-    input->format = build->format < 0 ? INPUT_TSV : (enum input_format)build->format;
+    input->format = (enum input_format)build->format;
+    if (!input_settle_format(&input->paths, &input->format)) return false;
     if (!check_format(build) || !check_by_id(build) || !read_shard(build)) return false;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;
@@ -166,7 +169,7 @@ static bool add_all(struct idx_builder *builder, struct build *build) {
         if (!add_batch(builder, build, records, count)) return false;
     }
     if (status == INPUT_END && build->input.skipped > 0)
-        complain("skipped %" PRIu64 " bad lines, of which the first was named above", build->input.skipped);
+        complain("skipped %" PRIu64 " bad lines; the first one is reported above", build->input.skipped);
     return status == INPUT_END;
 }
 
@@ -195,7 +198,7 @@ static bool make(struct idx_builder *builder, struct build *build) {
     progress_end(&build->progress);
     if (!published) return false;
     if (build->progress.shown && build->shards > 1)
-        complain("left %" PRIu64 " documents to the other shards", build->elsewhere);
+        complain("skipped %" PRIu64 " documents of other shards", build->elsewhere);
     making_report(build->output, &summary, &build->progress);
     return true;
 }
@@ -216,11 +219,8 @@ static bool run(struct build *build) {
 }
 
 int command_build(int argc, char **argv) {
-    struct build build = {.options = IDX_BUILD_OPTIONS_INIT,
-                          .input = {.reader = READER_INIT},
-                          .id_type = -1,
-                          .format = -1,
-                          .notation = -1};
+    struct build build = {
+        .options = IDX_BUILD_OPTIONS_INIT, .input = {.reader = READER_INIT}, .id_type = -1, .notation = -1};
     int status;
     build.options.threads = arguments_threads();
     build.options.progress = progress_visit;

@@ -13,23 +13,24 @@
 
 static const char help[] =
     "Usage: idx compact [OPTION…] INDEX\n"
-    "Make a segment of the documents that are pending, together with the newest segments, from the oldest one on that\n"
-    "is at most 24 times as large as all that is newer. Documents that were removed from these go.\n"
+    "Merge the pending documents and the newest segments of INDEX into one segment, beginning at the oldest segment\n"
+    "that is at most 24 times as large as everything newer. Removed documents are left out.\n"
     "\n"
-    "  --all                  make one segment of all, so that all that was removed goes\n"
-    "  --growth N             N in place of 24; with 0 the least is written, and what is pending is in a segment\n"
-    "  --memory SIZE          memory to use (default: half of what is free)\n"
-    "  --threads N            tables merged at a time (default: the processors, up to 16)\n"
-    "  --tmpdir FOLDER        where temporary files stand (default: INDEX)\n"
-    "  --progress             say how far it is, even where standard error is no terminal\n"
+    "  --all                  merge everything into one segment, so that nothing that was removed remains\n"
+    "  --growth N             use N in place of 24; with 0, write as little as possible\n"
+    "  --memory SIZE          memory to use (default: half of the free memory)\n"
+    "  --threads N            tables merged at a time (default: the number of processors, up to 16)\n"
+    "  --tmpdir FOLDER        folder for temporary files (default: INDEX)\n"
+    "  --progress             show progress and a summary even if standard error is not a terminal\n"
     "\n"
-    "Look-ups, and a program that adds and removes, go on meanwhile. The new segment takes its place in one step.\n"
+    "Look-ups continue during a compaction, and so does a program that adds and removes. The new segment takes effect\n"
+    "at once.\n"
     "\n"
     "Examples:\n"
     "  idx compact docs.idx\n"
     "  idx compact --all docs.idx\n"
     "\n"
-    "Exit status: 0 the index is compact; 2 error, and it is as before.\n";
+    "Exit status: 0 the index is compact; 2 error, and the index is unchanged.\n";
 
 struct compact {
     struct idx_compact_options options;
@@ -64,11 +65,11 @@ static void report(const char *path, const struct idx_compact_summary *summary, 
     say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
-        complain("%s: %" PRIu64 " pending records and %zu segments became a segment of %" PRIu64 " documents, %" PRIu64
-                 " distinct fingerprints; segments now: %zu",
+        complain("%s: merged %" PRIu64 " pending records and %zu segments into a segment of %" PRIu64
+                 " documents, %" PRIu64 " distinct fingerprints; segments now: %zu",
                  path, summary->records, summary->merged, summary->documents, summary->fingerprints, summary->segments);
     else
-        complain("%s: compact already; segments: %zu", path, summary->segments);
+        complain("%s: already compact; segments: %zu", path, summary->segments);
 }
 
 static bool run(struct compact *compact) {

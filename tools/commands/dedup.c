@@ -20,62 +20,66 @@
 
 static const char help[] =
     "Usage: idx dedup [OPTION…] [FILE|FOLDER…]\n"
-    "Print the IDs of the documents to keep, a line each: of each cluster of near-duplicates one, and all others.\n"
-    "No FILE, or -, is standard input. What is compressed with gzip, zstd, xz or bzip2 is decompressed.\n"
+    "Print the IDs of the documents to keep, one per line: one document of each cluster of near-duplicates, and all\n"
+    "documents without near-duplicates. Without FILE, or where it is -, read standard input. Inputs that are\n"
+    "compressed with gzip, zstd, xz or bzip2 are decompressed.\n"
     "\n"
-    "  --drop                 print the IDs to drop instead: the near-duplicates of those to keep\n"
-    "  --clusters             print the clusters instead, a line a document of one: ID, tab, cluster, tab, ID of its\n"
-    "                         representative, tab, their distance\n"
+    "  --drop                 print the IDs to drop instead: the near-duplicates of documents to keep\n"
+    "  --clusters             print the clusters instead, one line per document: ID, tab, cluster, tab, ID of its\n"
+    "                         representative, tab, distance of the two\n"
     "  -k N                   distance of near-duplicates in bits (default 3)\n"
-    "  --method METHOD        components (default), or star: each representative with what is within distance of it,\n"
-    "                         which doesn't chain\n"
+    "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
+    "                         it, which does not form chains\n"
     "  --representative HOW   which document of a cluster is kept: first (default), most-documents (one of the\n"
-    "                         fingerprint that has most) or smallest-id\n"
-    "  --cap N                warn of clusters of more than N documents that chain (default 1000)\n"
-    "  --format FORMAT        auto (default: by the name of the file, else by how it begins), or:\n"
-    "                         plain  text, a document a file; its ID is the path\n"
-    "                         html   the same, of the text of an HTML page\n"
-    "                         jsonl  JSON Lines, a document a line\n"
-    "                         tsv    ID, tab, text: a document a line\n"
-    "                         warc   WARC or WET: a document a record of text or HTML; its ID is the target URI\n"
-    "                         or of fingerprints that are made already, which idx build reads:\n"
-    "                         fingerprints  fingerprint, tab, ID: a document a line, as idx fingerprint prints them\n"
-    "                         u64    little-endian 64-bit numbers; the ID is the row's number, from 0\n"
-    "                         npy    NumPy's file of a one-dimensional array of uint64; IDs as with u64\n"
-    "  --text-field FIELD     of jsonl: which holds the text (default text), as a name, a.b or /a/b\n"
-    "  --id-field FIELD       of jsonl: which holds the ID (default: FILE:LINE)\n"
-    "  --title-field FIELD    of jsonl: which holds a title, for recipes that use one\n"
-    "  --main-text            of HTML: without navigation, headers, footers, asides, forms and lists of links\n"
-    "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) instead of text;\n"
-    "                         consecutive lines of an ID are a document\n"
-    "  --hashes               the same, but a feature is a hash made elsewhere, of 16 hex digits\n"
-    "  --recipe RECIPE        how fingerprints are made; see the man page of idx fingerprint\n"
-    "  --table FILE           of document frequencies, for recipes with w=tfidf or w=idf\n"
-    "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
-    "  --min-features N       keep documents that have fewer features, whatever the others are (default 1: those that\n"
-    "                         have none)\n"
+    "                         fingerprint with the most documents) or smallest-id\n"
+    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
+    "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or texts:\n"
+    "                         plain  text, one document per file; its ID is the path\n"
+    "                         html   the text of an HTML page, one document per file; its ID is the path\n"
+    "                         jsonl  JSON Lines, one document per line\n"
+    "                         tsv    ID, tab, text: one document per line\n"
+    "                         warc   WARC or WET, one document per record of text or HTML; its ID is the target URI\n"
+    "                         or existing fingerprints, as for idx build:\n"
+    "                         fingerprints  fingerprint, tab, ID: one document per line, as idx fingerprint prints it\n"
+    "                         u64    little-endian 64-bit numbers; the ID is the row number, from 0\n"
+    "                         npy    NumPy's file of a one-dimensional array of uint64, with the IDs of u64\n"
+    "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
+    "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
+    "  --title-field FIELD    jsonl field that contains a title, for recipes that use one\n"
+    "  --main-text            for HTML: drop navigation, headers, footers, asides, forms and lists of links\n"
+    "  --max-text SIZE        leave out longer documents (default 64M, or 1/64 of --memory if that is less)\n"
+    "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
+    "                         consecutive lines with the same ID are one document\n"
+    "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
+    "  --recipe RECIPE        how fingerprints are made; see idx-recipes(7)\n"
+    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf\n"
+    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
+    "  --min-features N       keep documents that have fewer features, without comparing them (default 1: documents\n"
+    "                         without features)\n"
     "  --strict               end with status 2 at the first bad record\n"
-    "  --threads N            threads (default: the processors, up to 16)\n"
-    "  --memory SIZE          memory to use (default: half of what is free)\n"
-    "  --tmpdir FOLDER        where temporary files stand: about 20 bytes a document and its ID (default: $TMPDIR, or\n"
-    "                         /tmp)\n"
-    "  --progress             say how far it is, and a summary, even where standard error is no terminal\n"
+    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
+    "  --memory SIZE          memory to use (default: half of the free memory)\n"
+    "  --tmpdir FOLDER        folder for temporary files, about 20 bytes per document and its ID (default: $TMPDIR,\n"
+    "                         or /tmp)\n"
+    "  --progress             show progress and a summary even if standard error is not a terminal\n"
     "\n"
-    "Documents with too few features come last among those to keep, and are in no cluster. Bad records are left out "
-    "and\n"
-    "counted. A file that can't be read is an error; the others are still compared.\n"
+    "Documents with too few features are in no cluster, and are printed last among those to keep. Bad records are\n"
+    "left out and counted. A file that cannot be read is an error, but the other files are still compared.\n"
     "\n"
     "Examples:\n"
     "  idx dedup docs/ >keep.txt\n"
     "  idx dedup --format jsonl --id-field url --drop posts.jsonl.gz\n"
     "  idx fingerprint docs/ | idx dedup --format fingerprints --clusters\n"
     "\n"
-    "Exit status: 0 all was printed; 2 error.\n";
+    "Exit status: 0 everything was printed; 2 error.\n";
 
-/* Those of enum document_format, up to FORMAT_HTML, and behind them those of enum input_format. */
+/* Those of enum document_format, up to FORMAT_HTML, and behind them those of enum input_format from INPUT_TSV on. */
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc",
                                            "html", "fingerprints", "u64",   "npy", NULL};
 enum { FORMAT_FINGERPRINTS = FORMAT_HTML + 1 };
+
+/* Where --memory is small, a text may have as many bytes nonetheless. */
+#define LEAST_MAX_TEXT ((uint64_t)1 << 20)
 
 struct dedup {
     struct text_options texts;
@@ -101,13 +105,15 @@ static bool check_fingerprints(const struct dedup *dedup) {
     bool fields = extract->json.id != NULL || extract->json.title != NULL || strcmp(extract->json.text, "text") != 0;
     const char *vain = fields                                     ? "--text-field, --id-field and --title-field"
                        : extract->main_text                       ? "--main-text"
+                       : extract->max_text != DOCUMENT_BYTES      ? "--max-text"
                        : dedup->texts.features || extract->hashes ? "--features and --hashes"
                        : rules->recipe != NULL                    ? "--recipe"
                        : rules->table != NULL                     ? "--table"
                        : rules->min_features != 1                 ? "--min-features"
                        : rules->strict                            ? "--strict"
                                                                   : NULL;
-    if (vain != NULL) complain_of_usage("%s: for texts, not for --format %s", vain, format_names[dedup->format]);
+    if (vain != NULL)
+        complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
     return vain == NULL;
 }
 
@@ -115,7 +121,8 @@ static bool check_fingerprints(const struct dedup *dedup) {
 static bool check_recipe(const char *recipe) {
     static const char several[] = "segments:";
     if (recipe == NULL || strncmp(recipe, several, strlen(several)) != 0) return true;
-    complain_of_usage("%s makes several fingerprints of a document: give a recipe that makes one", recipe);
+    complain_of_usage("recipe %s makes several fingerprints per document; give one that makes a single fingerprint",
+                      recipe);
     return false;
 }
 
@@ -123,12 +130,37 @@ static bool check_recipe(const char *recipe) {
  * once, and prefixes long enough to tell much apart. */
 static void choose_scheme(char scheme[16], unsigned k) { snprintf(scheme, 16, "%u:1:1", k / 2 + 1); }
 
+/* While texts are fingerprinted, one half is the builder's; and the text that takes most has as much as all others. */
+static void share_memory(struct dedup *dedup) {
+    struct pipeline_rules *rules = &dedup->texts.rules;
+    uint64_t half = dedup->building.memory_bytes / 2, fitting = half / 2 / PIPELINE_BYTES_PER_BYTE;
+    dedup->building.memory_bytes = half > IDX_MIN_MEMORY_BYTES ? half : IDX_MIN_MEMORY_BYTES;
+    rules->memory_bytes = half / 2;
+    if (rules->extract.max_text != DOCUMENT_BYTES) return;
+    if (fitting < LEAST_MAX_TEXT) fitting = LEAST_MAX_TEXT;
+    if (fitting < rules->extract.max_text) rules->extract.max_text = fitting;
+}
+
+/* Settles the format, where the names or first bytes of the inputs say that they are arrays of fingerprints. Any other
+ * input has documents, which may be of several formats. False after a complaint. */
+static bool find_fingerprints(struct dedup *dedup) {
+    enum input_format found = INPUT_AUTO;
+    for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
+        found = input_format_of(dedup->paths.values[i]);
+    if (found <= INPUT_TSV || dedup->texts.features || dedup->texts.rules.extract.hashes) return true;
+    found = INPUT_AUTO;
+    if (!input_settle_format(&dedup->paths, &found)) return false;
+    dedup->format = FORMAT_FINGERPRINTS + (int)(found - INPUT_TSV);
+    return true;
+}
+
 static bool settle(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     if (listing->drop && dedup->clusters) {
         complain_of_usage("give --drop or --clusters, not both");
         return false;
     }
+    if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
     if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
@@ -138,6 +170,7 @@ static bool settle(struct dedup *dedup) {
     dedup->building.k = listing->options.distance;
     dedup->building.threads = listing->options.threads;
     dedup->building.memory_bytes = listing->options.memory_bytes;
+    if (!is_of_fingerprints(dedup) && listing->options.memory_bytes > 0) share_memory(dedup);
     if (dedup->format > FORMAT_FINGERPRINTS) dedup->building.id_type = IDX_ID_U64;
     return is_of_fingerprints(dedup) || check_recipe(dedup->texts.rules.recipe);
 }
@@ -175,8 +208,8 @@ static bool keep_few(struct dedup *dedup, const char *id, size_t length) {
     return dedup->few.error == 0;
 }
 
-/* A line_taker. */
-static bool take_line(void *context, const char *line, size_t length) {
+/* A line_visitor. */
+static bool visit_line(void *context, const char *line, size_t length) {
     struct dedup *dedup = context;
     const struct tsv_rules rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT};
     struct tsv_record record;
@@ -191,7 +224,7 @@ static bool take_line(void *context, const char *line, size_t length) {
 
 static bool add_texts(struct dedup *dedup) {
     struct pipeline_rules *rules = &dedup->texts.rules;
-    rules->take = take_line;
+    rules->visit = visit_line;
     rules->context = dedup;
     enum pipeline_status status = pipeline_run(rules, &dedup->paths);
     dedup->partly = status == PIPELINE_PARTLY;
@@ -210,7 +243,7 @@ static bool add_documents(struct dedup *dedup, const struct tsv_record *records,
 static bool add_fingerprints(struct dedup *dedup) {
     struct input input = {.reader = READER_INIT,
                           .paths = dedup->paths,
-                          .format = (enum input_format)(dedup->format - FORMAT_FINGERPRINTS),
+                          .format = (enum input_format)(dedup->format - FORMAT_FINGERPRINTS + INPUT_TSV),
                           .rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT}};
     const struct tsv_record *records;
     enum input_status status = input_find_recipe(&input);
@@ -282,7 +315,7 @@ static bool run(struct dedup *dedup) {
     scratch_remove(&dedup->scratch);
     free(path);
     if (whole && !print_few(dedup)) {
-        complain("a temporary file in %s can't be written, or read again", folder);
+        complain("can't write a temporary file in %s, or read it back", folder);
         whole = false;
     }
     return whole && !dedup->partly;

@@ -1,4 +1,5 @@
 /* dump.c: `idx dump`: the documents of an index, in the form that `idx build` reads. */
+#include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -7,17 +8,19 @@
 
 static const char help[] =
     "Usage: idx dump [OPTION…] INDEX\n"
-    "Print every document of INDEX, in the form that idx build reads: a line #recipe, tab, RECIPE where the recipe is\n"
-    "known; then a line a document: fingerprint, tab, ID; with --id-type none the fingerprints alone.\n"
+    "Print every document of INDEX in the form that idx build reads: a line #recipe, tab, RECIPE if the recipe is\n"
+    "known, then one line per document: fingerprint, tab, ID. With --id-type none, a line is the fingerprint alone.\n"
+    "An ID that is empty, or has a tab or a newline, follows a second tab, with \\t, \\n and \\\\ in place of a tab, "
+    "a\n"
+    "newline and a backslash.\n"
     "\n"
-    "  --fingerprints HOW     written as hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --fingerprints HOW     write hex (default), dec (unsigned) or signed (two's complement)\n"
     "\n"
     "Example:\n"
     "  idx dump docs.idx | idx build -k 6 docs-6.idx\n"
-    "idx build has to be told the --bits, the --id-type and the -k of INDEX, where they aren't its defaults: see idx "
-    "info.\n"
+    "Give idx build the --bits, --id-type and -k of INDEX where they differ from the defaults; idx info prints them.\n"
     "\n"
-    "Exit status: 0 all was printed; 2 error.\n";
+    "Exit status: 0 everything was printed; 2 error.\n";
 
 struct dump {
     struct idx_properties properties;
@@ -28,11 +31,25 @@ struct dump {
     bool failed; /* in the library: `error` */
 };
 
+/* Behind a second tab it is escaped, as idx build reads it. */
+static void print_id(struct output *output, const char *id, size_t length) {
+    if (!tsv_needs_escape(id, length)) {
+        output_bytes(output, id, length);
+        return;
+    }
+    output_byte(output, '\t');
+    for (size_t i = 0; i < length; i++) {
+        bool special = id[i] == '\t' || id[i] == '\n' || id[i] == '\\';
+        if (special) output_byte(output, '\\');
+        output_byte(output, id[i] == '\t' ? 't' : id[i] == '\n' ? 'n' : id[i]);
+    }
+}
+
 static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
     output_byte(&dump->output, '\t');
     if (document->id != NULL)
-        output_bytes(&dump->output, document->id, document->id_length);
+        print_id(&dump->output, document->id, document->id_length);
     else
         output_decimal(&dump->output, document->number);
     output_byte(&dump->output, '\n');

@@ -10,51 +10,50 @@
 
 static const char help[] =
     "Usage: idx fingerprint [OPTION…] [FILE|FOLDER…]\n"
-    "Print the fingerprint of each document, in the form that idx build reads: a line #recipe, tab, RECIPE; then a "
-    "line\n"
-    "a document: fingerprint, tab, ID. No FILE, or -, is standard input. What is compressed with gzip, zstd, xz or "
-    "bzip2\n"
-    "is decompressed.\n"
+    "Print the fingerprint of each document in the form that idx build reads: a line #recipe, tab, RECIPE, then one\n"
+    "line per document: fingerprint, tab, ID. Without FILE, or where it is -, read standard input. Inputs that are\n"
+    "compressed with gzip, zstd, xz or bzip2 are decompressed.\n"
     "\n"
-    "  --format FORMAT        auto (default: by the name of the file, else by how it begins), or:\n"
-    "                         plain  text, a document a file; its ID is the path\n"
-    "                         html   the same, of the text of an HTML page\n"
-    "                         jsonl  JSON Lines, a document a line\n"
-    "                         tsv    ID, tab, text: a document a line\n"
-    "                         warc   WARC or WET: a document a record of text or HTML; its ID is the target URI\n"
-    "  --text-field FIELD     of jsonl: which holds the text (default text), as a name, a.b or /a/b\n"
-    "  --id-field FIELD       of jsonl: which holds the ID (default: FILE:LINE)\n"
-    "  --title-field FIELD    of jsonl: which holds a title, for recipes that use one\n"
-    "  --main-text            of HTML: without navigation, headers, footers, asides, forms and lists of links\n"
-    "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) instead of text;\n"
-    "                         consecutive lines of an ID are a document\n"
-    "  --hashes               the same, but a feature is a hash made elsewhere, of 16 hex digits\n"
-    "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1); see the man page\n"
-    "  --table FILE           of document frequencies, for recipes with w=tfidf or w=idf\n"
-    "  --train FILE           make such a table of the features of --recipe, in place of fingerprints, by one thread\n"
-    "  --compare              print how the texts in two FILEs compare, in place of fingerprints: same or different, "
-    "the\n"
-    "                         distance, the weight of each, and how far apart these are from 0 to 1; by tabs\n"
-    "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
-    "  --min-features N       leave documents out that have fewer features (default 0: none)\n"
+    "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or:\n"
+    "                         plain  text, one document per file; its ID is the path\n"
+    "                         html   the text of an HTML page, one document per file; its ID is the path\n"
+    "                         jsonl  JSON Lines, one document per line\n"
+    "                         tsv    ID, tab, text: one document per line\n"
+    "                         warc   WARC or WET, one document per record of text or HTML; its ID is the target URI\n"
+    "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
+    "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
+    "  --title-field FIELD    jsonl field that contains a title, for recipes that use one\n"
+    "  --main-text            for HTML: drop navigation, headers, footers, asides, forms and lists of links\n"
+    "  --max-text SIZE        leave out documents that have more bytes in any form that they take (default 64M)\n"
+    "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
+    "                         consecutive lines with the same ID are one document\n"
+    "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
+    "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1); see idx-recipes(7)\n"
+    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf\n"
+    "  --train FILE           make such a table for the features of --recipe in place of fingerprints, in one thread\n"
+    "  --compare              compare the texts in two FILEs in place of fingerprints, and print: same or different,\n"
+    "                         their distance, the weight of each, and the difference of the weights from 0 to 1,\n"
+    "                         separated by tabs\n"
+    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
+    "  --min-features N       leave out documents that have fewer features (default 0: none)\n"
     "  --strict               end with status 2 at the first bad record\n"
-    "  --threads N            fingerprint by N threads (default: as many as processors, up to 16)\n"
-    "  --progress             say how far it is, also where standard error is no terminal\n"
+    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
+    "  --progress             show progress even if standard error is not a terminal\n"
     "\n"
-    "A FOLDER stands for the regular files in it and in the folders below, in the order of their names. Symbolic "
-    "links\n"
-    "in it aren't followed, and files that hold a NUL byte in their first 8 KiB are left out; a FILE that is named is\n"
-    "always taken. Text is UTF-8 where nothing says otherwise. A text without words has fingerprint 0.\n"
-    "Bad records are left out and counted, and the first of each kind is told. A file that can't be read is an "
-    "error;\n"
-    "the others are still printed.\n"
+    "A FOLDER means the regular files in it and in the folders below it, in the order of their names. Symbolic links\n"
+    "in it are not followed. Plain text and HTML files in it with a NUL byte in their first 8 KiB are left out, but a\n"
+    "FILE that is named on the command line is always read. Text is UTF-8 unless it says otherwise. A text without\n"
+    "words has fingerprint 0.\n"
+    "\n"
+    "Bad records are left out and counted, and the first of each kind is reported. A file that cannot be read, or\n"
+    "whose compression is broken, is an error, but the other files are still processed.\n"
     "\n"
     "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
     "  idx fingerprint crawl.warc.gz | idx lookup docs.idx\n"
     "  zcat posts.gz | idx fingerprint --format jsonl --text-field body --id-field /meta/url\n"
     "\n"
-    "Exit status: 0 all files were read; 2 error, and with --strict a bad record; 1 with --compare, different.\n";
+    "Exit status: 0 all files were read; 2 error, or with --strict a bad record; 1 with --compare: different.\n";
 
 /* FORMAT_AUTO to FORMAT_HTML. */
 static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
@@ -65,10 +64,10 @@ static bool check_train(const struct text_options *texts) {
     struct stat there;
     if (rules->train == NULL) return true;
     if (texts->features || rules->table != NULL || rules->min_features > 0)
-        complain_of_usage("--train counts the features of texts: leave --features, --hashes, --table and "
-                          "--min-features out");
+        complain_of_usage(
+            "--train counts the features of texts; omit --features, --hashes, --table and --min-features");
     else if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
-        complain_of_usage("--train %s: this is no regular file, and the table would replace it", rules->train);
+        complain_of_usage("--train %s: this is not a regular file, and the table would replace it", rules->train);
     else
         return true;
     return false;
@@ -77,8 +76,8 @@ static bool check_train(const struct text_options *texts) {
 static bool check_compare(const struct pipeline_rules *rules, size_t paths) {
     bool others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
     if (paths == 2 && !others) return true;
-    complain_of_usage("--compare takes two files of text or HTML: leave --format, --features, --hashes, --train and "
-                      "--min-features out");
+    complain_of_usage(
+        "--compare needs two files of text or HTML; omit --format, --features, --hashes, --train and --min-features");
     return false;
 }
 

@@ -9,34 +9,34 @@
 #include <idx.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char help[] =
     "Usage: idx info [OPTION…] INDEX\n"
-    "Print what INDEX is, its size in bits a fingerprint beside the least that as many uniform fingerprints need, and "
-    "how\n"
-    "skewed its fingerprints are.\n"
+    "Print the properties of INDEX, its size in bits per fingerprint compared with the least that the same number of\n"
+    "uniform fingerprints needs, and how skewed its fingerprints are.\n"
     "\n"
     "  --format FORMAT        text (default) or json\n"
     "\n"
-    "Dead bits are the same in all fingerprints of a segment, whichever it is: they tell nothing apart. The heaviest\n"
-    "fingerprint is the one with the most documents, in one segment. Live is what INDEX answers for, documents, or "
-    "with\n"
-    "--id-type none fingerprints: at most so many, where something was removed, or may be there twice, since the last\n"
-    "idx compact --all. Documents are those of all segments, removed ones among them until they are compacted; "
-    "removals\n"
-    "are of documents, or of fingerprints with all of theirs, from older segments; pending is what came since the "
-    "newest\n"
-    "one.\n"
+    "The first lines describe the whole index:\n"
+    "  live                   documents that INDEX answers for, or fingerprints with --id-type none; \"at most\" if\n"
+    "                         some were removed, or may occur twice, since the last idx compact --all\n"
+    "  fingerprints           distinct fingerprints, summed over the segments\n"
+    "  documents              documents of all segments, including removed ones until they are compacted\n"
+    "  removals               of documents, or of fingerprints with all their documents, from older segments\n"
+    "  pending                additions and removals since the newest segment\n"
+    "  dead bits              bits that are the same in all fingerprints of a segment, in every segment\n"
+    "  heaviest               the fingerprint with the most documents in one segment\n"
     "\n"
-    "The last lines stand for a table each:\n"
-    "  mask                   the bits that stand in front, in hex; prefix: how many; radius: how many may differ\n"
-    "  directory, bytes       of the directory, and of the whole table file\n"
-    "  bits/fp, limit, ratio  the whole table file in bits a fingerprint; bits - log2(fingerprints) + 1.4427; the\n"
-    "                         former divided by the latter\n"
-    "  group, largest         fingerprints with the prefix of one of them, itself among them: on average, at most\n"
-    "  blocks                 that one probe for the prefix of one of them searches, as expected\n"
+    "Then follows one line per table:\n"
+    "  mask, prefix, radius   the bits in front, in hex; their number; how many of them may differ\n"
+    "  directory, bytes       bytes of the directory, and of the whole table file\n"
+    "  key bits               directory bits per block\n"
+    "  bits/fp, limit, ratio  bits of the table file per fingerprint; bits - log2(fingerprints) + 1.4427; their ratio\n"
+    "  group, largest         number of fingerprints with the same prefix as one of them: mean and maximum\n"
+    "  blocks                 blocks that one probe for the prefix of one of them is expected to search\n"
     "\n"
-    "Exit status: 0 it is an index, and was printed; 2 error.\n";
+    "Exit status: 0 the properties were printed; 2 error.\n";
 
 static const char *const format_names[] = {"text", "json", NULL};
 
@@ -128,7 +128,7 @@ static void put_by_id(const struct idx_properties *properties, struct output *ou
     if (!properties->by_id)
         output_format(output, "map from IDs    no\n");
     else
-        output_format(output, "map from IDs    bytes: %" PRIu64 ", %.2f a document\n", properties->by_id_bytes,
+        output_format(output, "map from IDs    bytes: %" PRIu64 ", %.2f per document\n", properties->by_id_bytes,
                       quotient((double)properties->by_id_bytes, (double)properties->documents));
 }
 
@@ -140,7 +140,9 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "k               %u\n", properties->k);
     output_format(output, "scheme          %s, %zu tables\n", properties->scheme->name,
                   properties->scheme->table_count);
-    output_format(output, "recipe          %s\n", *properties->recipe != '\0' ? properties->recipe : "not known");
+    output_text(output, "recipe          ");
+    output_printable(output, *properties->recipe != '\0' ? properties->recipe : "not known");
+    output_byte(output, '\n');
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
     output_format(output, "live            %s%" PRIu64 " %s\n", live_is_exact(properties) ? "" : "at most ",
                   count_live(properties), properties->id_type == IDX_ID_NONE ? "fingerprints" : "documents");
@@ -152,12 +154,12 @@ static void put_properties(const struct idx_properties *properties, const struct
                   properties->pending_documents, properties->pending_removals);
     put_dead_bits(whole->dead, properties->bits, output);
     put_heaviest(whole, properties->bits, output);
-    output_format(output, "table bytes     %" PRIu64 ", %.2f a fingerprint\n", properties->table_bytes,
+    output_format(output, "table bytes     %" PRIu64 ", %.2f per fingerprint\n", properties->table_bytes,
                   quotient((double)properties->table_bytes, fingerprints));
-    output_format(output, "document bytes  %" PRIu64 ", %.2f a fingerprint\n", properties->documents_bytes,
+    output_format(output, "document bytes  %" PRIu64 ", %.2f per fingerprint\n", properties->documents_bytes,
                   quotient((double)properties->documents_bytes, fingerprints));
     put_by_id(properties, output);
-    output_format(output, "resident bytes  %" PRIu64 ", %.2f a fingerprint\n\n", properties->resident_bytes,
+    output_format(output, "resident bytes  %" PRIu64 ", %.2f per fingerprint\n\n", properties->resident_bytes,
                   quotient((double)properties->resident_bytes, fingerprints));
 }
 
@@ -202,7 +204,7 @@ static bool print_text(const struct idx_index *index, const struct idx_propertie
             blocks += (double)measured.table.blocks;
         }
     }
-    output_format(output, "\neach block's last fingerprint is in memory, in %.2f bits on average\n",
+    output_format(output, "\non average, %.2f bits of each block's last fingerprint are in memory\n",
                   quotient(key_bytes * 8, blocks));
     output_format(output, DENSITY_MEAN_FORMAT "\n", quotient(sum.bits, (double)sum.tables),
                   quotient(sum.ratio, (double)sum.tables));
@@ -235,15 +237,16 @@ static json_t *index_object(const struct idx_properties *properties, const struc
         "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
         "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
         integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
-        *properties->recipe != '\0' ? json_string(properties->recipe) : json_null(), "id_type",
-        id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live", integer(count_live(properties)),
-        "live_exact", (int)live_is_exact(properties), "segments", integer(properties->segments), "fingerprints",
-        integer(properties->fingerprints), "documents", integer(properties->documents), "removals",
-        integer(properties->removals), "pending_documents", integer(properties->pending_documents), "pending_removals",
-        integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
-        heaviest_length, "heaviest_documents", integer(whole->documents), "table_bytes",
-        integer(properties->table_bytes), "document_bytes", integer(properties->documents_bytes), "by_id_bytes",
-        integer(properties->by_id_bytes), "resident_bytes", integer(properties->resident_bytes), "tables", tables);
+        *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
+        "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
+        integer(count_live(properties)), "live_exact", (int)live_is_exact(properties), "segments",
+        integer(properties->segments), "fingerprints", integer(properties->fingerprints), "documents",
+        integer(properties->documents), "removals", integer(properties->removals), "pending_documents",
+        integer(properties->pending_documents), "pending_removals", integer(properties->pending_removals), "dead_bits",
+        dead_bits, length, "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
+        integer(whole->documents), "table_bytes", integer(properties->table_bytes), "document_bytes",
+        integer(properties->documents_bytes), "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
+        integer(properties->resident_bytes), "tables", tables);
 }
 
 static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
@@ -257,7 +260,7 @@ static bool print_json(const struct idx_index *index, const struct idx_propertie
                 json_decref(tables);
                 return false;
             }
-            json_array_append_new(tables, table_object(segment, table, properties->bits, &measured));
+            tables = json_appended(tables, table_object(segment, table, properties->bits, &measured));
         }
     }
     json_put(output, index_object(properties, &whole, tables));

@@ -5,16 +5,15 @@
 
 static const char help[] =
     "Usage: idx join [OPTION…] INDEX OTHER\n"
-    "Print every pair of a fingerprint of INDEX and one of OTHER that are near to each other, equal ones too, each "
-    "once.\n"
-    "Both must have the same bits, k, recipe and tables.\n"
+    "Print every pair of a fingerprint of INDEX and one of OTHER that are equal or near to each other, each once.\n"
+    "Both indexes must have the same bits, k, recipe and tables.\n"
     "\n" NEAR_HELP_DISTANCE "  --documents            also print the first document of each fingerprint\n" NEAR_HELP
     "\n"
-    "Output, a line a pair, in no particular order (sort it where that matters):\n"
+    "Output, one line per pair, in no particular order:\n"
     "  fingerprint of INDEX, tab, fingerprint of OTHER, tab, distance\n"
-    "With --documents two more columns, a document of each.\n"
+    "With --documents there are two more columns, a document of each fingerprint.\n"
     "\n"
-    "Example: the documents of a new crawl that the old one has, one of each fingerprint\n"
+    "Example: list the documents of a new crawl, one per fingerprint, that are near to documents of an old one\n"
     "  idx join --documents new.idx old.idx | cut -f 4 | sort -u\n"
     "\n"
     "Exit status: 0 there were pairs; 1 there were none; 2 error.\n";

@@ -1,6 +1,6 @@
 /* lookup.c: `idx lookup`: which fingerprints of an index are near to these, and which documents they belong to. */
 #include "tools/answers/agree.h"
-#include "tools/answers/answers.h"
+#include "tools/answers/query_batch.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 
@@ -9,45 +9,41 @@
 
 static const char help[] =
     "Usage: idx lookup [OPTION…] INDEX [FINGERPRINT…]\n"
-    "Print every fingerprint of INDEX near to those given, and its documents. No FINGERPRINT is lines on standard "
-    "input:\n"
-    "a fingerprint, or fingerprint, tab, query ID. They are answered as they come; lines that begin with # are "
-    "comments.\n"
+    "Print every fingerprint of INDEX that is near to a given one, and its documents. Without FINGERPRINT, read\n"
+    "lines from standard input and answer them as they arrive. A line is a fingerprint, or fingerprint, tab, query\n"
+    "ID. Lines that begin with # are comments.\n"
     "\n"
-    "  -k N                   largest distance, up to what the index was built for (default: that)\n"
-    "  --text FILE            look up the text in FILE (- is standard input), by the recipe of the index; may be "
-    "repeated\n"
-    "  --id ID                look up the fingerprints of the document ID of INDEX, which was built with --by-id; may "
-    "be\n"
-    "                         repeated\n"
-    "  --table FILE           of document frequencies, where the recipe of the index names one, for --text\n"
-    "  --main-text            of HTML in --text: leave out what idx fingerprint --main-text does\n"
-    "  --fingerprints HOW     read and written as hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --format FORMAT        tsv (default) or json, an object a match\n"
-    "  --limit N              only the N nearest matches of each query\n"
-    "  --max-documents N      only the first N documents of each match\n"
-    "  --exists               only print the queries that have a match, each once\n"
-    "  --agree M              of fingerprints of one query ID, as segments:N has: only print the documents that at "
-    "least "
-    "M\n"
-    "                         of them are near to\n"
-    "  --threads N            look up by N threads (default 1)\n"
-    "  --disk                 for an index larger than memory: ask the disk for all that the queries at hand need\n"
-    "  --refresh              answer each line from what INDEX has when it comes, not from what it had at first\n"
+    "  -k N                   largest distance (default and maximum: the k of INDEX)\n"
+    "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; may be repeated\n"
+    "  --id ID                look up the fingerprints of the document ID of INDEX, which was built with --by-id; may\n"
+    "                         be repeated\n"
+    "  --table FILE           for --text: table of document frequencies, if the recipe of INDEX needs one\n"
+    "  --main-text            for HTML in --text: drop what idx fingerprint --main-text drops\n"
+    "  --max-text SIZE        for --text: bytes that a text may have in any form that it takes (default 64M)\n"
+    "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --format FORMAT        tsv (default) or json, one object per match\n"
+    "  --limit N              print only the N nearest matches of each query\n"
+    "  --max-documents N      print only the first N documents of each match\n"
+    "  --exists               print only the queries that have a match, each once\n"
+    "  --agree M              for several fingerprints with one query ID, as segments:N makes: print only the\n"
+    "                         documents that are near to at least M of them\n"
+    "  --threads N            number of threads (default 1)\n"
+    "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
+    "  --refresh              answer each line from the contents of INDEX when the line arrives, not at the start\n"
     "\n"
-    "Output, a line a match and document, by distance, then fingerprint, then document:\n"
+    "Output, one line per match and document, sorted by distance, fingerprint and document:\n"
     "  query, tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is its ID, its file, or its fingerprint; of --id it is among its own matches. In an index with "
-    "--id-type none the document ID is empty.\n"
+    "The query is its ID, its file, or its fingerprint. With --id, the document itself is among the matches. In an\n"
+    "index with --id-type none, the document ID is empty.\n"
     "JSON: {\"query\":…,\"fingerprint\":…,\"distance\":…,\"documents\":[…]}; see the man page.\n"
-    "With --agree, a line a document, the greatest number first: query, tab, number, tab, document ID\n"
+    "With --agree, one line per document, the largest number first: query, tab, number, tab, document ID\n"
     "JSON: {\"query\":…,\"agree\":…,\"document\":…}.\n"
     "\n"
     "Examples:\n"
     "  idx lookup docs.idx 9f86d081884c7d65\n"
     "  idx lookup docs.idx --text README -k 2 --limit 10\n"
     "  idx fingerprint new/ | idx lookup docs.idx\n"
-    "A signed fingerprint that begins with - goes after --.\n"
+    "A signed fingerprint that begins with - must come after --.\n"
     "\n"
     "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
 
@@ -72,21 +68,23 @@ static bool check_options(const struct lookup *lookup) {
         complain_of_usage("give --id, or fingerprints, or --text, not both");
     else if (lookup->refresh &&
              lookup->queries.texts.count + lookup->queries.fingerprints.count + lookup->queries.ids.count > 0)
-        complain_of_usage("--refresh is for lines on standard input; leave it out");
+        complain_of_usage("--refresh is for lines on standard input; omit it");
     else if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
-        complain_of_usage("--table does nothing without --text; leave it out");
+        complain_of_usage("--table has no effect without --text; omit it");
     else if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
-        complain_of_usage("--main-text does nothing without --text; leave it out");
+        complain_of_usage("--main-text has no effect without --text; omit it");
+    else if (lookup->queries.extract.max_text != DOCUMENT_BYTES && lookup->queries.texts.count == 0)
+        complain_of_usage("--max-text has no effect without --text; omit it");
     else if (question->exists && question->limit != UINT64_MAX)
-        complain_of_usage("--limit does nothing with --exists; leave one of them out");
+        complain_of_usage("--limit has no effect with --exists; omit one of them");
     else if (question->exists && question->max_documents != UINT64_MAX)
-        complain_of_usage("--max-documents does nothing with --exists; leave one of them out");
+        complain_of_usage("--max-documents has no effect with --exists; omit one of them");
     else if (question->agree > 0 && question->exists)
-        complain_of_usage("--exists does nothing with --agree; leave one of them out");
+        complain_of_usage("--exists has no effect with --agree; omit one of them");
     else if (question->agree > 0 && (question->limit != UINT64_MAX || question->max_documents != UINT64_MAX))
-        complain_of_usage("--agree counts all matches; leave --limit and --max-documents out");
+        complain_of_usage("--agree counts all matches; omit --limit and --max-documents");
     else if (question->agree > 0 && lookup->queries.fingerprints.count > 0)
-        complain_of_usage("--agree goes by query IDs, which arguments don't have; give --text, or lines with an ID on "
+        complain_of_usage("--agree groups by query ID, which arguments don't have; give --text, or lines with an ID on "
                           "standard input");
     else
         return true;
@@ -102,6 +100,11 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids},
         {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
+        {.name = "max-text",
+         .kind = OPTION_COUNT,
+         .value = &lookup->queries.extract.max_text,
+         .least = 1,
+         .most = MOST_DOCUMENT_BYTES},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &lookup->notation, .names = notation_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &lookup->format, .names = format_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
@@ -151,8 +154,9 @@ static bool open_index(struct lookup *lookup) {
     take_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
     if (question->distance > question->properties.k) {
-        complain("-k %u is more than the %u that %s was built for; build it with that -k, or look up within %u",
-                 question->distance, question->properties.k, lookup->path, question->properties.k);
+        complain(
+            "-k %u is more than the %u that %s was built for; build it with that -k, or look up with -k %u or less",
+            question->distance, question->properties.k, lookup->path, question->properties.k);
         return false;
     }
     if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE) {
@@ -171,7 +175,7 @@ static bool is_alike(const struct idx_properties *one, const struct idx_properti
 }
 
 /* Goes on with what the index has now. */
-static bool refresh(struct lookup *lookup, struct answers *answers) {
+static bool refresh(struct lookup *lookup, struct query_batch *batch) {
     struct question *question = &lookup->question;
     struct idx_properties properties;
     struct idx_index *newer;
@@ -184,64 +188,65 @@ static bool refresh(struct lookup *lookup, struct answers *answers) {
     idx_get_properties(newer, &properties);
     bool alike = is_alike(&question->properties, &properties, question->distance);
     if (alike) {
-        answers_forget(answers);
+        query_batch_forget(batch);
         take_index(lookup, newer);
     } else {
         idx_close(newer);
-        complain("%s was replaced by an index of other bits, ID type, recipe, or a smaller -k; look up in it anew",
-                 lookup->path);
+        complain(
+            "%s was replaced by an index with different bits, ID type or recipe, or a smaller k; run the look-up again",
+            lookup->path);
     }
     return alike;
 }
 
 /* Fills the batch with what is at hand, at least one query. */
-static enum queries_status fill(struct queries *queries, struct answers *answers) {
+static enum queries_status fill(struct queries *queries, struct query_batch *batch) {
     struct query query;
     enum queries_status status = queries_next(queries, true, &query);
     while (status == QUERIES_ONE) {
-        if (!answers_add(answers, &query)) {
+        if (!query_batch_add(batch, &query)) {
             complain("out of memory for the queries");
             return QUERIES_FAILED;
         }
-        if (answers_is_full(answers)) break;
+        if (query_batch_is_full(batch)) break;
         status = queries_next(queries, false, &query);
     }
     return status;
 }
 
-static bool answer_at_hand(struct answers *answers, struct agree *agree, struct output *output,
+static bool answer_at_hand(struct query_batch *batch, struct agree *agree, struct output *output,
                            struct idx_error *error) {
-    if (agree->question->agree == 0) return answers_answer(answers, output, error);
-    bool whole = answers_answer(answers, &agree->records, error);
+    if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
+    bool whole = query_batch_answer(batch, &agree->records, error);
     agree_take(agree, output);
     return whole;
 }
 
 /* Ends with the status of the queries, QUERIES_FAILED after an error of the library. */
 static enum queries_status answer_together(struct lookup *lookup, struct output *output, bool *found) {
-    struct answers *answers = answers_new(&lookup->question, lookup->threads);
+    struct query_batch *batch = query_batch_new(&lookup->question, lookup->threads);
     struct agree agree = AGREE_INIT(&lookup->question);
     enum queries_status status = QUERIES_FAILED;
     struct idx_error error;
-    if (answers == NULL) {
+    if (batch == NULL) {
         complain("out of memory for %u threads", lookup->threads);
         return QUERIES_FAILED;
     }
     do {
-        status = fill(&lookup->queries, answers);
-        if (lookup->refresh && !refresh(lookup, answers)) {
+        status = fill(&lookup->queries, batch);
+        if (lookup->refresh && !refresh(lookup, batch)) {
             status = QUERIES_FAILED;
             break;
         }
-        bool whole = answer_at_hand(answers, &agree, output, &error);
+        bool whole = answer_at_hand(batch, &agree, output, &error);
         output_flush(output);
         if (!whole) complain("%s", error.sentence);
         if (!whole) status = QUERIES_FAILED;
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
     if (status == QUERIES_END || status == QUERIES_BAD) agree_end(&agree, output);
-    *found = lookup->question.agree > 0 ? agree.found : answers_found(answers);
+    *found = lookup->question.agree > 0 ? agree.found : query_batch_found(batch);
     agree_free(&agree);
-    answers_free(answers);
+    query_batch_free(batch);
     return status;
 }
 
@@ -267,6 +272,7 @@ static int run(struct lookup *lookup) {
 
 int command_lookup(int argc, char **argv) {
     struct lookup lookup = {.question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},
+                            .queries.extract.max_text = DOCUMENT_BYTES,
                             .distance = UINT_MAX,
                             .notation = NOTATION_HEX,
                             .threads = 1};

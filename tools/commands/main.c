@@ -15,48 +15,46 @@ static const struct subcommand {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"add", command_add},         {"batch", command_batch},
-    {"build", command_build},     {"clusters", command_clusters},
-    {"compact", command_compact}, {"dedup", command_dedup},
-    {"dump", command_dump},       {"fingerprint", command_fingerprint},
-    {"info", command_info},       {"join", command_join},
-    {"lookup", command_lookup},   {"merge", command_merge},
-    {"pairs", command_pairs},     {"plan", command_plan},
-    {"remove", command_remove},   {"verify", command_verify},
+    {"add", command_add},           {"batch", command_batch},     {"build", command_build},
+    {"clusters", command_clusters}, {"compact", command_compact}, {"dedup", command_dedup},
+    {"distance", command_distance}, {"dump", command_dump},       {"fingerprint", command_fingerprint},
+    {"info", command_info},         {"join", command_join},       {"lookup", command_lookup},
+    {"merge", command_merge},       {"pairs", command_pairs},     {"plan", command_plan},
+    {"remove", command_remove},     {"verify", command_verify},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
 static const char help[] =
     "Usage: idx COMMAND [OPTION…] [ARGUMENT…]\n"
-    "An exact index of document fingerprints: which documents are near-duplicates of this one?\n"
+    "Find near-duplicate documents by their fingerprints, in an exact index.\n"
     "\n"
-    "  idx fingerprint [FILE|FOLDER…]     fingerprint text files\n"
+    "  idx fingerprint [FILE|FOLDER…]     compute the fingerprints of text files\n"
     "  idx build OUTPUT [INPUT…]          build an index of fingerprints and their documents\n"
-    "  idx lookup INDEX [FINGERPRINT…]    find the fingerprints near to these, and their documents\n"
-    "  idx batch INDEX [QUERIES…]         the same for many at once; or a stream of fingerprints past them\n"
-    "  idx pairs INDEX                    find all pairs of near fingerprints\n"
-    "  idx join INDEX OTHER               find all pairs of a fingerprint of one index and one of another\n"
-    "  idx clusters INDEX                 group its documents into clusters of near-duplicates\n"
-    "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop: all of the above in one step\n"
-    "  idx info INDEX                     what an index is, and how large\n"
-    "  idx verify INDEX…                  check that an index is whole\n"
-    "  idx add INDEX [INPUT…]             add documents to an index; or only those that nothing there is near to\n"
+    "  idx lookup INDEX [FINGERPRINT…]    find the fingerprints near to given ones, and their documents\n"
+    "  idx batch INDEX [QUERIES…]         do the same for many at once, or for a stream of fingerprints\n"
+    "  idx pairs INDEX                    find all pairs of near fingerprints in an index\n"
+    "  idx join INDEX OTHER               find all pairs of near fingerprints between two indexes\n"
+    "  idx clusters INDEX                 group documents into clusters of near-duplicates\n"
+    "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop, in one step\n"
+    "  idx info INDEX                     print the properties and the size of an index\n"
+    "  idx verify INDEX…                  check indexes for damage\n"
+    "  idx add INDEX [INPUT…]             add documents to an index, or only the new ones\n"
     "  idx remove INDEX [INPUT…]          remove documents from an index\n"
-    "  idx merge OUTPUT INDEX…            make one index of several\n"
-    "  idx compact INDEX                  make a segment of what was added to an index, and removed from it\n"
-    "  idx dump INDEX                     print its documents, to build from\n"
-    "  idx plan --count N                 the schemes that fit, and what they cost\n"
-    "  idx help COMMAND, idx COMMAND --help\n"
-    "  idx --version                      the version, and which instructions look-ups use on this processor\n"
+    "  idx merge OUTPUT INDEX…            merge several indexes into one\n"
+    "  idx compact INDEX                  move pending additions and removals into a segment\n"
+    "  idx dump INDEX                     print documents in the form that idx build reads\n"
+    "  idx distance A B                   print in how many bits two fingerprints differ\n"
+    "  idx plan --count N                 compare schemes, and what they cost\n"
+    "  idx help COMMAND                   print the help of a command, as idx COMMAND --help does\n"
+    "  idx --version                      print the version, and the instructions that look-ups use on this processor\n"
     "\n"
-    "Example: the near-duplicates of README among the files below docs/\n"
+    "Example: find the near-duplicates of README among the files below docs/\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
     "  idx lookup docs.idx --text README\n"
     "\n"
-    "Exit status: lookup, batch, pairs and join 0 matches, 1 none; verify 0 whole, 1 damaged; remove 0 removed, 1 "
-    "some\n"
-    "were not there; the others 0; 2 error.\n";
+    "Exit status: 0 success; 2 error. Also 1: lookup, batch, pairs, join and distance found nothing; verify found\n"
+    "damage; remove did not find some documents; fingerprint --compare found a difference.\n";
 
 /* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
 static void keep_standard_descriptors(void) {

@@ -10,27 +10,24 @@
 
 static const char help[] =
     "Usage: idx merge [OPTION…] OUTPUT INDEX…\n"
-    "Merge all INDEXes, all segments of each and what is pending, less what was removed, into an index of one "
-    "segment,\n"
-    "the folder OUTPUT, without sorting again. They must have the same bits, k, ID type, recipe and tables, and all or "
-    "none a map from IDs. Text IDs come in "
-    "the\n"
-    "order of the INDEXes; of integer IDs the same one twice on one fingerprint is one document.\n"
+    "Merge all INDEXes, with all their segments and pending documents but without removed ones, into an index of one\n"
+    "segment, the folder OUTPUT. Nothing is sorted again. The INDEXes must have the same bits, k, ID type, recipe and\n"
+    "tables, and all or none a map from IDs. Text IDs are in the order of the INDEXes. The same integer ID twice with\n"
+    "the same fingerprint is one document.\n"
     "\n"
-    "  --memory SIZE          memory to use (default: half of what is free)\n"
-    "  --threads N            tables merged at a time (default: the processors, up to 16)\n"
-    "  --force                replace the index that stands at OUTPUT, atomically; it may be one of the INDEXes\n"
-    "  --progress             say how far it is, and what it took, even where standard error is no terminal\n"
+    "  --memory SIZE          memory to use (default: half of the free memory)\n"
+    "  --threads N            tables merged at a time (default: the number of processors, up to 16)\n"
+    "  --force                replace an existing index at OUTPUT atomically; it may be one of the INDEXes\n"
+    "  --progress             show progress and a summary even if standard error is not a terminal\n"
     "\n"
-    "The INDEXes are not changed, and are checked as they are read. They may grow meanwhile, but for one that is "
-    "replaced.\n"
-    "Nothing is published unless all went well.\n"
+    "The INDEXes are checked while they are read, and are not changed. Other programs may add to them during the\n"
+    "merge, except to the one that is replaced. The index is published only if the whole merge succeeds.\n"
     "\n"
     "Examples:\n"
     "  idx merge all.idx shard-1.idx shard-2.idx\n"
     "  idx merge --force docs.idx docs.idx new.idx\n"
     "\n"
-    "Exit status: 0 the index stands at OUTPUT; 2 error.\n";
+    "Exit status: 0 the index was published at OUTPUT; 2 error.\n";
 
 struct merge {
     struct idx_merge_options options;
@@ -49,7 +46,7 @@ static bool read_arguments(int argc, char **argv, struct merge *merge, int *stat
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;
-    if (merge->operands.count == 1) complain_of_usage("INDEX is missing: what is to be merged");
+    if (merge->operands.count == 1) complain_of_usage("INDEX is missing: the indexes to merge");
     return merge->operands.count > 1;
 }
 

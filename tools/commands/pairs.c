@@ -8,12 +8,13 @@ static const char help[] =
     "Usage: idx pairs [OPTION…] INDEX\n"
     "Print every pair of fingerprints of INDEX that are near to each other, each once.\n"
     "\n" NEAR_HELP_DISTANCE
-    "  --documents            also print the first document of each fingerprint, and all that share one\n"
+    "  --documents            also print the first document of each fingerprint, and all that share a fingerprint\n"
     "  --max-documents N      with --documents: only the first N documents that share a fingerprint\n" NEAR_HELP "\n"
-    "Output, a line a pair, in no particular order (sort it where that matters), the smaller number first:\n"
+    "Output, one line per pair, in no particular order, the smaller fingerprint first:\n"
     "  fingerprint, tab, fingerprint, tab, distance\n"
-    "With --documents two more columns, a document of each; and before all these, for each fingerprint with several\n"
-    "documents, one line: fingerprint, tab, the same, tab, 0, and all of its documents, a tab before each.\n"
+    "With --documents there are two more columns, a document of each fingerprint. Before all pairs, each fingerprint\n"
+    "with several documents has one line: fingerprint, tab, the same, tab, 0, and all of its documents, a tab before\n"
+    "each.\n"
     "\n"
     "Examples:\n"
     "  idx pairs docs.idx | sort\n"
@@ -61,7 +62,7 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     *status = ENDS_BADLY;
     if (near->max_documents == UINT64_MAX || near->with_documents) return true;
-    complain_of_usage("--max-documents does nothing without --documents; leave it out");
+    complain_of_usage("--max-documents has no effect without --documents; omit it");
     return false;
 }
 

@@ -15,34 +15,33 @@
 
 static const char help[] =
     "Usage: idx plan --count N [OPTION…]\n"
-    "Print the schemes worth having for look-ups of distance K among N fingerprints, and what each costs: smallest "
-    "first,\n"
-    "each one faster than all before it. A * marks the one that idx build --scheme auto takes.\n"
+    "Print the schemes worth considering for look-ups of distance K among N fingerprints, and what each costs. The\n"
+    "smallest comes first, and each further one is faster than all before it. A * marks the choice of\n"
+    "idx build --scheme auto.\n"
     "\n"
-    "  --count N              how many fingerprints: 8M, 1e9, 2^34\n"
-    "  -k K                   largest distance to be answered (default 3)\n"
-    "  --bits F               bits of a fingerprint, 1 to 64 (default 64)\n"
-    "  --block-size N         bytes a block, a power of two from 64 to 4096 (default 64, or the\n"
-    "                         least with which a table can hold so many)\n"
+    "  --count N              number of fingerprints: 8M, 1e9, 2^34\n"
+    "  -k K                   largest distance of look-ups (default 3)\n"
+    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
+    "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64, or the smallest with which\n"
+    "                         a table can hold so many)\n"
     "  --max-bytes-per-fingerprint N\n"
-    "                         what files and memory may take together (default: F, and 1 MiB in all)\n"
+    "                         limit for auto: bytes of tables, in files and memory (default: F, and 1 MiB in all)\n"
     "  --format FORMAT        text (default) or json\n"
     "\n"
-    "Columns, as expected of uniform fingerprints:\n"
+    "Columns, as estimated for uniform fingerprints:\n"
     "  tables      sorted copies of the fingerprints\n"
-    "  prefix      bits that a probe compares at once; from the narrowest table to the widest\n"
-    "  probes      prefixes looked for, a query\n"
-    "  candidates  fingerprints that have them, a query\n"
-    "  blocks      searched, a query: on a disk, about as many reads\n"
-    "  us/query    microseconds a query, on one core, the files in memory, many queries at once\n"
-    "  queries/s   the same as queries a second\n"
-    "  bytes/fp    bytes of all table files, a fingerprint\n"
-    "  files       the same in all\n"
-    "  memory      that an open index allocates\n"
-    "  scheme      as idx build --scheme takes it\n"
-    "The documents come on top. The last lines say how many fingerprints are near to a query by chance alone, and "
-    "where\n"
-    "nothing is good.\n"
+    "  prefix      bits that a probe compares at once, from the narrowest table to the widest\n"
+    "  probes      prefixes searched per query\n"
+    "  candidates  fingerprints per query that have one of these prefixes\n"
+    "  blocks      blocks searched per query; on a disk, about as many reads\n"
+    "  us/query    microseconds per query, on one core, with the files in memory and many queries at once\n"
+    "  queries/s   the same in queries per second\n"
+    "  bytes/fp    bytes of all table files, per fingerprint\n"
+    "  files       total size of all table files\n"
+    "  memory      memory that an open index allocates\n"
+    "  scheme      argument of idx build --scheme\n"
+    "Document IDs need additional space. The last lines say how many fingerprints are near to a query by chance\n"
+    "alone, and what would help if no scheme is good.\n"
     "\n"
     "Example:\n"
     "  idx plan --count 1e8 -k 3\n"
@@ -94,14 +93,13 @@ static void note_slow(struct report *report, const struct idx_plan *chosen) {
         const struct idx_plan *plan = &report->plans[i];
         if (plan->nanoseconds > SLOW_NANOSECONDS) continue;
         add_note(report,
-                 "Within the bytes allowed a query takes %.1f ms: --max-bytes-per-fingerprint %.0f allows one of %.2f "
-                 "ms.",
+                 "Within the allowed bytes, a query takes %.1f ms; --max-bytes-per-fingerprint %.0f allows a scheme "
+                 "that takes %.2f ms.",
                  chosen->nanoseconds / 1e6, per_fingerprint(report, bytes_of(plan)) + 1, plan->nanoseconds / 1e6);
         return;
     }
     add_note(report,
-             "No scheme answers a query in 1 ms: ask for a smaller -k, or give each of several machines a share of the "
-             "fingerprints.");
+             "No scheme answers a query in 1 ms: use a smaller -k, or divide the fingerprints among several machines.");
 }
 
 static void make_notes(struct report *report) {
@@ -111,13 +109,13 @@ static void make_notes(struct report *report) {
         if (report->plans[i].chosen) chosen = &report->plans[i];
     }
     if (most > 0 && per_fingerprint(report, bytes_of(chosen)) > most)
-        add_note(report, "No scheme fits into %u bytes a fingerprint: auto takes the smallest.", most);
+        add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", most);
     if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow(report, chosen);
     if (report->chance_matches >= MANY_BY_CHANCE) {
         char matches[CELL];
         write_number(matches, report->chance_matches);
-        add_note(report, "A query has %s matches that are no near-duplicates: ask for a smaller -k%s.", matches,
-                 report->options.bits < IDX_MAX_BITS ? ", or make fingerprints of more bits" : "");
+        add_note(report, "A query has %s matches that are not near-duplicates: use a smaller -k%s.", matches,
+                 report->options.bits < IDX_MAX_BITS ? ", or fingerprints of more bits" : "");
     }
 }
 
@@ -172,7 +170,7 @@ static void print_text(const struct report *report, struct output *output) {
     output_format(output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %" PRIu32 " bytes\n\n",
                   options->count, options->bits, options->k, options->block_size);
     print_rows(rows, report->count + 1, output);
-    output_format(output, "\nchance matches a query: %.3g\n", report->chance_matches);
+    output_format(output, "\nchance matches per query: %.3g\n", report->chance_matches);
     for (size_t i = 0; i < report->note_count; i++) output_format(output, "%s\n", report->notes[i]);
 }
 
@@ -191,8 +189,8 @@ static json_t *plan_object(const struct idx_plan *plan) {
 static void print_json(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     json_t *plans = json_array(), *notes = json_array();
-    for (size_t i = 0; i < report->count; i++) json_array_append_new(plans, plan_object(&report->plans[i]));
-    for (size_t i = 0; i < report->note_count; i++) json_array_append_new(notes, json_string(report->notes[i]));
+    for (size_t i = 0; i < report->count; i++) plans = json_appended(plans, plan_object(&report->plans[i]));
+    for (size_t i = 0; i < report->note_count; i++) notes = json_appended(notes, json_string(report->notes[i]));
     json_put(output,
              json_pack("{s:o,s:o,s:o,s:o,s:f,s:o,s:o}", "fingerprints", integer(options->count), "bits",
                        integer(options->bits), "k", integer(options->k), "block_size", integer(options->block_size),
@@ -248,7 +246,7 @@ int command_plan(int argc, char **argv) {
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     if (options.count == 0) {
-        complain_of_usage("--count is missing: how many fingerprints there are to be");
+        complain_of_usage("--count is missing: the expected number of fingerprints");
         return ENDS_BADLY;
     }
     struct report *report = calloc(1, sizeof *report);

@@ -5,34 +5,54 @@
 #include "tools/shared/interrupt.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 static const char help[] =
     "Usage: idx remove [OPTION…] INDEX [INPUT…]\n"
-    "Remove the documents of all INPUTs from INDEX, and say how many they were. No INPUT, or -, is standard input. A "
-    "line\n"
-    "is a fingerprint, a tab and an ID, as idx build reads it; of an INDEX with --id-type none, a fingerprint alone.\n"
+    "Remove the documents of all INPUTs from INDEX, and report how many they were. Without INPUT, or where it is -,\n"
+    "read standard input as lines arrive. A line is a fingerprint, a tab and an ID, as for idx build, or a\n"
+    "fingerprint alone if INDEX was built with --id-type none.\n"
     "\n"
-    "  --by-fingerprint       a line is a fingerprint alone: all of its documents are removed\n"
-    "  --by-id                a line is an ID alone: of an INDEX that was built with --by-id\n"
-    "  --fingerprints HOW     lines have them as hex (default), dec (unsigned) or signed (two's complement)\n"
-    "  --skip-bad-lines       count bad lines and go on\n"
-    "  --compact N            compact INDEX meanwhile when N are pending, 0: never (default: an eighth of the\n"
-    "                         documents, but 100000 to 2000000); see idx compact\n"
+    "  --by-fingerprint       a line is a fingerprint alone: remove all of its documents\n"
+    "  --by-id                a line is an ID alone, for an INDEX that was built with --by-id\n"
+    "  --format FORMAT        auto (default: by the names of the inputs, or else tsv), tsv, u64 or npy; see idx build\n"
+    "  --fingerprints HOW     read hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --skip-bad-lines       count bad lines and continue\n"
+    "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: an\n"
+    "                         eighth of the documents, from 100000 to 2000000); see idx compact\n"
     "\n"
-    "What has been read is removed, on disk, whenever there is nothing more at hand. A bad line ends it, and names\n"
-    "FILE:LINE; the documents of those before it are removed. A fingerprint without documents is no match any more.\n"
+    "The documents of all lines that have arrived are removed on disk before more lines are read. A bad line ends\n"
+    "the command with an error that names FILE:LINE; the documents of the lines before it are removed. A fingerprint\n"
+    "without documents no longer matches.\n"
     "\n"
     "Examples:\n"
     "  printf '9f86d081884c7d65\\tdocs/a.txt\\n' | idx remove docs.idx\n"
     "  idx remove --by-id docs.idx gone.txt\n"
     "\n"
-    "Exit status: 0 all were there, and are removed; 1 some were not there; 2 error.\n";
+    "Exit status: 0 all documents were in INDEX and are removed; 1 some were not in INDEX; 2 error.\n";
+
+/* As many as take longer are removed at a time, and half as many the next time. */
+#define LONG_SECONDS 0.1
+enum { FIRST_TOGETHER = 16 };
 
 struct removing {
     struct writing writing;
-    int notation;
+    int format, notation;
+    size_t together; /* removed by the next call */
     struct idx_removal total;
 };
+
+/* What goes with lines alone. */
+static bool check_rows(const struct removing *removing) {
+    const struct writing *writing = &removing->writing;
+    const char *vain = writing->id_alone               ? "--by-id"
+                       : removing->notation >= 0       ? "--fingerprints"
+                       : writing->input.skip_bad_lines ? "--skip-bad-lines"
+                                                       : NULL;
+    if (vain != NULL)
+        complain_of_usage("%s needs --format tsv, not %s", vain, input_format_names[writing->input.format]);
+    return vain == NULL;
+}
 
 static bool read_arguments(int argc, char **argv, struct removing *removing, int *status) {
     struct writing *writing = &removing->writing;
@@ -40,6 +60,7 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
     const struct option_rule rules[] = {
         {.name = "by-fingerprint", .kind = OPTION_FLAG, .value = &writing->fingerprint_alone},
         {.name = "by-id", .kind = OPTION_FLAG, .value = &writing->id_alone},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &removing->format, .names = input_format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &removing->notation, .names = notation_names},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &writing->input.skip_bad_lines},
         {.name = "compact", .kind = OPTION_COUNT, .value = &writing->compact},
@@ -52,38 +73,63 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
         return false;
     }
     if (writing->id_alone && removing->notation >= 0) {
-        complain_of_usage("--fingerprints does nothing with --by-id; leave it out");
+        complain_of_usage("--fingerprints has no effect with --by-id; omit it");
         return false;
     }
     writing->path = operands.values[0];
     writing->input.paths = (struct texts){operands.values + 1, operands.count - 1};
+    writing->input.format = (enum input_format)removing->format;
+    if (!input_settle_format(&writing->input.paths, &writing->input.format)) return false;
+    if (writing->input.format != INPUT_TSV && !check_rows(removing)) return false;
     writing->input.rules.notation = removing->notation < 0 ? NOTATION_HEX : (enum notation)removing->notation;
     return true;
 }
 
-static enum idx_status remove_fingerprints(struct writing *writing, struct idx_removal *removal,
-                                           struct idx_error *error) {
+static enum idx_status remove_fingerprints(struct writing *writing, const struct idx_item *items, size_t count,
+                                           struct idx_removal *removal, struct idx_error *error) {
     static uint64_t fingerprints[WRITING_BATCH];
-    for (size_t i = 0; i < writing->count; i++) fingerprints[i] = writing->items[i].fingerprint;
-    return idx_writer_remove_fingerprints(writing->writer, fingerprints, writing->count, removal, error);
+    for (size_t i = 0; i < count; i++) fingerprints[i] = items[i].fingerprint;
+    return idx_writer_remove_fingerprints(writing->writer, fingerprints, count, removal, error);
 }
 
-static bool remove_batch(struct removing *removing) {
+static bool remove_some(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
     struct idx_removal removal = {0, 0};
     struct idx_error error;
-    enum idx_status status = IDX_OK;
-    if (writing->count == 0) return true;
+    enum idx_status status;
     if (writing->id_alone)
-        status = idx_writer_remove_ids(writing->writer, writing->items, writing->count, &removal, &error);
+        status = idx_writer_remove_ids(writing->writer, items, count, &removal, &error);
     else if (writing->fingerprint_alone || writing->properties.id_type == IDX_ID_NONE)
-        status = remove_fingerprints(writing, &removal, &error);
+        status = remove_fingerprints(writing, items, count, &removal, &error);
     else
-        status = idx_writer_remove(writing->writer, writing->items, writing->count, &removal, &error);
+        status = idx_writer_remove(writing->writer, items, count, &removal, &error);
     if (status != IDX_OK) complain("%s", error.sentence);
     removing->total.documents += removal.documents;
     removing->total.missing += removal.missing;
     return status == IDX_OK;
+}
+
+static double now_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Some at a time, since a removal takes the longer the more documents its fingerprint has: a signal ends it between two
+ * times. False after a complaint, or a signal. */
+static bool remove_batch(struct removing *removing) {
+    struct writing *writing = &removing->writing;
+    for (size_t done = 0; done < writing->count;) {
+        size_t left = writing->count - done, count = removing->together < left ? removing->together : left;
+        double begun = now_seconds();
+        if (interrupt_noted() || !remove_some(removing, writing->items + done, count)) return false;
+        done += count;
+        if (now_seconds() - begun > LONG_SECONDS)
+            removing->together = removing->together / 2 + 1;
+        else if (count == removing->together && removing->together < WRITING_BATCH)
+            removing->together *= 2;
+    }
+    return true;
 }
 
 static bool remove_all(struct removing *removing) {
@@ -99,13 +145,14 @@ static bool remove_all(struct removing *removing) {
 static void report(const struct removing *removing) {
     const struct idx_removal *total = &removing->total;
     const char *what = removing->writing.properties.id_type == IDX_ID_NONE ? "fingerprints" : "documents";
-    complain("%s removed: %" PRIu64 ", not there: %" PRIu64, what, total->documents, total->missing);
+    complain("%s removed: %" PRIu64 ", not found: %" PRIu64, what, total->documents, total->missing);
 }
 
 int command_remove(int argc, char **argv) {
     static struct removing removing; /* some hundred KiB */
     int status;
-    removing = (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1};
+    removing =
+        (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .together = FIRST_TOGETHER};
     if (!read_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
     bool whole = remove_all(&removing);

@@ -9,13 +9,13 @@
 
 static const char help[] =
     "Usage: idx verify INDEX…\n"
-    "Check every checksum, every order and every count of each INDEX, and that its tables and documents agree.\n"
-    "Prints a line a file, `FILE: OK` or what is wrong with it.\n"
+    "Check every checksum, every order and every count of each INDEX, and that its tables and documents agree. Print\n"
+    "one line per file: `FILE: OK`, or what is wrong with it.\n"
     "\n"
     "Example:\n"
     "  idx verify docs.idx && cp -r docs.idx /backup/\n"
     "\n"
-    "Exit status: 0 all is well; 1 an index is damaged; 2 error, such as no index there.\n";
+    "Exit status: 0 no damage; 1 an index is damaged; 2 error, such as a missing index.\n";
 
 struct report {
     const char *path;
@@ -23,16 +23,23 @@ struct report {
     bool damage_said;
 };
 
+static void print_sentence(struct output *output, const char *sentence) {
+    output_printable(output, sentence);
+    output_byte(output, '\n');
+}
+
 /* The sentence on a damaged file begins with the file's path. */
 static void print_file(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
     size_t length = strlen(report->path);
     const char *slash = report->path[length - 1] == '/' ? "" : "/";
-    if (status == IDX_OK)
-        output_format(report->output, "%s%s%s: OK\n", report->path, slash, file);
-    else
-        output_format(report->output, "%s\n", sentence);
-    if (status != IDX_OK) report->damage_said = true;
+    if (status == IDX_OK) {
+        output_printable(report->output, report->path);
+        output_format(report->output, "%s%s: OK\n", slash, file);
+    } else {
+        print_sentence(report->output, sentence);
+        report->damage_said = true;
+    }
 }
 
 static bool is_damage(enum idx_status status) { return status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; }
@@ -43,7 +50,7 @@ static int verify(const char *path, struct output *output) {
     enum idx_status status = idx_verify(path, print_file, &report, &error);
     if (status == IDX_OK) return ENDS_WELL;
     if (is_damage(status)) {
-        if (!report.damage_said) output_format(output, "%s\n", error.sentence);
+        if (!report.damage_said) print_sentence(output, error.sentence);
         return ENDS_WITHOUT;
     }
     output_flush(output);

@@ -11,16 +11,17 @@ _idx_options() {
                 --disk --progress --stream --bits --part --help
             ;;
         add) echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --compact --threads --help ;;
-        remove) echo --by-fingerprint --by-id --fingerprints --skip-bad-lines --compact --help ;;
+        remove) echo --by-fingerprint --by-id --format --fingerprints --skip-bad-lines --compact --help ;;
         compact) echo --all --growth --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
-        lookup) echo -k --text --id --table --main-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --refresh --help ;;
+        lookup) echo -k --text --id --table --main-text --max-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --refresh --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
         dedup)
             echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
-                --main-text --features --hashes --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
+                --main-text --max-text --features --hashes --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;
+        distance) echo -k --fingerprints --bits --help ;;
         pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress --help ;;
         join) echo -k --documents --fingerprints --memory --threads --progress --help ;;
         info) echo --format --help ;;
@@ -28,7 +29,7 @@ _idx_options() {
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
-            echo --format --text-field --id-field --title-field --main-text --features --hashes --recipe --bits --compare \
+            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --recipe --bits --compare \
                 --table --train --min-features --strict --threads --progress --help
             ;;
     esac
@@ -37,7 +38,7 @@ _idx_options() {
 # The values of an option; fails where they can't be listed.
 _idx_values() {
     case $1:$2 in
-        add:--format | batch:--format | build:--format) echo tsv u64 npy ;;
+        add:--format | batch:--format | build:--format | remove:--format) echo auto tsv u64 npy ;;
         fingerprint:--format) echo auto plain html jsonl tsv warc ;;
         dedup:--format) echo auto plain html jsonl tsv warc fingerprints u64 npy ;;
         lookup:--format) echo tsv json ;;
@@ -54,7 +55,7 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='add batch build clusters compact dedup dump fingerprint help info join lookup merge pairs plan remove verify'
+    local commands='add batch build clusters compact dedup distance dump fingerprint help info join lookup merge pairs plan remove verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

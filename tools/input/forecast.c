@@ -27,7 +27,7 @@ static void check_room(const char *folder, const char *what, uint64_t bytes) {
     if (room >= (double)bytes) return;
     size_print(needed, (double)bytes);
     size_print(left, room);
-    complain("the file system of %s has %s free, and %s may take %s there", folder, left, what, needed);
+    complain("the file system of %s has %s free, but %s may need %s there", folder, left, what, needed);
 }
 
 static bool same_file_system(const char *a, const char *b) {
@@ -40,8 +40,8 @@ static void say(const struct idx_build_estimate *estimate, const struct input_si
     size_print(memory, (double)estimate->memory_bytes);
     size_print(index, (double)(estimate->index_bytes + size->id_bytes));
     size_print(peak, (double)(estimate->peak_bytes + size->id_bytes));
-    complain("about %" PRIu64 " documents: up to %s of memory, %s of disk at the peak, and %s for the index",
-             size->documents, memory, peak, index);
+    complain("about %" PRIu64 " documents: up to %s of memory, up to %s of disk, and %s for the index", size->documents,
+             memory, peak, index);
 }
 
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown) {

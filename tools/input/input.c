@@ -17,7 +17,7 @@ static void complain_of(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
     else
-        complain("%s, row %" PRIu64 " from 0: %s", input->reader.name, input->row - 1, sentence);
+        complain("%s, row %" PRIu64 " (counted from 0): %s", input->reader.name, input->row - 1, sentence);
 }
 
 static enum input_status from_reader(enum reader_status status) {
@@ -57,7 +57,7 @@ static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->index_recipe != NULL) return check_recipe(input, record);
     if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
     if (!is_recipe(record)) {
-        complain_of(input, "the recipe is empty, too long, or has control characters; mend it, or give --recipe");
+        complain_of(input, "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
         return false;
     }
     if (!input->recipe_settled) {
@@ -69,15 +69,28 @@ static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
     complain_of(input, input->recipe == NULL
-                           ? "a recipe, after fingerprints of which none is known; --recipe says what holds for all"
-                           : "another recipe than that of the fingerprints before; --recipe says what holds for all");
+                           ? "a recipe after fingerprints without one; give --recipe for all of them"
+                           : "the recipe differs from that of the fingerprints before; give --recipe for all of them");
     return false;
 }
 
-static bool skip_bad_line(struct input *input, const struct problem *problem) {
-    if (!input->skip_bad_lines || input->skipped == 0) complain_of(input, problem->sentence);
+static void complain_of_line(const struct input *input, const struct problem *problem, const char *line,
+                             size_t length) {
+    struct problem advised;
+    problem_set(&advised, "%s%s", problem->sentence, input_advice(line, length));
+    complain_of(input, advised.sentence);
+}
+
+static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
+    if (!input->skip_bad_lines || input->skipped == 0) complain_of_line(input, problem, line, length);
     if (input->skip_bad_lines) input->skipped++;
     return input->skip_bad_lines;
+}
+
+/* In the reader's buffer, where the line stands. */
+static void unescape(struct input *input, struct tsv_record *record) {
+    char *bytes = input->reader.bytes;
+    record->id_length = tsv_unescape(bytes + (record->id - bytes), record->id_length);
 }
 
 /* False after a complaint. */
@@ -86,11 +99,12 @@ static bool take_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
     switch (tsv_parse(&input->rules, line, length, record, &problem)) {
         case TSV_RECORD:
+            if (record->escaped) unescape(input, record);
             input->recipe_settled = true;
             input->count++;
             return true;
         case TSV_RECIPE: return take_recipe(input, record);
-        case TSV_BAD: return skip_bad_line(input, &problem);
+        case TSV_BAD: return skip_bad_line(input, &problem, line, length);
         default: return true;
     }
 }
@@ -125,7 +139,7 @@ static bool take_rows(struct input *input, const char *bytes, size_t count) {
         input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = number + i};
         if ((fingerprint & over) == 0) continue;
         input->row += i + 1;
-        complain_of(input, "the fingerprint has more bits than --bits says");
+        complain_of(input, "the fingerprint has more bits than --bits allows");
         return false;
     }
     input->row += count;
@@ -140,12 +154,12 @@ static enum input_status read_rows(struct input *input) {
     const char *bytes;
     enum reader_status status = reader_bytes(&input->reader, want, &bytes, &got);
     if (status == READER_END && input->format == INPUT_NPY && left > 0)
-        return fail(input, "it ends before its last row; the file is incomplete");
+        return fail(input, "the file is incomplete: it ends before its last row");
     if (status != READER_OK) return from_reader(status);
-    if (left == 0) return fail(input, "it goes on after the last row that its header counts");
+    if (left == 0) return fail(input, "the file continues after the last row that its header counts");
     if (!take_rows(input, bytes, got / 8)) return INPUT_FAILED;
     if (got % 8 == 0) return INPUT_DOCUMENTS;
-    return fail(input, "its length is not a multiple of 8 bytes, as that of u64 rows is");
+    return fail(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
 static enum input_status start_npy(struct input *input) {
@@ -159,7 +173,7 @@ static enum input_status start_npy(struct input *input) {
     reader_give_back(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
     status = reader_bytes(&input->reader, prefix.header_length, &bytes, &got);
     if (status != READER_OK && status != READER_END) return from_reader(status);
-    if (got < prefix.header_length) return fail(input, "it ends within its header; the file is incomplete");
+    if (got < prefix.header_length) return fail(input, "the file is incomplete: it ends within its header");
     if (!npy_read_header(bytes, got, &input->array, &problem)) return fail(input, problem.sentence);
     return INPUT_DOCUMENTS;
 }
@@ -244,6 +258,15 @@ static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struc
     return true;
 }
 
+/* -1 where it is none. What is not a regular file must not be opened twice: who writes to a FIFO would lose what it
+ * wrote in between. */
+static int open_regular(const char *path) {
+    struct stat status;
+    if (strcmp(path, "-") == 0) return STDIN_FILENO;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return -1;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
 static bool guess_file(const struct input *input, int file, struct input_size *size) {
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
@@ -256,9 +279,7 @@ bool input_guess_size(const struct input *input, struct input_size *size) {
     bool known = true;
     *size = (struct input_size){0, 0};
     for (size_t i = 0; i < count_paths(input) && known; i++) {
-        const char *path = path_of(input, i);
-        bool standard = strcmp(path, "-") == 0;
-        int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        int file = open_regular(path_of(input, i));
         known = file >= 0 && guess_file(input, file, size);
         if (file > STDIN_FILENO) close(file);
     }

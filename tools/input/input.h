@@ -2,16 +2,11 @@
 #ifndef IDX_TOOLS_INPUT_H
 #define IDX_TOOLS_INPUT_H
 
+#include "tools/input/format.h"
 #include "tools/input/npy.h"
 #include "tools/input/reader.h"
 #include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
-
-enum input_format {
-    INPUT_TSV, /* fingerprint<TAB>ID */
-    INPUT_U64, /* little-endian u64, nothing else */
-    INPUT_NPY, /* NumPy's array file of uint64 */
-};
 
 enum input_status {
     INPUT_DOCUMENTS,
@@ -26,9 +21,9 @@ enum { INPUT_BATCH = 512 };
 
 struct input {
     /* Set by the caller. */
-    struct texts paths; /* none: standard input */
-    enum input_format format;
-    struct tsv_rules rules; /* of TSV; for the others only the bits */
+    struct texts paths;       /* none: standard input */
+    enum input_format format; /* not INPUT_AUTO */
+    struct tsv_rules rules;   /* of TSV; for the others only the bits */
     bool skip_bad_lines;
     bool at_hand; /* INPUT_PENDING rather than waiting for a line; may change between calls */
     const char

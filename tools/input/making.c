@@ -27,10 +27,10 @@ static void say_summary(const struct idx_build_summary *summary, unsigned bits) 
     double tables = summary->tables > 0 ? (double)summary->tables : 1;
     struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, bits);
     complain("%" PRIu64 " documents, %" PRIu64 " distinct fingerprints; scheme %s, %zu tables of %" PRIu64
-             " bytes in all; documents %" PRIu64 " bytes",
+             " bytes in total; document map: %" PRIu64 " bytes",
              summary->documents, summary->fingerprints, summary->scheme, summary->tables, summary->table_bytes,
              summary->documents_bytes);
-    if (summary->by_id_bytes > 0) complain("map from IDs %" PRIu64 " bytes", summary->by_id_bytes);
+    if (summary->by_id_bytes > 0) complain("map from IDs: %" PRIu64 " bytes", summary->by_id_bytes);
     complain(DENSITY_MEAN_FORMAT, density.bits, density.ratio);
     complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);
 }
@@ -68,13 +68,13 @@ static void warn(const struct idx_properties *properties, const struct skew *ske
     char mask[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, dead, mask);
     if (dead != 0)
-        complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables that bring them to the front tell "
-                 "little apart; see idx info and idx plan",
+        complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables with these bits in front are less "
+                 "selective; see idx info and idx plan",
                  __builtin_popcountll(dead), properties->bits, (int)length, mask);
     if (skew->blocks > MUCH_MORE * skew->even_blocks)
-        complain("one probe of each table searches about %.0f blocks, where evenly spread fingerprints take %.0f: the "
-                 "largest group, in table %zu, is of %" PRIu64
-                 " fingerprints with the same %u-bit prefix; another --scheme may do better, see idx info",
+        complain("one probe of each table searches about %.0f blocks, compared with %.0f for evenly spread "
+                 "fingerprints: the largest group, in table %zu, has %" PRIu64
+                 " fingerprints with the same %u-bit prefix; another --scheme may be better, see idx info",
                  skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
 }
 
@@ -87,9 +87,8 @@ static void warn_of_heaviest(const struct idx_index *index, const struct idx_pro
     if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
     if (documents < properties->documents / HEAVY_SHARE) return;
     size_t length = notation_print(NOTATION_HEX, properties->bits, fingerprint, text);
-    complain("%" PRIu64 " of %" PRIu64
-             " documents have the fingerprint %.*s: such are often empty pages, or nothing but "
-             "menus; idx lookup lists them",
+    complain("%" PRIu64 " of %" PRIu64 " documents have the fingerprint %.*s: such documents are often empty pages, or "
+             "nothing but menus; idx lookup lists them",
              documents, properties->documents, (int)length, text);
 }
 

@@ -13,14 +13,14 @@ struct cursor {
 bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix, struct problem *problem) {
     const unsigned char *byte = bytes;
     if (length < NPY_PREFIX_BYTES || memcmp(byte, "\x93NUMPY", 6) != 0)
-        return problem_set(problem, "this is not a .npy file: it does not begin as NumPy writes them");
+        return problem_set(problem, "this is not a .npy file: it does not begin with NumPy's signature");
     if (byte[6] < 1 || byte[6] > 3)
-        return problem_set(problem, "this is version %u of the .npy format, and versions 1 to 3 are read", byte[6]);
+        return problem_set(problem, "version %u of the .npy format is not supported, only versions 1 to 3", byte[6]);
     prefix->header_offset = byte[6] == 1 ? 10 : 12;
     prefix->header_length = byte[8] | (size_t)byte[9] << 8;
     if (byte[6] > 1) prefix->header_length |= (size_t)byte[10] << 16 | (size_t)byte[11] << 24;
     if (prefix->header_length > NPY_MAX_HEADER_BYTES)
-        return problem_set(problem, "its header has %zu bytes, and no array of numbers needs more than %d",
+        return problem_set(problem, "the header has %zu bytes, but no array of numbers needs more than %d",
                            prefix->header_length, NPY_MAX_HEADER_BYTES);
     return true;
 }
@@ -72,20 +72,21 @@ static bool take_number(struct cursor *cursor, uint64_t *number) {
 static bool read_descr(struct cursor *cursor, struct npy_array *array, struct problem *problem) {
     struct cursor type;
     if (!take_string(cursor, &type))
-        return problem_set(problem, "its elements are records; only an array of uint64 is read");
+        return problem_set(problem, "the elements are records, but only arrays of uint64 are supported");
     array->big_endian = equals(&type, ">u8");
     if (array->big_endian || equals(&type, "<u8")) return true;
-    return problem_set(problem, "its elements are '%.*s'; only uint64 ('<u8') is read (of int64, array.view('uint64'))",
-                       (int)(type.end - type.at > 16 ? 16 : type.end - type.at), type.at);
+    return problem_set(
+        problem, "the elements are '%.*s', but only uint64 ('<u8') is supported (for int64, use array.view('uint64'))",
+        (int)(type.end - type.at > 16 ? 16 : type.end - type.at), type.at);
 }
 
 static bool read_shape(struct cursor *cursor, struct npy_array *array, struct problem *problem) {
     bool one = take(cursor, '(') && take_number(cursor, &array->rows) && take(cursor, ',') && take(cursor, ')');
-    return one || problem_set(problem, "its shape is not one-dimensional (array.ravel() makes it so)");
+    return one || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
 static bool syntax_error(struct problem *problem) {
-    return problem_set(problem, "the header of this .npy file is not as NumPy writes it");
+    return problem_set(problem, "the header of this .npy file is not in NumPy's format");
 }
 
 static bool read_value(struct cursor *cursor, const struct cursor *key, unsigned *seen, struct npy_array *array,

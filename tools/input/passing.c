@@ -15,7 +15,7 @@ enum { KEPT = 1 << 20, READ_BYTES = 1 << 16 };
 
 struct kept {
     struct passing *passing;
-    passing_taker take;
+    passing_visitor visit;
     void *context;
     size_t count;
     uint64_t fingerprints[KEPT];
@@ -24,7 +24,7 @@ struct kept {
 static bool give(struct kept *kept) {
     size_t count = kept->count;
     kept->count = 0;
-    return count == 0 || kept->take(kept->context, kept->fingerprints, count);
+    return count == 0 || kept->visit(kept->context, kept->fingerprints, count);
 }
 
 static bool keep(struct kept *kept, uint64_t fingerprint) {
@@ -71,8 +71,9 @@ static bool take_plain_lines(struct kept *kept, const char *bytes, size_t length
     return true;
 }
 
-static bool complain_of_line(const struct reader *reader, const struct problem *problem) {
-    complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem->sentence);
+static bool complain_of_line(const struct reader *reader, const struct problem *problem, const char *line,
+                             size_t length) {
+    complain("%s:%" PRIu64 ": %s%s", reader->name, reader->line, problem->sentence, input_advice(line, length));
     return false;
 }
 
@@ -91,10 +92,10 @@ static bool take_line(struct kept *kept, const struct reader *reader, const char
             if (passing->recipe == NULL ||
                 recipes_match(passing->recipe, record.id, record.id_length, &passing->warned_of_icu))
                 return true;
-            problem_set(&problem, "the recipe of these fingerprints is not that of the queries, so their distances "
-                                  "would say nothing");
-            return complain_of_line(reader, &problem);
-        default: return complain_of_line(reader, &problem);
+            problem_set(&problem, "the recipe of these fingerprints is not that of the queries, so they "
+                                  "can't be compared");
+            return complain_of_line(reader, &problem, line, length);
+        default: return complain_of_line(reader, &problem, line, length);
     }
 }
 
@@ -166,15 +167,15 @@ bool passing_open(struct passing *passing) {
     struct stat status;
     bool is_index =
         passing->paths.count == 1 && stat(passing->paths.values[0], &status) == 0 && S_ISDIR(status.st_mode);
-    if (!is_index && passing->parts > 0) complain_of_usage("--part goes with an index");
-    if (!is_index) return passing->parts == 0;
+    if (!is_index && passing->parts > 0) complain_of_usage("--part needs an index");
+    if (!is_index) return passing->parts == 0 && input_settle_format(&passing->paths, &passing->format);
     options.residence = IDX_RESIDENCE_NONE;
     if (idx_open(&passing->index, passing->paths.values[0], &options, &error) == IDX_OK) return true;
     complain("%s", error.sentence);
     return false;
 }
 
-bool passing_read(struct passing *passing, passing_taker take, void *context) {
+bool passing_read(struct passing *passing, passing_visitor visit, void *context) {
     struct kept *kept = malloc(sizeof *kept);
     bool whole = true;
     if (kept == NULL) {
@@ -182,7 +183,7 @@ bool passing_read(struct passing *passing, passing_taker take, void *context) {
         return false;
     }
     kept->passing = passing;
-    kept->take = take;
+    kept->visit = visit;
     kept->context = context;
     kept->count = 0;
     if (passing->index != NULL)

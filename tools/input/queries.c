@@ -24,8 +24,8 @@ bool queries_open(struct queries *queries) {
     if (queries->ids.count > 0) return true;
     if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
     if (*queries->recipe != '\0') return open_text(queries);
-    complain("the index doesn't say by which recipe its fingerprints were made, so texts can't be compared with them; "
-             "build it with --recipe, or from the output of idx fingerprint");
+    complain("the index does not record the recipe of its fingerprints, so texts can't be compared with them; build it "
+             "with --recipe, or from the output of idx fingerprint");
     return false;
 }
 
@@ -48,7 +48,8 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
     if (queries->next == queries->texts.count) return QUERIES_END;
     const char *path = queries->texts.values[queries->next++];
     if (strpbrk(path, "\t\n") != NULL) {
-        problem_set(&queries->problem, "its path has a tab or a newline, which would break the answers' lines");
+        problem_set(&queries->problem,
+                    "the path contains a tab or a newline, which would break the lines of the output");
         return QUERIES_BAD;
     }
     queries->given = 0;
@@ -82,7 +83,8 @@ static enum queries_status next_id(struct queries *queries, struct query *query)
         if (queries->next == queries->ids.count) return QUERIES_END;
         const char *id = queries->ids.values[queries->next++];
         if (strpbrk(id, "\t\n") != NULL) {
-            problem_set(&queries->problem, "the ID has a tab or a newline, which would break the answers' lines");
+            problem_set(&queries->problem,
+                        "the ID contains a tab or a newline, which would break the lines of the output");
             return QUERIES_BAD;
         }
         if (queries->id_type == IDX_ID_U64 && !number_parse_digits(id, strlen(id), &number)) {
@@ -91,7 +93,7 @@ static enum queries_status next_id(struct queries *queries, struct query *query)
         }
         queries->given = queries->found_count = 0;
         if (!find_id(queries, id, number)) return QUERIES_FAILED;
-        if (queries->found_count == 0) complain("'%s': the index has no document of this ID", id);
+        if (queries->found_count == 0) complain("'%s': the index has no document with this ID", id);
     }
     const char *id = queries->ids.values[queries->next - 1];
     *query = (struct query){queries->found[queries->given++], id, strlen(id)};

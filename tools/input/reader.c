@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ bool reader_open(struct reader *reader, const char *path) {
     reader->ended = false;
     reader->start = reader->end = reader->searched = 0;
     reader->line = 0;
-    reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* Opening a FIFO does not wait for who writes to it: reading does, and beside it for signals. */
+    reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (reader->descriptor < 0) {
         complain("%s: %s", path, strerror(errno));
         return false;
@@ -30,6 +32,12 @@ bool reader_open(struct reader *reader, const char *path) {
 
 static enum reader_status failed(const struct reader *reader, int error) {
     complain("%s: %s", reader->name, strerror(error));
+    return READER_FAILED;
+}
+
+static enum reader_status too_long(const struct reader *reader) {
+    complain("%s:%" PRIu64 ": the line has more than %d bytes, which no fingerprint and ID have", reader->name,
+             reader->line + 1, READER_MOST_LINE);
     return READER_FAILED;
 }
 
@@ -95,10 +103,11 @@ bool reader_held_line(struct reader *reader, const char **line, size_t *length) 
 enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length) {
     while (!reader_held_line(reader, line, length)) {
         if (reader->ended) return READER_END;
+        if (reader->end - reader->start > READER_MOST_LINE) return too_long(reader);
         enum reader_status status = read_more(reader, wait);
         if (status != READER_OK) return status;
     }
-    return READER_OK;
+    return *length > READER_MOST_LINE ? too_long(reader) : READER_OK;
 }
 
 enum reader_status reader_bytes(struct reader *reader, size_t want, const char **bytes, size_t *got) {

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The longest line that is read: an ID has at most 2^24 - 1 bytes, and a fingerprint and a tab stand before it. */
+enum { READER_MOST_LINE = (1 << 24) + 128 };
+
 enum reader_status {
     READER_OK,
     READER_END,
@@ -31,8 +34,8 @@ struct reader {
  * False after a complaint. A reader that is closed may be opened again, and keeps its buffer. */
 bool reader_open(struct reader *reader, const char *path);
 
-/* Gives the next line, without its \n, valid until the next call of it. Without `wait`, READER_PENDING where the rest
- * of the line has still to come. */
+/* Gives the next line, without its \n and of up to READER_MOST_LINE bytes, valid until the next call of it. Without
+ * `wait`, READER_PENDING where the rest of the line has still to come. */
 enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length);
 
 /* Gives the next line where all of it was read already, and false else: it reads nothing, so that the lines given

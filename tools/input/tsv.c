@@ -11,12 +11,43 @@ enum { RECIPE_MARK_LENGTH = sizeof recipe_mark - 1 };
 static bool parse_number(struct tsv_record *record, struct problem *problem) {
     if (number_parse_digits(record->id, record->id_length, &record->number)) return true;
     if (record->id[record->id_length - 1] == '\r')
-        return problem_set(problem, "the ID ends in a carriage return; lines have to end in \\n alone");
-    return problem_set(problem, "the ID is not a decimal number below 2^64, as --id-type u64 wants it");
+        return problem_set(problem, "the ID ends in a carriage return; lines must end in \\n alone");
+    return problem_set(problem, "the ID is not a decimal number below 2^64, as --id-type u64 requires");
 }
 
 static bool is_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
+}
+
+static const char escapes[] = "tn\\", escaped[] = "\t\n\\";
+
+bool tsv_needs_escape(const char *id, size_t length) {
+    return length == 0 || memchr(id, '\t', length) != NULL || memchr(id, '\n', length) != NULL;
+}
+
+size_t tsv_unescape(char *id, size_t length) {
+    size_t kept = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *escape = id[i] == '\\' && i + 1 < length ? memchr(escapes, id[i + 1], 3) : NULL;
+        id[kept++] = escape == NULL ? id[i] : escaped[escape - escapes];
+        i += escape != NULL;
+    }
+    return kept;
+}
+
+/* An ID behind a second tab. */
+static bool take_escaped(const char *id, const char *end, struct tsv_record *record, struct problem *problem) {
+    record->id = id;
+    record->id_length = (size_t)(end - id);
+    record->escaped = true;
+    for (const char *at = id; at < end; at++) {
+        if (*at == '\t') return problem_set(problem, "the line has a third tab, which an ID can't contain");
+        if (*at != '\\') continue;
+        if (++at == end || memchr(escapes, *at, 3) == NULL)
+            return problem_set(problem, "after a second tab, an ID is escaped: a backslash must be followed by t, n or "
+                                        "another backslash");
+    }
+    return true;
 }
 
 /* The ID is all from `id` to the end of the line. */
@@ -26,9 +57,10 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
     record->id_length = (size_t)(end - id);
     if (record->id_length == 0)
         return problem_set(problem, is_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
+    if (rules->ids == TSV_ID_TEXT && *id == '\t') return take_escaped(id + 1, end, record, problem);
     if (memchr(id, '\t', record->id_length) != NULL)
-        return problem_set(problem, is_alone(rules) ? "the line has a tab, and an ID has none"
-                                                    : "the line has a second tab, and an ID has none");
+        return problem_set(problem, is_alone(rules) ? "the line has a tab, which an ID can't contain"
+                                                    : "the line has a second tab, which an ID can't contain");
     return (rules->ids != TSV_ID_U64 && rules->ids != TSV_ID_U64_ALONE) || parse_number(record, problem);
 }
 
@@ -37,7 +69,7 @@ static bool parse_id(const struct tsv_rules *rules, const char *tab, const char 
                      struct problem *problem) {
     if (rules->ids == TSV_ID_NONE && tab != NULL)
         return problem_set(
-            problem, "the line has a tab, and with --id-type none or --by-fingerprint it is the fingerprint alone");
+            problem, "the line has a tab, but with --id-type none or --by-fingerprint it must be a fingerprint alone");
     if (tab == NULL) {
         if (rules->ids == TSV_ID_NONE || rules->ids == TSV_ID_OPTIONAL) return true;
         return problem_set(problem, "the ID is missing; a line is a fingerprint, a tab and an ID");

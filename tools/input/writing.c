@@ -42,7 +42,9 @@ bool writing_open(struct writing *writing) {
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     settle_rules(writing);
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
-    complain("%s has text IDs, and rows of arrays have none: give lines of fingerprint, tab, ID", writing->path);
+    if (writing->fingerprint_alone) return true;
+    complain("%s has text IDs, but rows of arrays have none: give lines of fingerprint, tab, ID instead",
+             writing->path);
     return false;
 }
 
@@ -90,12 +92,12 @@ static void wait_for_compaction(const struct writing *writing) {
     struct idx_error error;
     if (writing->writer == NULL || idx_writer_wait(writing->writer, &error) == IDX_OK) return;
     if (error.status == IDX_CANCELLED || error.status == IDX_BUSY) return;
-    complain("what was added and removed stands, but %s could not be compacted: %s", writing->path, error.sentence);
+    complain("all additions and removals were kept, but %s could not be compacted: %s", writing->path, error.sentence);
 }
 
 void writing_close(struct writing *writing) {
     if (writing->input.skipped > 0)
-        complain("skipped %" PRIu64 " bad lines, of which the first was named above", writing->input.skipped);
+        complain("skipped %" PRIu64 " bad lines; the first one is reported above", writing->input.skipped);
     wait_for_compaction(writing);
     idx_writer_close(writing->writer);
     input_free(&writing->input);

@@ -20,16 +20,16 @@ static const char *dashes(const struct option_rule *rule) { return rule->name[1]
 
 static bool read_count(const struct option_rule *rule, const char *text, uint64_t *count) {
     if (!number_parse(text, count)) {
-        complain_of_usage("%s%s takes a whole number (12, 4K, 3M, 2G, 1e9), and '%s' is none", dashes(rule), rule->name,
-                          text);
+        complain_of_usage("%s%s needs a whole number (such as 12, 4K, 3M, 2G or 1e9), not '%s'", dashes(rule),
+                          rule->name, text);
         return false;
     }
     if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;
     if (*count < rule->least)
-        complain_of_usage("%s%s takes a number from %" PRIu64 ", and %s is less", dashes(rule), rule->name, rule->least,
+        complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes(rule), rule->name, rule->least,
                           text);
     else
-        complain_of_usage("%s%s takes a number up to %" PRIu64 ", and %s is more", dashes(rule), rule->name, rule->most,
+        complain_of_usage("%s%s needs a number of at most %" PRIu64 ", not %s", dashes(rule), rule->name, rule->most,
                           text);
     return false;
 }
@@ -52,7 +52,7 @@ static bool read_choice(const struct option_rule *rule, const char *text) {
         }
         strcat(strcat(names, i > 0 ? ", " : ""), rule->names[i]);
     }
-    complain_of_usage("%s%s takes one of %s, and '%s' is none of them", dashes(rule), rule->name, names, text);
+    complain_of_usage("%s%s must be one of %s, not '%s'", dashes(rule), rule->name, names, text);
     return false;
 }
 
@@ -76,7 +76,7 @@ static bool read_value(const struct option_rule *rule, char *text) {
         default: break;
     }
     if (*text == '\0') {
-        complain_of_usage("%s%s was given an empty argument", dashes(rule), rule->name);
+        complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
         return false;
     }
     if (rule->kind == OPTION_TEXTS) return append(rule->value, text);
@@ -131,13 +131,13 @@ static void complain_of_option(const struct grammar *grammar, const struct getop
     const struct option_rule *rule = optopt > 0 ? find_rule(grammar, optopt) : NULL;
     const char *argument = argv[optind - 1];
     if (value == ':' && rule != NULL)
-        complain_of_usage("%s%s wants an argument", dashes(rule), rule->name);
+        complain_of_usage("%s%s needs an argument", dashes(rule), rule->name);
     else if (optopt >= FIRST_OPTION || optopt == 'h')
-        complain_of_usage("'%s' has an argument, and the option takes none", argument);
+        complain_of_usage("'%s' has an argument, but the option takes none", argument);
     else if (optopt > 0)
         complain_of_usage("there is no option -%c", optopt);
     else if (is_ambiguous(tables, argument))
-        complain_of_usage("'%s' may be more than one option; write it out", argument);
+        complain_of_usage("'%s' is ambiguous; write the option in full", argument);
     else
         complain_of_usage("there is no option %s", argument);
 }
@@ -151,7 +151,7 @@ static bool check_operands(const struct grammar *grammar, const struct texts *op
     if (operands->count < grammar->least_operands)
         complain_of_usage("%s is missing", grammar->operand);
     else if (operands->count > grammar->most_operands)
-        complain_of_usage("'%s' is an argument too many", operands->values[grammar->most_operands]);
+        complain_of_usage("'%s' is one argument too many", operands->values[grammar->most_operands]);
     return operands->count >= grammar->least_operands && operands->count <= grammar->most_operands;
 }
 

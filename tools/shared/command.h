@@ -16,6 +16,7 @@ int command_batch(int argc, char **argv);
 int command_build(int argc, char **argv);
 int command_clusters(int argc, char **argv);
 int command_dedup(int argc, char **argv);
+int command_distance(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_fingerprint(int argc, char **argv);
 int command_info(int argc, char **argv);

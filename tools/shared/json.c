@@ -1,7 +1,10 @@
 /* json.c: JSON on an output, over jansson. */
 #include "tools/shared/json.h"
 
+#include "tools/shared/printable.h"
+
 #include <errno.h>
+#include <stdlib.h>
 
 static int put(const char *bytes, size_t length, void *context) {
     output_bytes(context, bytes, length);
@@ -14,16 +17,23 @@ void json_put(struct output *output, json_t *value) {
     json_decref(value);
 }
 
-static void put_hex(struct output *output, const unsigned char *bytes, size_t length) {
-    output_text(output, "{\"hex\":\"");
-    for (size_t i = 0; i < length; i++) output_fingerprint(output, NOTATION_HEX, 8, bytes[i]);
-    output_text(output, "\"}");
+json_t *json_appended(json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) == 0) return array;
+    json_decref(array);
+    return NULL;
+}
+
+json_t *json_bytes(const void *bytes, size_t length) {
+    const unsigned char *byte = bytes;
+    if (printable_is_utf8(bytes, length)) return json_stringn(bytes, length);
+    char *hex = malloc(2 * length + 1);
+    if (hex == NULL) return NULL;
+    for (size_t i = 0; i < length; i++) notation_print(NOTATION_HEX, 8, byte[i], hex + 2 * i);
+    json_t *object = json_pack("{s:s%}", "hex", hex, 2 * length);
+    free(hex);
+    return object;
 }
 
 void json_put_bytes(struct output *output, const void *bytes, size_t length) {
-    json_t *string = json_stringn(bytes, length);
-    if (string != NULL)
-        json_put(output, string);
-    else
-        put_hex(output, bytes, length);
+    json_put(output, json_bytes(bytes, length));
 }

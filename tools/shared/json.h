@@ -6,7 +6,13 @@
 
 #include <jansson.h>
 
-/* Writes bytes as a string where they are UTF-8, else as {"hex":"…"}. */
+/* The array with one more value, both of which it takes over; NULL if either is NULL, or without memory. */
+json_t *json_appended(json_t *array, json_t *value);
+
+/* Bytes as a string if they are UTF-8, or else as {"hex":"…"}; NULL without memory. The caller releases it. */
+json_t *json_bytes(const void *bytes, size_t length);
+
+/* Writes them. */
 void json_put_bytes(struct output *output, const void *bytes, size_t length);
 
 /* Writes a value, compact, and releases it. NULL, as jansson's makers return where memory runs out, is an error of the

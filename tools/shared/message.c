@@ -1,6 +1,8 @@
 /* message.c: what the command says on standard error. */
 #include "tools/shared/message.h"
 
+#include "tools/shared/printable.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,14 +23,29 @@ static void overwrite(const char *line) {
     overwritten = length;
 }
 
+/* Returns the length. What does not fit is cut off. */
+static size_t make_printable(char *to, size_t size, const char *text) {
+    char piece[PRINTABLE_PIECE];
+    size_t length = 0;
+    while (*text != '\0') {
+        text += printable_piece(text, piece);
+        size_t more = strlen(piece);
+        if (more >= size - length) break;
+        memcpy(to + length, piece, more);
+        length += more;
+    }
+    to[length] = '\0';
+    return length;
+}
+
 /* One write a message, so that messages of several processes don't mix. */
 static void say(bool help, const char *format, va_list arguments) {
-    char line[8192];
+    char line[8192], sentence[8192];
     size_t size = sizeof line - 64, length; /* room for what follows the sentence */
     const char *gap = speaker == NULL ? "" : " ", *who = speaker == NULL ? "" : speaker;
     length = (size_t)snprintf(line, size, "idx%s%s: ", gap, who);
-    length += (size_t)vsnprintf(line + length, size - length, format, arguments);
-    if (length >= size) length = size - 1;
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    length += make_printable(line + length, size - length, sentence);
     if (help)
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
     else

@@ -8,7 +8,7 @@
 /* Sets who speaks, such as "build" for `idx build: …`; NULL is the command itself. Kept, not copied. */
 void message_speaker(const char *subcommand);
 
-/* Says a sentence. */
+/* Says a sentence. Whatever the arguments hold, it is one line of printable text (printable.h). */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 
 /* Says a sentence about how the command was called, and where its help is. */
@@ -21,7 +21,7 @@ void message_overwrite(const char *line);
 /* Why a line, a number or a file can't be taken, worded by a parser that prints nothing itself: a clause that follows
  * "FILE:LINE: ". */
 struct problem {
-    char sentence[256];
+    char sentence[320];
 };
 
 /* Sets the clause; always returns false, so that a parser can return it. */

@@ -39,14 +39,14 @@ static bool is_decimal(const char *text, size_t length) {
 static bool wrong_digit(char character, unsigned bits, struct problem *problem) {
     unsigned byte = (unsigned char)character;
     if (byte > 0x20 && byte < 0x7f)
-        return problem_set(problem, "'%c' is no hex digit; a fingerprint of %u bits is %u of them", character, bits,
+        return problem_set(problem, "'%c' is not a hex digit; a fingerprint of %u bits has %u of them", character, bits,
                            hex_digits(bits));
-    return problem_set(problem, "byte 0x%02x is no hex digit; a fingerprint of %u bits is %u of them", byte, bits,
+    return problem_set(problem, "byte 0x%02x is not a hex digit; a fingerprint of %u bits has %u of them", byte, bits,
                        hex_digits(bits));
 }
 
 static bool too_large(unsigned bits, struct problem *problem) {
-    return problem_set(problem, "the fingerprint is not below 2^%u, so it has more than %u bits", bits, bits);
+    return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
 
 static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
@@ -59,13 +59,13 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
     }
     if (count != hex_digits(bits) && is_decimal(text, length))
         return problem_set(problem,
-                           "a fingerprint of %u bits is %u hex digits, and this one has %zu (--fingerprints dec or "
+                           "a fingerprint of %u bits has %u hex digits, but this one has %zu (--fingerprints dec or "
                            "signed reads decimal numbers)",
                            bits, hex_digits(bits), count);
     size_t read = read_hex(digits, count, &value);
     if (read < count) return wrong_digit(digits[read], bits, problem);
     if (count != hex_digits(bits))
-        return problem_set(problem, "a fingerprint of %u bits is %u hex digits, and this one has %zu", bits,
+        return problem_set(problem, "a fingerprint of %u bits has %u hex digits, but this one has %zu", bits,
                            hex_digits(bits), count);
     if (bits < 64 && value >> bits != 0) return too_large(bits, problem);
     *fingerprint = value;
@@ -90,7 +90,7 @@ static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_
     bool negative = text[0] == '-';
     bool fits = number_parse_digits(text + negative, length - negative, &size);
     if (!fits || (negative ? size > half : size >= half))
-        return problem_set(problem, "a signed fingerprint of %u bits is from -2^%u to 2^%u-1, and this one is not",
+        return problem_set(problem, "a signed fingerprint of %u bits must be from -2^%u to 2^%u-1, but this one is not",
                            bits, bits - 1, bits - 1);
     *fingerprint = negative ? (0 - size) & (half | (half - 1)) : size;
     return true;
@@ -100,7 +100,7 @@ bool notation_parse(enum notation notation, unsigned bits, const char *text, siz
                     struct problem *problem) {
     if (length == 0) return problem_set(problem, "the fingerprint is missing");
     if (text[length - 1] == '\r')
-        return problem_set(problem, "the fingerprint ends in a carriage return; lines have to end in \\n alone");
+        return problem_set(problem, "the fingerprint ends in a carriage return; lines must end in \\n alone");
     switch (notation) {
         case NOTATION_DEC: return parse_dec(bits, text, length, fingerprint, problem);
         case NOTATION_SIGNED: return parse_signed(bits, text, length, fingerprint, problem);

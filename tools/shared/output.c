@@ -1,6 +1,9 @@
 /* output.c: what the command writes to standard output. */
 #include "tools/shared/output.h"
 
+#include "tools/shared/message.h"
+#include "tools/shared/printable.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,6 +54,14 @@ void output_bytes(struct output *output, const void *bytes, size_t length) {
 
 void output_text(struct output *output, const char *text) { output_bytes(output, text, strlen(text)); }
 
+void output_printable(struct output *output, const char *text) {
+    char piece[PRINTABLE_PIECE];
+    while (*text != '\0') {
+        text += printable_piece(text, piece);
+        output_text(output, piece);
+    }
+}
+
 void output_byte(struct output *output, char byte) { output_bytes(output, &byte, 1); }
 
 void output_decimal(struct output *output, uint64_t number) {
@@ -90,7 +101,7 @@ bool output_flush(struct output *output) {
 
 bool output_close(struct output *output) {
     bool whole = output_flush(output);
-    if (!whole) complain("standard output can't be written: %s", strerror(output->error));
+    if (!whole) complain("can't write standard output: %s", strerror(output->error));
     free(output->bytes);
     output->bytes = NULL;
     output->length = output->capacity = 0;

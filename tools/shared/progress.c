@@ -28,6 +28,7 @@ static const struct {
     [IDX_PHASE_PUBLISHING] = {"publishing", ""},
     [IDX_PHASE_COMPARING] = {"comparing", " fingerprints"},
     [IDX_PHASE_CLUSTERING] = {"clustering", " entries"},
+    [IDX_PHASE_DOCUMENTS] = {"fetching IDs", " documents"},
 };
 
 static double now_seconds(void) {
@@ -131,7 +132,7 @@ static void say_state(struct progress *progress, double time) {
     }
     if (state.rate > 0) {
         print_count(cell, state.rate);
-        append(line, ", %s%s a second", cell, words[phase].unit);
+        append(line, ", %s%s per second", cell, words[phase].unit);
     }
     if (state.rate > 0 && state.total > 0) {
         print_duration(cell, (double)(state.total - state.done) / state.rate);
@@ -237,7 +238,7 @@ static void say_documents(struct progress *progress, const char *verb, uint64_t 
     print_count(cell, (double)bytes);
     append(line, ", %sB", cell);
     print_count(cell, seconds > 0 ? (double)bytes / seconds : 0);
-    append(line, ", %sB a second", cell);
+    append(line, ", %sB per second", cell);
     say_line(progress, line, time);
 }
 

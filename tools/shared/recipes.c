@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-const char recipes_icu_warning[] = "fingerprints of several versions of ICU (see icu= in their recipes) come together: "
-                                   "where these cut words of Chinese, Japanese, Thai and the like in other ways, equal "
-                                   "texts differ in some bits";
+const char recipes_icu_warning[] =
+    "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
+    "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";
 
-const char recipes_differ[] = "the recipe of these fingerprints is not that of the index (see idx info), so their "
-                              "distances would say nothing";
+const char recipes_differ[] =
+    "the recipe of these fingerprints is not that of the index (see idx info), so they can't be compared";
 
 bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned) {
     char copy[IDX_MAX_RECIPE_BYTES + 1];

@@ -6,7 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,38 +16,82 @@
 
 #define PREFIX "idx-dedup-"
 #define TEMPLATE PREFIX "XXXXXX"
+#define MARKER "made-by-idx-dedup"
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* How often what another process took for a leftover is made again. */
-#define ATTEMPTS 100
+enum { MARKER_BYTES = 128 };
 
-enum { MOST_OPEN = 16 };
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    (void)!remove(path);
-    return 0;
+/* Removes what is in a folder, but for the entry `kept`, which may be NULL. */
+static void empty(int folder, const char *kept) {
+    int again = openat(folder, ".", OPEN_FOLDER); /* which closedir closes */
+    DIR *entries = again < 0 ? NULL : fdopendir(again);
+    if (entries == NULL && again >= 0) close(again);
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (kept != NULL && strcmp(name, kept) == 0)) continue;
+        if (unlinkat(folder, name, 0) == 0) continue;
+        int inner = openat(folder, name, OPEN_FOLDER);
+        if (inner < 0) continue;
+        empty(inner, NULL);
+        close(inner);
+        unlinkat(folder, name, AT_REMOVEDIR);
+    }
+    if (entries != NULL) closedir(entries);
 }
 
-static void remove_tree(const char *path) { nftw(path, remove_entry, MOST_OPEN, FTW_DEPTH | FTW_PHYS); }
+/* The marker goes last: what a killed removal leaves is still known as this program's. */
+static void remove_all(int folder) {
+    empty(folder, MARKER);
+    unlinkat(folder, MARKER, 0);
+}
 
 static char *join(const char *folder, const char *name) {
     char *path;
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-/* Whether the path leads to the open folder, and that is this user's. */
-static bool leads_to(const char *path, int folder) {
-    struct stat there, ours;
-    return lstat(path, &there) == 0 && fstat(folder, &ours) == 0 && there.st_dev == ours.st_dev &&
-           there.st_ino == ours.st_ino && ours.st_uid == geteuid();
+/* ---- The marker ---- */
+
+/* What the marker says: the folder's name and inode, so that neither a copy of the folder nor a renamed one is taken
+ * for the one that was made. */
+static size_t word_marker(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
+    return (size_t)snprintf(text, MARKER_BYTES, "idx dedup made %s, inode %ju, and may remove it\n", name,
+                            (uintmax_t)folder->st_ino);
 }
 
-static bool remove_leftover(const char *path) {
-    int folder = open(path, OPEN_FOLDER);
+static bool write_marker(int folder, const char *name) {
+    char text[MARKER_BYTES];
+    struct stat status;
+    if (fstat(folder, &status) != 0) return false;
+    size_t length = word_marker(text, name, &status);
+    int file = openat(folder, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) return false;
+    errno = ENOSPC; /* of a short write */
+    bool written = write(file, text, length) == (ssize_t)length;
+    return close(file) == 0 && written;
+}
+
+/* Whether this program surely made the open folder, under this name and for this user. */
+static bool is_marked(int folder, const char *name) {
+    char expected[MARKER_BYTES], text[MARKER_BYTES];
+    struct stat status, marker;
+    if (fstat(folder, &status) != 0 || status.st_uid != geteuid() || (status.st_mode & 077) != 0) return false;
+    int file = openat(folder, MARKER, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0) return false;
+    bool is_own = fstat(file, &marker) == 0 && S_ISREG(marker.st_mode) && marker.st_uid == status.st_uid;
+    ssize_t length = is_own ? read(file, text, sizeof text) : -1;
+    close(file);
+    return length == (ssize_t)word_marker(expected, name, &status) && memcmp(text, expected, (size_t)length) == 0;
+}
+
+/* ---- Leftovers ---- */
+
+static bool remove_leftover(int parent, const char *name) {
+    int folder = openat(parent, name, OPEN_FOLDER);
     if (folder < 0) return false;
-    bool is_left = flock(folder, LOCK_EX | LOCK_NB) == 0 && leads_to(path, folder);
-    if (is_left) remove_tree(path);
+    bool is_left = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_marked(folder, name);
+    if (is_left) remove_all(folder);
+    if (is_left) is_left = unlinkat(parent, name, AT_REMOVEDIR) == 0;
     close(folder);
     return is_left;
 }
@@ -60,38 +104,40 @@ static size_t remove_leftovers(const char *parent) {
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         const char *name = entry->d_name;
         if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || strlen(name) != strlen(TEMPLATE)) continue;
-        char *path = join(parent, name);
-        count += path != NULL && remove_leftover(path);
-        free(path);
+        count += remove_leftover(dirfd(entries), name);
     }
     closedir(entries);
     return count;
 }
 
-/* Locks the folder that was just made; false where another process took it for a leftover before. Where folders can't
- * be locked, nobody does. */
-static bool lock(struct scratch *scratch) {
+/* ---- The folder ---- */
+
+/* Locks the folder that was just made, and then marks it: another process may have it locked to see that it is not
+ * marked. Where folders can't be locked, nobody removes any. */
+static bool claim(struct scratch *scratch) {
+    struct stat status;
     scratch->lock = open(scratch->path, OPEN_FOLDER);
     if (scratch->lock < 0) return false;
-    bool locked = flock(scratch->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    if (locked && leads_to(scratch->path, scratch->lock)) return true;
-    close(scratch->lock);
-    return false;
+    while (flock(scratch->lock, LOCK_EX) != 0 && errno == EINTR) continue;
+    errno = EEXIST; /* another user's stands there by now */
+    bool claimed = fstat(scratch->lock, &status) == 0 && status.st_uid == geteuid() &&
+                   write_marker(scratch->lock, strrchr(scratch->path, '/') + 1);
+    int error = errno;
+    if (!claimed) close(scratch->lock);
+    errno = error;
+    return claimed;
 }
 
 static bool make(struct scratch *scratch, const char *parent) {
-    for (int i = 0; i < ATTEMPTS; i++) {
-        scratch->path = join(parent, TEMPLATE);
-        if (scratch->path == NULL) errno = ENOMEM;
-        bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
-        int error = errno;
-        if (made && lock(scratch)) return true;
-        if (made) rmdir(scratch->path);
-        free(scratch->path);
-        scratch->path = NULL;
-        errno = made ? EBUSY : error;
-        if (!made) return false;
-    }
+    scratch->path = join(parent, TEMPLATE);
+    if (scratch->path == NULL) errno = ENOMEM;
+    bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
+    if (made && claim(scratch)) return true;
+    int error = errno;
+    if (made) rmdir(scratch->path);
+    free(scratch->path);
+    scratch->path = NULL;
+    errno = error;
     return false;
 }
 
@@ -100,7 +146,7 @@ bool scratch_open(struct scratch *scratch, const char *parent) {
     if (leftovers == 1) complain("removed a folder that a killed command had left in %s", parent);
     if (leftovers > 1) complain("removed %zu folders that killed commands had left in %s", leftovers, parent);
     if (make(scratch, parent)) return true;
-    complain("%s: can't make a temporary folder: %s; give another one with --tmpdir", parent, strerror(errno));
+    complain("%s: can't create a temporary folder: %s; choose another place with --tmpdir", parent, strerror(errno));
     return false;
 }
 
@@ -108,7 +154,8 @@ char *scratch_path(const struct scratch *scratch, const char *name) { return joi
 
 void scratch_remove(struct scratch *scratch) {
     if (scratch->path == NULL) return;
-    remove_tree(scratch->path);
+    remove_all(scratch->lock);
+    rmdir(scratch->path);
     close(scratch->lock);
     free(scratch->path);
     scratch->path = NULL;

@@ -9,7 +9,8 @@
 
 enum bad_kind {
     BAD_NONE,
-    BAD_FILE, /* no record: a file that can't be read, which is always told and an error */
+    BAD_FILE,   /* no record: a file that can't be read, which is always told and an error */
+    BAD_MEMORY, /* no record: memory ran out, which ends all */
     BAD_JSON,
     BAD_FIELD,
     BAD_ID,
@@ -30,6 +31,9 @@ struct bad {
     struct problem problem;
 };
 
+/* Sets it to BAD_MEMORY; always returns false. */
+bool bad_set_memory(struct bad *bad);
+
 /* Sets it; always returns false, so that a parser can return it. */
 __attribute__((format(printf, 3, 4))) bool bad_set(struct bad *bad, enum bad_kind kind, const char *format, ...);
 
@@ -37,7 +41,7 @@ struct bad_counts {
     uint64_t of[BAD_KINDS];
 };
 
-/* Counts a bad record, and says it where it is the first of its kind. */
+/* Counts a bad record, and says it where it is the first of its kind, or none. */
 void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place);
 
 /* How many records were bad. */

@@ -93,7 +93,7 @@ static bool convert(struct span *text, UConverter *converter, struct output *kep
         if (room > INT32_MAX) room = INT32_MAX;
         kept->length = 0;
         char *bytes = output_reserve(kept, room);
-        if (bytes == NULL) return bad_set(bad, BAD_LONG, "there is no memory for its %zu bytes", text->length);
+        if (bytes == NULL) return bad_set_memory(bad);
         int32_t made =
             ucnv_toAlgorithmic(UCNV_UTF8, converter, bytes, (int32_t)room, text->bytes, (int32_t)text->length, &code);
         if (U_SUCCESS(code)) {
@@ -101,17 +101,17 @@ static bool convert(struct span *text, UConverter *converter, struct output *kep
             return true;
         }
         if (code != U_BUFFER_OVERFLOW_ERROR || room == INT32_MAX)
-            return bad_set(bad, BAD_CHARSET, "it can't be read in its character set: %s", u_errorName(code));
+            return bad_set(bad, BAD_CHARSET, "it can't be decoded from its character set: %s", u_errorName(code));
         room = (size_t)made + 1;
     }
 }
 
 bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad) {
     if (is_utf8_name(name)) return true;
-    if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "its %zu bytes are too many", text->length);
+    if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "it is too long: %zu bytes", text->length);
     UConverter *converter = open_converter(name);
-    if (converter == NULL) return bad_set(bad, BAD_CHARSET, "its character set '%.40s' is not known", name);
-    bool converted = convert(text, converter, kept, bad);
+    if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
+    bool converted = text->length == 0 || convert(text, converter, kept, bad); /* ICU takes no NULL for no bytes */
     ucnv_close(converter);
     return converted;
 }

@@ -17,7 +17,7 @@ static bool make(struct side *side, const struct pipeline_rules *rules, const st
                  const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
     if (strncmp(text_recipe(&side->text), "segments:", 9) == 0) {
-        complain("segments:N makes several fingerprints of a document, which idx lookup --agree compares");
+        complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
         return false;
     }
     return text_fingerprint_file(&side->text, path, &side->made);

@@ -19,13 +19,15 @@ enum document_format {
     FORMAT_FEATURES, /* ID<TAB>feature[<TAB>weight], a document the consecutive lines of an ID */
 };
 
-/* Documents have fewer bytes, in every form that they take. */
-#define DOCUMENT_BYTES ((size_t)1 << 30)
+/* The bytes that documents may have, in every form that they take: where nothing else is asked for, and at most. */
+#define DOCUMENT_BYTES ((uint64_t)64 << 20)
+#define MOST_DOCUMENT_BYTES (((uint64_t)1 << 30) - 1)
 
 /* A document as it was cut from an input. */
 struct raw_document {
     enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML or FEATURES (lines) */
     struct output bytes;         /* owned */
+    uint64_t most;               /* of them */
     char *place;                 /* owned: FILE, FILE:LINE or the like; the ID where there is no other */
     char *id;                    /* owned: from a WARC record; or NULL */
     char charset[CHARSET_NAME_SIZE];
@@ -36,12 +38,13 @@ struct raw_document {
 
 void raw_document_free(struct raw_document *raw);
 
-/* Takes a document over. Returns false to stop. */
-typedef bool (*document_taker)(void *context, struct raw_document *raw);
+/* Called with each document, which it frees. Returns false to stop. */
+typedef bool (*document_visitor)(void *context, struct raw_document *raw);
 
 struct documents {
     enum document_format format;
-    document_taker take;
+    uint64_t most; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
+    document_visitor visit;
     void *context;
     struct source source; /* its before_wait may be set */
 
@@ -55,7 +58,7 @@ struct documents {
 
 /* Reads all documents of the files and folders (none, and -: standard input). A folder stands for the regular files in
  * it and below; those that hold a NUL byte in their first 8 KiB are left out where they would be plain text or HTML.
- * False where `take` stopped it. */
+ * False where the visitor stopped it. */
 bool documents_read(struct documents *documents, const struct texts *paths);
 
 /* Reads the file at `path` as one document, which is plain text or HTML. */

@@ -1,6 +1,7 @@
 /* extract.c: from a document as it was cut from an input to its fields, in UTF-8. */
 #include "tools/text/extract.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,21 +17,24 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
 static bool decompress(struct extractor *extractor, const struct raw_document *raw, struct span *body,
                        struct bad *bad) {
     struct output *kept = &extractor->decompressed;
-    struct source source = {0};
+    struct source source = {.passes_over_rest = true};
     const char *bytes;
     size_t held;
     if (raw->encoding[0] == '\0') return true;
     if (strcasecmp(raw->encoding, "br") == 0 || strcasecmp(raw->encoding, "deflate") == 0)
-        return bad_set(bad, BAD_HTTP, "its Content-Encoding '%s' is none that can be read", raw->encoding);
+        return bad_set(bad, BAD_HTTP, "the Content-Encoding '%s' is not supported", raw->encoding);
     kept->length = 0;
-    bool good = source_open_memory(&source, body->bytes, body->length);
-    while (good && (held = source_peek(&source, 1, &bytes)) > 0) {
-        good = held < DOCUMENT_BYTES - kept->length;
-        if (good) output_bytes(kept, bytes, held);
+    uint64_t most = extractor->rules->max_text;
+    bool opened = source_open_memory(&source, body->bytes, body->length), fits = true;
+    while (opened && fits && kept->error == 0 && (held = source_peek(&source, 1, &bytes)) > 0) {
+        fits = held <= most - kept->length;
+        if (fits) output_bytes(kept, bytes, held);
         source_skip(&source, held);
     }
-    if (!good || kept->error != 0)
-        bad_set(bad, BAD_LONG, "decompressed, it has %zu bytes or more", DOCUMENT_BYTES);
+    if (!opened || source.unreadable || kept->error != 0)
+        bad_set_memory(bad);
+    else if (!fits)
+        bad_set(bad, BAD_LONG, "decompressed, it has more than %" PRIu64 " bytes; --max-text takes longer ones", most);
     else if (source.broken)
         bad_set(bad, BAD_COMPRESSION, "%s", source.problem.sentence);
     *body = (struct span){kept->bytes, kept->length};
@@ -52,7 +56,10 @@ static bool decode_body(struct extractor *extractor, struct raw_document *raw, s
         /* What libxml2 is given has to be well-formed: ICU makes it so under its other name for UTF-8. */
         if (strcasecmp(charset, "utf-8") == 0 && !utf8) strcpy(charset, "ibm-1208");
     }
-    return charset_decode(body, charset, &extractor->decoded, bad);
+    if (!charset_decode(body, charset, &extractor->decoded, bad)) return false;
+    if (body->length <= extractor->rules->max_text) return true;
+    return bad_set(bad, BAD_LONG, "in UTF-8, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
+                   extractor->rules->max_text);
 }
 
 static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
@@ -81,7 +88,7 @@ static bool extract_json(struct extractor *extractor, struct raw_document *raw, 
 
 bool extract_id(struct span line, struct span *id, struct span *rest, struct bad *bad) {
     const char *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
-    if (tab == NULL) return bad_set(bad, BAD_LINE, "it has no tab behind an ID");
+    if (tab == NULL) return bad_set(bad, BAD_LINE, "the line has no tab after the ID");
     *id = (struct span){line.bytes, (size_t)(tab - line.bytes)};
     *rest = (struct span){tab + 1, line.length - id->length - 1};
     return true;
@@ -105,10 +112,10 @@ bool extract(struct extractor *extractor, struct raw_document *raw, struct field
     const char *id = raw->id != NULL ? raw->id : raw->place;
     *fields = (struct fields){.id = {id, strlen(id)}};
     if (!extract_fields(extractor, raw, fields, bad)) return false;
-    if (fields->id.length == 0) return bad_set(bad, BAD_ID, "its ID is empty");
+    if (fields->id.length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
     if (memchr(fields->id.bytes, '\t', fields->id.length) != NULL ||
         memchr(fields->id.bytes, '\n', fields->id.length) != NULL)
-        return bad_set(bad, BAD_ID, "its ID has a tab or a newline");
+        return bad_set(bad, BAD_ID, "the ID contains a tab or a newline");
     return true;
 }
 

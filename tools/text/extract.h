@@ -8,8 +8,9 @@
 
 struct extract_rules {
     struct jsonl_rules json;
-    bool main_text; /* of HTML */
-    bool hashes;    /* of FORMAT_FEATURES: features are their hashes, in hex */
+    uint64_t max_text; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
+    bool main_text;    /* of HTML */
+    bool hashes;       /* of FORMAT_FEATURES: features are their hashes, in hex */
 };
 
 struct fields {

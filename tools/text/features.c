@@ -16,7 +16,8 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, bool h
         feature.length = length;
         if (!idx_weight_parse(tab + 1, rest, &weight))
             return bad_set(bad, BAD_FEATURE,
-                           "'%.*s' is no weight: a number from -1000000 to 1000000, up to 4 digits behind the point",
+                           "'%.*s' is not a weight: it must be a number from -1000000 to 1000000, with up to 4 digits "
+                           "after the point",
                            rest < 40 ? (int)rest : 40, tab + 1);
     }
     if (feature.length == 0) return bad_set(bad, BAD_FEATURE, "a feature is empty");
@@ -27,7 +28,7 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, bool h
     uint64_t hash;
     struct problem problem;
     if (!notation_parse(NOTATION_HEX, IDX_MAX_BITS, feature.bytes, feature.length, &hash, &problem))
-        return bad_set(bad, BAD_FEATURE, "'%.*s' is no hash of 16 hex digits",
+        return bad_set(bad, BAD_FEATURE, "'%.*s' is not a hash of 16 hex digits",
                        feature.length < 40 ? (int)feature.length : 40, feature.bytes);
     idx_simhash_add_hash(simhash, hash, weight);
     return true;
@@ -44,7 +45,7 @@ bool features_fingerprint(struct span lines, bool hashes, unsigned bits, struct 
         lines.bytes += line.length + (newline != NULL);
         lines.length -= line.length + (newline != NULL);
         if (!extract_id(line, id, &feature, bad)) return false;
-        if (id->length == 0) return bad_set(bad, BAD_ID, "its ID is empty");
+        if (id->length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
         if (!add_feature(&simhash, feature, hashes, bad)) return false;
     }
     *fingerprint = idx_simhash_finish(&simhash, bits);

@@ -31,9 +31,10 @@ struct parse {
     bool main_text;
     unsigned depth, dropped, links, titles; /* how many such elements are open */
     bool titled;                            /* a title has ended: others, as in pictures, aren't the document's */
-    bool too_deep;
-    size_t run;               /* where the run of text begins in html->text */
-    size_t bytes, link_bytes; /* of the run, blanks apart */
+    bool too_deep, too_many;                /* elements in one another; attributes of one */
+    size_t run;                             /* where the run of text begins in html->text */
+    size_t bytes, link_bytes;               /* of the run, blanks apart */
+    struct span rest;                       /* of the document, not yet given to the parser */
 };
 
 static bool is_dropped(const struct parse *parse, const char *name) {
@@ -56,6 +57,12 @@ static const char *attribute(const xmlChar **attributes, const char *name) {
     return NULL;
 }
 
+static size_t count_attributes(const xmlChar **attributes) {
+    size_t count = 0;
+    while (attributes != NULL && attributes[2 * count] != NULL) count++;
+    return count;
+}
+
 static void read_meta(struct parse *parse, const xmlChar **attributes) {
     const char *name = attribute(attributes, "name"), *content = attribute(attributes, "content");
     struct output *description = &parse->html->description;
@@ -70,6 +77,7 @@ static void start_element(void *context, const xmlChar *element, const xmlChar *
         parse->too_deep = true;
         xmlStopParser(parse->parser);
     }
+    if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many = true;
     if (!is_among(name, in_a_line, COUNT(in_a_line))) end_run(parse);
     if (is_dropped(parse, name)) parse->dropped++;
     if (strcmp(name, "a") == 0) parse->links++;
@@ -117,6 +125,19 @@ static bool without_nul(struct span *document, struct output *kept) {
     return true;
 }
 
+/* Gives the parser some more of the document. It compares each attribute of an element with all before it, which takes
+ * hours where there are many: its room for attributes, which it doubles when it is full, tells that in time, and the
+ * document ends there. */
+static int give(void *context, char *buffer, int length) {
+    struct parse *parse = context;
+    if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
+    size_t given = parse->too_many ? 0 : parse->rest.length < (size_t)length ? parse->rest.length : (size_t)length;
+    if (given > 0) memcpy(buffer, parse->rest.bytes, given);
+    parse->rest.bytes += given;
+    parse->rest.length -= given;
+    return (int)given;
+}
+
 static bool follow(struct parse *parse, struct span document) {
     htmlParserCtxtPtr parser = parse->parser = htmlNewParserCtxt();
     if (parser == NULL) return false;
@@ -125,9 +146,10 @@ static bool follow(struct parse *parse, struct span document) {
     parser->sax->endElement = end_element;
     parser->sax->characters = parser->sax->ignorableWhitespace = take_text;
     parser->userData = parse;
-    htmlDocPtr tree = htmlCtxtReadMemory(parser, document.bytes, (int)document.length, NULL, "UTF-8",
-                                         HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
-                                             HTML_PARSE_NONET | HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
+    parse->rest = document;
+    htmlDocPtr tree = htmlCtxtReadIO(parser, give, NULL, parse, NULL, "UTF-8",
+                                     HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
+                                         HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
     if (tree != NULL) xmlFreeDoc(tree);
     htmlFreeParserCtxt(parser);
     end_run(parse);
@@ -141,8 +163,9 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
     bool whole = without_nul(&document, &kept) && (document.length == 0 || follow(&parse, document)) &&
                  html->text.error == 0 && html->title.error == 0 && html->description.error == 0;
     free(kept.bytes);
-    if (!whole) return bad_set(bad, BAD_LONG, "there is no memory for its text");
-    if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements stand in one another %d deep", HTML_MOST_DEPTH);
+    if (!whole) return bad_set_memory(bad);
+    if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);
+    if (parse.too_many) return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);
     return true;
 }
 

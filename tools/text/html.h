@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The most elements that may stand in one another. */
-enum { HTML_MOST_DEPTH = 2000 };
+/* The most elements that may stand in one another, and the most attributes of one. */
+enum { HTML_MOST_DEPTH = 2000, HTML_MOST_ATTRIBUTES = 1000 };
 
 /* All UTF-8. */
 struct html {

@@ -44,8 +44,8 @@ static json_t *find(json_t *value, const char *path) {
 
 static bool find_string(json_t *object, const char *path, const char **bytes, size_t *length, struct bad *bad) {
     const json_t *value = find(object, path);
-    if (value == NULL) return bad_set(bad, BAD_FIELD, "there is no field '%.100s' in it", path);
-    if (!json_is_string(value)) return bad_set(bad, BAD_FIELD, "its field '%.100s' is not a string", path);
+    if (value == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
+    if (!json_is_string(value)) return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
     *bytes = json_string_value(value);
     *length = json_string_length(value);
     return true;

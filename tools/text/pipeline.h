@@ -6,8 +6,14 @@
 #include "tools/text/documents.h"
 #include "tools/text/extract.h"
 
+/* What a byte of a document may take while it is fingerprinted: of JSON, or of a text whose words are all new. */
+enum { PIPELINE_BYTES_PER_BYTE = 16 };
+
+/* Where nothing else is asked for. */
+#define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
+
 /* Called for each line, in order, without its end; by one thread. Returns false to stop. */
-typedef bool (*line_taker)(void *context, const char *line, size_t length);
+typedef bool (*line_visitor)(void *context, const char *line, size_t length);
 
 struct pipeline_rules {
     const char *recipe; /* NULL: of documents of FORMAT_FEATURES that have none */
@@ -17,18 +23,20 @@ struct pipeline_rules {
     enum document_format format;
     struct extract_rules extract;
     unsigned threads;
+    uint64_t memory_bytes; /* that documents may take while they are fingerprinted: about so many, or what one of
+                              extract.max_text takes where that is more */
     uint64_t min_features; /* documents with fewer are left out */
     bool strict;           /* end at the first bad record */
     bool progress;
-    line_taker take; /* in place of printing, and without the line #recipe: documents with too few features are not
+    line_visitor visit; /* in place of printing, and without the line #recipe: documents with too few features are not
                         left out, but have a line without a fingerprint, which begins with a tab; or NULL */
-    void *context;   /* of `take` */
+    void *context;      /* of `visit` */
 };
 
 enum pipeline_status {
     PIPELINE_WELL,
     PIPELINE_PARTLY, /* an input can't be read; all others were */
-    PIPELINE_FAILED, /* also at a bad record, where `strict` says so, and where `take` stopped it */
+    PIPELINE_FAILED, /* also at a bad record, where `strict` says so, and where the visitor stopped it */
 };
 
 /* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE. The

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
@@ -21,7 +22,7 @@ enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
 static bool wait_for_input(struct source *source) {
     struct pollfd polled[2] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
-    if (interrupt_descriptor() >= 0) poll(polled, 2, -1);
+    poll(polled, 2, -1);
     return !interrupt_noted();
 }
 
@@ -30,9 +31,10 @@ static ssize_t read_raw(struct source *source) {
     ssize_t got;
     if (source->descriptor < 0) return 0;
     if (source->raw_length == 0) source->raw = source->input;
-    if (!wait_for_input(source)) return 0; /* as at the end: nothing comes of what was read so far */
-    do got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
-    while (got < 0 && errno == EINTR);
+    do {
+        if (!wait_for_input(source)) return 0; /* as at the end: nothing comes of what was read so far */
+        got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
+    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
     if (got < 0) source->error = errno;
     if (got > 0) source->read += (uint64_t)got;
     if (got > 0) source->raw_length += (size_t)got;
@@ -74,23 +76,36 @@ static ssize_t inflate_some(struct source *source) {
         source->error = ENOMEM;
         return -1;
     }
-    source->fault = gzip->msg != NULL ? gzip->msg : "it is not gzip's";
+    source->fault = gzip->msg != NULL ? gzip->msg : "not in gzip format";
     return 0;
 }
 
-/* Members follow one another; what follows that isn't one is padding. A fault is an end to libarchive, which would not
- * give what it was given before an error. */
+/* Begins the next member, behind zeros, with which tapes and disks pad. What else follows a member is none. */
+static void begin_member(struct source *source) {
+    while (source->raw_length > 0 && *source->raw == '\0') {
+        source->raw++;
+        source->raw_length--;
+    }
+    if (source->raw_length == 0) return;
+    source->in_member = *source->raw == '\x1f';
+    if (source->in_member)
+        inflateReset(&source->gzip);
+    else if (source->passes_over_rest)
+        source->raw_length = 0;
+    else
+        source->fault = "the data after a member is not gzip";
+}
+
+/* A fault is an end to libarchive, which would not give what it was given before an error. */
 static ssize_t read_gzip(struct source *source) {
     while (source->fault == NULL) {
         ssize_t got = source->in_member ? inflate_some(source) : 0;
         if (got != 0 || source->fault != NULL) return got;
-        if (source->raw_length == 0) got = read_raw(source);
-        if (got < 0) return got;
-        if (source->raw_length == 0 && source->in_member) source->fault = "truncated gzip input";
-        if (source->in_member) continue;
-        if (source->raw_length == 0 || *source->raw != '\x1f') return 0;
-        inflateReset(&source->gzip);
-        source->in_member = true;
+        if (source->raw_length == 0 && (got = read_raw(source)) <= 0) {
+            if (got == 0 && source->in_member) source->fault = "truncated gzip input";
+            return got;
+        }
+        if (!source->in_member) begin_member(source);
     }
     return 0;
 }
@@ -108,21 +123,38 @@ static la_ssize_t read_more(struct archive *archive, void *context, const void *
     la_ssize_t length = (la_ssize_t)source->raw_length;
     *bytes = source->raw;
     source->raw_length = 0;
+    source->given += length;
     return length;
+}
+
+/* libarchive takes what follows a stream of bzip2's, and isn't one, for the end. */
+static void check_rest(struct source *source) {
+    bool is_bzip2 = archive_filter_code(source->archive, 0) == ARCHIVE_FILTER_BZIP2;
+    if (is_bzip2 && !source->passes_over_rest && source->given > archive_filter_bytes(source->archive, -1))
+        source->fault = "the data after a stream is not bzip2";
 }
 
 /* libarchive came to the end, or to what it can't read. */
 static void note_end(struct source *source, int status) {
+    if (status == ARCHIVE_EOF && source->fault == NULL) check_rest(source);
     const char *reason = source->fault;
     if (reason == NULL && status < ARCHIVE_WARN) reason = archive_error_string(source->archive);
-    if (reason == NULL) reason = "no reason is known";
+    if (reason == NULL) reason = "unknown reason";
     source->ended = true;
     source->unreadable = source->error != 0;
     source->broken = !source->unreadable && (status < ARCHIVE_WARN || source->fault != NULL);
     if (source->unreadable)
         problem_set(&source->problem, "%s", strerror(source->error));
     else if (source->broken)
-        problem_set(&source->problem, "its compression is broken: %s", reason);
+        problem_set(&source->problem, "the compressed data is broken: %s", reason);
+}
+
+static bool support(struct archive *archive) {
+    return archive_read_support_filter_bzip2(archive) >= ARCHIVE_WARN &&
+           archive_read_support_filter_xz(archive) >= ARCHIVE_WARN &&
+           archive_read_support_filter_zstd(archive) >= ARCHIVE_WARN &&
+           archive_read_support_format_raw(archive) >= ARCHIVE_WARN &&
+           archive_read_support_format_empty(archive) >= ARCHIVE_WARN;
 }
 
 /* Opens libarchive over read_more. What holds nothing at all has no header. */
@@ -135,11 +167,10 @@ static bool open_archive(struct source *source) {
         source->unreadable = true;
         return problem_set(&source->problem, "%s", strerror(ENOMEM));
     }
-    archive_read_support_filter_bzip2(archive);
-    archive_read_support_filter_xz(archive);
-    archive_read_support_filter_zstd(archive);
-    archive_read_support_format_raw(archive);
-    archive_read_support_format_empty(archive);
+    if (!support(archive)) {
+        source->unreadable = true;
+        return problem_set(&source->problem, "%s", strerror(ENOMEM));
+    }
     int status = archive_read_open(archive, source, NULL, read_more, NULL);
     if (status == ARCHIVE_OK) status = archive_read_next_header(archive, &entry);
     if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) note_end(source, status);
@@ -153,17 +184,41 @@ static void reset(struct source *source) {
     source->error = 0;
     source->fault = NULL;
     source->raw_length = 0;
+    source->given = 0;
     source->block = NULL;
     source->block_length = 0;
+}
+
+size_t source_ending(const char *name) {
+    static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen(endings[i]);
+        if (length > size && strcasecmp(name + length - size, endings[i]) == 0) return size;
+    }
+    return 0;
+}
+
+/* A compressed file whose first bytes are damaged must not be taken for text. */
+static void check_name(struct source *source, const char *path) {
+    bool compressed = source->gzipped || archive_filter_code(source->archive, 0) != ARCHIVE_FILTER_NONE;
+    if (compressed || source->unreadable || source_ending(path) == 0) return;
+    source->ended = source->broken = true;
+    problem_set(&source->problem, "the name says that the file is compressed, but its content is not; get it again, or "
+                                  "rename it");
 }
 
 bool source_open(struct source *source, const char *path) {
     bool standard = strcmp(path, "-") == 0;
     reset(source);
-    source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* Opening a FIFO does not wait for who writes to it: reading does, and beside it for signals. */
+    source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
     if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
-    if (open_archive(source) && !source->unreadable) return true;
+    if (open_archive(source) && !source->unreadable) {
+        check_name(source, path);
+        return true;
+    }
     source_close(source);
     return false;
 }
@@ -173,7 +228,7 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
     source->descriptor = -1;
     source->raw = bytes;
     source->raw_length = length;
-    if (open_archive(source)) return true;
+    if (open_archive(source) && !source->unreadable) return true;
     source_close(source);
     return false;
 }

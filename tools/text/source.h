@@ -22,6 +22,8 @@ struct source {
     /* Set by the caller, or NULL: called before reading waits for more, as from a pipe. */
     void (*before_wait)(void *context);
     void *context;
+    bool passes_over_rest; /* set by the caller: what follows the compressed data of gzip or bzip2, and is none itself,
+                              is passed over, as browsers do; else it is broken */
 
     /* Why it ended too soon: `problem` says so; `unreadable` where the system can't read it, else its compression is
      * broken. */
@@ -36,6 +38,7 @@ struct source {
     int error;       /* errno of read(2), or 0 */
     const char *raw; /* input not yet decompressed: in `input`, or the memory */
     size_t raw_length;
+    int64_t given;                  /* bytes of it that libarchive was given */
     bool begun, gzipped, in_member; /* read from; gzip's; within a member of it */
     const char *fault;              /* what is wrong with its gzip, or NULL */
     z_stream gzip;
@@ -45,6 +48,9 @@ struct source {
     size_t start, end; /* decompressed and not yet skipped, in `buffer` */
     bool ended;
 };
+
+/* The length of the ending by which a file's name says that it is compressed, such as .gz; 0 where it has none. */
+size_t source_ending(const char *name);
 
 /* Opens the file at `path`; `-` is standard input, and where that is a terminal, says that it is waiting. A source that
  * is all zero, or was closed, may be opened. False where it can't be: `problem` says why, and source_close needn't be

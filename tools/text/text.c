@@ -3,6 +3,7 @@
 #include "tools/text/text.h"
 
 #include "tools/text/features.h"
+#include "tools/text/memory.h"
 
 #include <idx_text.h>
 
@@ -15,18 +16,22 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
                const struct extract_rules *rules) {
     struct idx_error error;
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    memory_watch();
     *text = (struct text){.bits = bits};
     extractor_init(&text->extractor, rules);
     options.recipe = recipe;
     options.table = table;
     if (recipe == NULL) return true;
-    if (idx_text_open(&text->fingerprinter, &options, &error) != IDX_OK) {
-        complain("%s", error.sentence);
+    enum idx_status status = idx_text_open(&text->fingerprinter, &options, &error);
+    if (memory_ran_out() || status != IDX_OK) {
+        complain("%s", status != IDX_OK ? error.sentence : "out of memory");
+        if (status == IDX_OK) idx_text_close(text->fingerprinter);
+        text->fingerprinter = NULL;
         return false;
     }
     const char *opened = idx_text_recipe(text->fingerprinter);
     if (table == NULL || strstr(opened, ";w=tfidf:") != NULL || strstr(opened, ";w=idf:") != NULL) return true;
-    complain("--table does nothing with recipe '%s', which doesn't weigh by one; leave it out, or add w=tfidf", opened);
+    complain("--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf", opened);
     idx_text_close(text->fingerprinter);
     text->fingerprinter = NULL;
     return false;
@@ -42,21 +47,33 @@ static size_t name_fields(const struct fields *fields, struct idx_text_field nam
     return fields->description.length > 0 ? 3 : 2;
 }
 
+/* Whether a library could do its work; where it ran out of memory, what it made is not to be used, whatever it says. */
+static bool take_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
+    if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
+    return status == IDX_OK || bad_set(bad, BAD_LONG, "%s", error->sentence);
+}
+
 static bool fingerprint_fields(struct text *text, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
     struct idx_text_field parts[3];
     size_t count = name_fields(fields, parts);
     struct idx_text_counts counts;
     struct idx_error error;
-    if (idx_text_fingerprints(text->fingerprinter, parts, count, text->bits, result->fingerprints,
-                              TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error) != IDX_OK)
-        return bad_set(bad, BAD_LONG, "%s", error.sentence);
+    enum idx_status status = idx_text_fingerprints(text->fingerprinter, parts, count, text->bits, result->fingerprints,
+                                                   TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error);
+    if (!take_status(status, &error, bad)) return false;
     result->features = counts.features;
     result->weight = counts.weight;
     result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
     /* Of segments:N none has words: as other recipes do, one fingerprint 0 stands for that. */
     if (result->count == 0) result->fingerprints[result->count++] = 0;
     return true;
+}
+
+/* A record may seem to be bad where a library ran out of memory. */
+static bool extract_all(struct text *text, struct raw_document *raw, struct fields *fields, struct bad *bad) {
+    bool good = extract(&text->extractor, raw, fields, bad);
+    return memory_ran_out() ? bad_set_memory(bad) : good;
 }
 
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad) {
@@ -66,7 +83,7 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     if (raw->format == FORMAT_FEATURES)
         return features_fingerprint(lines, text->extractor.rules->hashes, text->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    if (!extract(&text->extractor, raw, &fields, bad)) return false;
+    if (!extract_all(text, raw, &fields, bad)) return false;
     result->id = fields.id;
     return fingerprint_fields(text, &fields, result, bad);
 }
@@ -78,7 +95,7 @@ struct taken {
     bool good;
 };
 
-static bool take(void *context, struct raw_document *raw) {
+static bool visit(void *context, struct raw_document *raw) {
     struct taken *taken = context;
     taken->good = raw->bad.kind == BAD_NONE && text_fingerprint(taken->text, raw, &taken->result, &raw->bad);
     if (!taken->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
@@ -88,7 +105,7 @@ static bool take(void *context, struct raw_document *raw) {
 
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result) {
     struct taken taken = {.text = text};
-    struct documents documents = {.take = take, .context = &taken};
+    struct documents documents = {.most = text->extractor.rules->max_text, .visit = visit, .context = &taken};
     documents_read_one(&documents, path);
     documents_free(&documents);
     *result = taken.result;
@@ -116,10 +133,10 @@ bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_
     struct fields fields;
     struct idx_text_field parts[3];
     struct idx_error error;
-    if (!extract(&text->extractor, raw, &fields, bad)) return false;
+    if (!extract_all(text, raw, &fields, bad)) return false;
     size_t count = name_fields(&fields, parts);
     enum idx_status status = idx_text_table_add(table, text->fingerprinter, parts, count, &error);
-    return status == IDX_OK || bad_set(bad, status == IDX_OUT_OF_MEMORY ? BAD_FILE : BAD_LONG, "%s", error.sentence);
+    return take_status(status, &error, bad);
 }
 
 bool text_table_write(const struct idx_text_table *table, const char *path) {
@@ -128,7 +145,8 @@ bool text_table_write(const struct idx_text_table *table, const char *path) {
     idx_text_table_get_properties(table, &properties);
     if (!said(idx_text_table_write(table, path, &error), &error)) return false;
     if (properties.dropped > 0)
-        complain("rare terms were forgotten, since there are too many: frequencies in %s are up to %" PRIu64 " too low",
+        complain("there were too many terms, so rare ones were dropped: frequencies in %s are up to %" PRIu64
+                 " too low",
                  path, properties.dropped);
     return true;
 }

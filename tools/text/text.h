@@ -40,7 +40,7 @@ struct text_result {
     struct span signature; /* what the fingerprint is the hash of, until the text's next use; bytes NULL: of nothing */
 };
 
-/* Fingerprints a document. False where it is bad. */
+/* Fingerprints a document. False where it is bad, or where memory ran out. */
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
 
 /* Fingerprints the file at `path` (`-`: standard input), one document, which is plain text or HTML, perhaps compressed.
@@ -53,7 +53,7 @@ bool text_table_read(struct idx_text_table **table, const char *path);
 /* Makes an empty one for the features of a text's recipe. False after a complaint. */
 bool text_table_create(struct idx_text_table **table, const struct text *text);
 
-/* Counts a document. False where it is bad. */
+/* Counts a document. False where it is bad, or where memory ran out. */
 bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad);
 
 /* Writes it, and says how much of it was forgotten, if any. False after a complaint. */

@@ -9,8 +9,10 @@
 #include <string.h>
 
 void text_options_init(struct text_options *options) {
-    *options = (struct text_options){
-        .rules = {.bits = IDX_MAX_BITS, .threads = arguments_threads(), .extract.json.text = "text"}};
+    *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
+                                               .threads = arguments_threads(),
+                                               .memory_bytes = PIPELINE_MEMORY_BYTES,
+                                               .extract = {.json.text = "text", .max_text = DOCUMENT_BYTES}}};
 }
 
 void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]) {
@@ -21,6 +23,11 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
         {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
         {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &rules->extract.main_text},
+        {.name = "max-text",
+         .kind = OPTION_COUNT,
+         .value = &rules->extract.max_text,
+         .least = 1,
+         .most = MOST_DOCUMENT_BYTES},
         {.name = "features", .kind = OPTION_FLAG, .value = &options->features},
         {.name = "hashes", .kind = OPTION_FLAG, .value = &rules->extract.hashes},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &rules->recipe},
@@ -45,9 +52,9 @@ bool text_options_settle(struct text_options *options, enum document_format form
     if (options->features && format != FORMAT_AUTO)
         complain_of_usage("give %s or --format, not both", rules->extract.hashes ? "--hashes" : "--features");
     else if (options->features && rules->train == NULL && rules->table != NULL)
-        complain_of_usage("--table is for texts: leave it out with --features and --hashes");
+        complain_of_usage("--table is for texts; omit it with --features and --hashes");
     else if (rules->recipe != NULL && !is_recipe(rules->recipe))
-        complain_of_usage("a recipe has up to %d bytes, and neither tab nor newline", IDX_MAX_RECIPE_BYTES);
+        complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     else {
         rules->format = options->features ? FORMAT_FEATURES : format;
         if (rules->recipe == NULL && !options->features) rules->recipe = text_default_recipe;

@@ -6,16 +6,19 @@
 #include <string.h>
 #include <strings.h>
 
-size_t warc_find_head(const char *bytes, size_t length) {
-    const char *end = bytes + length, *line = bytes;
-    while (line < end) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        if (newline == NULL) return 0;
-        bool empty = newline == line || (newline == line + 1 && *line == '\r');
-        line = newline + 1;
-        if (empty) return (size_t)(line - bytes);
+bool warc_find_head(struct warc_search *search, const char *bytes, size_t length) {
+    for (;;) {
+        const char *line = bytes + search->line;
+        if (search->line > 0 && length - search->line >= 5 && memcmp(line, "WARC/", 5) == 0) return true;
+        const char *newline = memchr(bytes + search->searched, '\n', length - search->searched);
+        search->searched = newline == NULL ? length : (size_t)(newline - bytes) + 1;
+        if (newline == NULL) return false;
+        search->line = search->searched;
+        if (newline == line || (newline == line + 1 && *line == '\r')) {
+            search->head = search->line;
+            return true;
+        }
     }
-    return 0;
 }
 
 /* ---- Headers ---- */
@@ -100,7 +103,7 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
     bool typed = false, measured = false;
     *parsed = (struct warc_head){0};
     if (length < 5 || memcmp(cut(&rest, '\n').bytes, "WARC/", 5) != 0)
-        return bad_set(bad, BAD_WARC, "a WARC record has to begin here, with WARC/1.0 or the like");
+        return bad_set(bad, BAD_WARC, "a WARC record must begin here, with WARC/1.0 or the like");
     while (next_header(&rest, &name, &value)) {
         if (is(name, "WARC-Type")) {
             parsed->type = type_of(value);
@@ -118,7 +121,7 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
     /* Some are of other protocols: DNS. */
     if (parsed->type == WARC_RESPONSE && parsed->type_of_block.media != MEDIA_HTTP) parsed->type = WARC_OTHER;
     parsed->id = target.length > 0 ? target : record;
-    if (!measured) return bad_set(bad, BAD_WARC, "the WARC record has no Content-Length that is a number");
+    if (!measured) return bad_set(bad, BAD_WARC, "the Content-Length of the WARC record is missing or not a number");
     return typed || bad_set(bad, BAD_WARC, "the WARC record has no WARC-Type");
 }
 
@@ -167,7 +170,7 @@ bool http_join_chunks(char *body, size_t *length, struct bad *bad) {
         line = chunk_line(body + at, *length - at, &size);
         if (line == 0 && at == 0) return true;
         if (line == 0 || size > *length - at - line)
-            return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken, or cut short");
+            return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken or incomplete");
         at += line;
         memmove(body + joined, body + at, size);
         joined += size;

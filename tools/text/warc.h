@@ -13,9 +13,16 @@
 /* The longest head that is read. */
 enum { WARC_MOST_HEAD = 1 << 16 };
 
-/* The length of the head that begins here, the empty line that ends it included; 0 where its end is not among these
- * bytes. */
-size_t warc_find_head(const char *bytes, size_t length);
+/* Where the head ends that begins here, as far as that is known: bytes that come later are searched alone. All zero to
+ * begin with. */
+struct warc_search {
+    size_t head;           /* its length, the empty line that ends it included; 0: it has no end */
+    size_t line, searched; /* the last line begins, and what was searched ends, so many bytes behind its beginning */
+};
+
+/* Searches the first `length` bytes of what begins with a head, no fewer than before. False where its end has still to
+ * come. A line that begins another record ends it, too: then it is no head, and that line is where to go on. */
+bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
 
 /* What a document is made of. */
 enum media {

@@ -1,74 +1,81 @@
-/* idx_text.h: the public header of libidxtext: from a text to its fingerprint, by recipe. Optional, over ICU.
+/* idx_text.h: the public header of libidxtext, which makes fingerprints from texts. Optional; needs ICU.
  *
  * Recipes
- * A recipe is a string that names every step, so that fingerprints made by different definitions can't be mixed unseen.
- * Its parts are separated by semicolons. The first one is the method:
+ * A recipe is a string that names every step from a text to its fingerprint, so that fingerprints of different
+ * definitions are not compared by mistake. Its parts are separated by semicolons. The first part is the method:
  *
- *   words:N         SimHash of the shingles of N words, 1 to 8. words:1, the default, for documents that differ by
- *                   edits; more words tell apart texts about one thing, but bear fewer edits within k bits.
- *   words:N,stop=L  the same of those shingles alone that hold a stop word of the languages L: sentences do, while
- *                   menus and advertisements hardly do. For pages whose main text is the matter.
- *   chars:N         SimHash of the n-grams of N characters, 1 to 32: bears typing errors and inflection.
- *   segments:N      The words cut into N parts (1 to 64) of equal numbers, word i of n to part floor(i N / n), and
- *                   a SimHash of the words of each, so N fingerprints a document; parts without words have none. For
- *                   parts that are copied; documents are duplicates when so many parts agree as the user says. k = 0
- *                   to 3.
- *   sentences:N     The hash of the N (1 to 64) longest sentences; 3 is usual. For pages whose frame changes around one
- *                   article. k = 0, as all of the following: a hash is equal, or tells nothing.
- *   description     The hash of the field `description`, or of the text's first 512 bytes. Cheap; for pages with one.
- *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited;
- *                   idx_text_weight_distance tells chance agreements apart.
- *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match). For large collections
- *                   of one kind, with a table made from it; 70 is usual.
+ *   words:N         The SimHash of the shingles of N words, 1 to 8. words:1, the default, is for documents that differ
+ *                   by edits. More words distinguish texts about the same subject, but tolerate fewer edits within k
+ *                   bits.
+ *   words:N,stop=L  As words:N, but only with the shingles that contain a stop word of the languages L. Sentences
+ *                   contain them, menus and advertisements hardly do. For web pages whose main text matters.
+ *   chars:N         The SimHash of the n-grams of N characters, 1 to 32. Tolerates typing errors and inflection.
+ *   segments:N      Cuts the words into N segments (1 to 64) of equal size: word i of n goes to segment floor(i N / n).
+ *                   Makes a SimHash of the words of each segment, so N fingerprints per document; a segment without
+ *                   words has none. For documents that copy passages: the user decides how many segments must agree to
+ *                   make two documents duplicates. k = 0 to 3.
+ *   sentences:N     The hash of the N (1 to 64) longest sentences; 3 is usual. For web pages whose frame changes around
+ *                   the same article. k = 0, as for all following methods: such hashes are either equal or unrelated.
+ *   description     The hash of the field `description`, or without one of the text's first 512 bytes. Cheap; for pages
+ *                   that have a description.
+ *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited.
+ *                   idx_text_weight_distance detects documents that agree by chance.
+ *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match); 70 is usual. For large
+ *                   collections of one kind, with a document-frequency table made from the collection.
  *
- * Then, in the order of the canonical form:
+ * The other parts, in the order of the canonical form:
  *
- * - nfkc-cf: how text is normalised, below.
- * - stop=L: stop words of the languages L are dropped before all else: de en es fr it nl pt ru zh, joined by +.
- *   Not for chars, sentences, description.
- * - w=1: every feature weighs 1. Not for sentences, description, as all weights.
- * - w=tf: as often as it occurs in the text, tf.
+ * - nfkc-cf: how text is normalised, see below.
+ * - stop=L: drop stop words of the languages L before everything else. L has some of de en es fr it nl pt ru zh, joined
+ *   by +. Not for chars, sentences and description.
+ * - w=1: every feature has weight 1. Weights are not for sentences and description.
+ * - w=tf: the weight is tf, the number of times that the feature occurs in the text.
  * - w=logtf: 1 + log2(tf), the default.
- * - w=tfidf:HASH: tf times idf, where idf = log2((D + 1) / (d + 1)) for a feature that d of the D documents have which
- *   a table was made from, and HASH, 16 hexadecimal digits, is that table's.
- * - w=idf:HASH: idf alone. The default for idf:P, and all that it can have.
- * - top=N: the N (1 to 1000000) heaviest features alone. For words and chars.
- * - title=W: the field `title` is taken too, its features W times (1 to 100) the weight that they have there; a feature
- *   of both fields has the sum. For words, chars and terms.
- * - order=weight: terms are hashed the heaviest first, the default.
+ * - w=tfidf:HASH: tf times idf. idf = log2((D + 1) / (d + 1)) for a feature that occurs in d of the D documents from
+ *   which a document-frequency table was made. HASH, 16 hexadecimal digits, is the hash of that table.
+ * - w=idf:HASH: idf alone. The default for idf:P, and its only weight.
+ * - top=N: only the N (1 to 1000000) heaviest features. For words and chars.
+ * - title=W: also use the field `title`; its features have W times (1 to 100) the weight that they have there. If a
+ *   feature is in both fields, its weights are added up. For words, chars and terms.
+ * - order=weight: terms are hashed in the order of their weights, the heaviest first. The default.
  * - order=sorted: terms are hashed in the order of their bytes.
  * - v1: the version of all these definitions.
- * - icu=72: the major version of ICU where fingerprints were made: no part of their definition, but words of scripts
- *   without spaces come from ICU's dictionaries, which may change with its release.
+ * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but words of
+ *   scripts without spaces come from ICU's dictionaries, which may change between its releases.
  *
- * Parts behind the method may be left out, where their defaults stand for them, and come in any order; HASH where the
- * table is given. idx_text_recipe prints the canonical form.
+ * The parts after the method may come in any order. A part that has its default value may be left out, and so may HASH
+ * if the table is given. idx_text_recipe returns the canonical form.
  *
  * Definitions, version 1
- * The text is read as UTF-8, each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold (a run without a
- * normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after its start, and so
- * on). `:` and `@` become spaces, since releases of ICU differ in how they cut at them.
- * - Words: ICU's word segmentation for the root locale; segments that are neither letters, numbers, kana nor ideographs
- *   are dropped. A feature is the word's bytes in UTF-8.
- * - Shingles: N words that follow one another, in UTF-8, with a space between. A text of fewer words, but some, is one
- *   shingle. Dropped stop words are not there at all.
- * - Characters: each run of white space (Unicode's White_Space) becomes one space, and none at the start and the end;
- *   an n-gram is N code points that follow one another, in UTF-8. A text of fewer, but some, is one n-gram.
- * - Hashes are XXH3, 64 bits, seed 0; a fingerprint of f bits is the low f ones. Features have the hash of their bytes;
- *   shingles of 2 or more words and n-grams are told apart by it alone.
- * - Weights are in fixed point with 16 fraction bits, logarithms rounded down, by integers alone; idf is the difference
- *   of two of them. SimHash is idx_simhash_finish's. Of features of one weight, that of the smaller hash counts as the
- *   heavier one.
- * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above but not
- *   normalised, since sentences begin with capitals; a final space is dropped. Length is in code points; of equal ones
- *   the first is longer. Those chosen are normalised, folded, joined by line feeds in the order of the text,
- *   and hashed.
- * - Description: normalised, white space folded, the first 512 bytes of UTF-8, less a character that these cut.
- * - Terms: joined by line feeds. idf:P keeps, of n distinct words, n P / 100 rounded up, the greatest idf first.
+ * The text is read as UTF-8, with each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. A run without a
+ * normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after the start of the
+ * run; the rest is treated likewise. `:` and `@` become spaces, because releases of ICU differ in how they segment
+ * there.
+ * - Words: the segments of ICU's word segmentation for the root locale, if they are letters, numbers, kana or
+ *   ideographs; other segments are dropped. A feature is the bytes of a word in UTF-8.
+ * - Shingles: N consecutive words, in UTF-8, with a space between them. A text with fewer than N words, but at least
+ *   one, is a single shingle. Words that were dropped as stop words do not count.
+ * - Characters: each run of white space (Unicode's White_Space) becomes one space; white space at the start and at the
+ *   end is dropped. An n-gram is N consecutive code points, in UTF-8. A text with fewer, but at least one, is a
+ *   single n-gram.
+ * - Hashes are XXH3, 64 bits, seed 0. A fingerprint of f bits is the low f bits. A feature's hash is the hash of its
+ *   bytes. Shingles of 2 or more words, and n-grams, are identified by their hashes alone.
+ * - Weights are in fixed point with 16 fraction bits, computed by integers alone. Logarithms are rounded down; idf is
+ *   the difference of two logarithms. SimHash is defined by idx_simhash_finish. Of features of equal weight, the one
+ *   with the smaller hash counts as the heavier one.
+ * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above. The text
+ *   is not normalised for this, because sentences begin with capitals. A final space is dropped. The length is in code
+ *   points; of sentences of equal length, the first counts as the longest. The chosen sentences are normalised, their
+ *   white space is folded, and they are joined by line feeds in the order of the text, and hashed.
+ * - Description: normalised, white space folded, then cut to 512 bytes of UTF-8; a character that does not fit
+ *   completely is dropped.
+ * - Terms: joined by line feeds. Of n distinct words, idf:P keeps n P / 100, rounded up: those with the greatest idf,
+ *   in descending order of idf.
+ *
  * A text without features has fingerprint 0.
  *
- * Conventions are those of idx.h. A struct idx_text belongs to one thread at a time. A struct idx_text_table may be
- * shared while no one changes it.
+ * The conventions are those of idx.h. A struct idx_text belongs to one thread at a time. Threads may share a
+ * struct idx_text_table while none of them changes it.
  */
 #ifndef IDX_TEXT_H
 #define IDX_TEXT_H
@@ -81,7 +88,7 @@ extern "C" {
 
 #define IDX_TEXT_DEFAULT_RECIPE "words:1;nfkc-cf;w=logtf;v1"
 
-/* How many fingerprints a recipe makes of a text, at most. */
+/* The most fingerprints that a recipe makes of one document. */
 #define IDX_TEXT_MAX_FINGERPRINTS 64
 
 struct idx_text;
@@ -92,31 +99,34 @@ struct idx_text_table;
 struct idx_text_options {
     size_t size;
     const char *recipe;                 /* NULL: the default one */
-    const struct idx_text_table *table; /* for w=tfidf and w=idf: not copied, so it outlives the fingerprinter */
+    const struct idx_text_table *table; /* for w=tfidf and w=idf; not copied: free it after the fingerprinter */
 };
 
 #define IDX_TEXT_OPTIONS_INIT                                                                                          \
     { sizeof(struct idx_text_options), NULL, NULL }
 
-/* Makes a fingerprinter; `options` may be NULL. The caller closes *text.
- * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_RECIPE (also for another table than the recipe's, or none),
- * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data). */
+/* Makes a fingerprinter. `options` may be NULL. The caller closes *text.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_RECIPE (also if the recipe needs a table, and none or another one is given),
+ * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data; or for all recipes but chars, sentences and description,
+ * one of the dictionaries by which it cuts words of Chinese, Japanese, Thai, Lao, Khmer and Burmese). */
 IDX_API enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options,
                                       struct idx_error *error);
 
-/* Its recipe in canonical form, ended by ;icu= and the major version of ICU, as an index is to store it. Lives as long
- * as `text`. */
+/* The recipe in canonical form, which ends with ;icu= and the major version of ICU. Store it in the index. Valid as
+ * long as `text`. */
 IDX_API const char *idx_text_recipe(const struct idx_text *text);
 
-/* The fingerprint of `bits` bits (1 to 64) of a text of `length` bytes (below 2^30), without other fields. *features
- * (may be NULL) is set to the number of distinct features; a text without any has fingerprint 0.
- * Errors: IDX_INVALID_ARGUMENT (also for segments:N, which makes several), IDX_LIMIT (too long, also once normalised:
- * 2^31 UTF-16 units), IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails; the sentence says how). */
+/* Makes the fingerprint of `bits` bits (1 to 64) of a text of `length` bytes (below 2^30), without other fields. Sets
+ * *features, which may be NULL, to the number of distinct features. A text without features has fingerprint 0.
+ * Errors: IDX_INVALID_ARGUMENT (also for segments:N, which makes several fingerprints), IDX_LIMIT (the text is too
+ * long, or has 2^31 UTF-16 units or more once it is normalised), IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails; the
+ * sentence says how). */
 IDX_API enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, size_t length, unsigned bits,
                                              uint64_t *fingerprint, uint64_t *features, struct idx_error *error);
 
-/* A part of a document. Names that recipes know: "body" (also NULL), "title", "description". Fields that a recipe does
- * not take are passed over; several of one name are counted one after another, but of descriptions the first. */
+/* A field of a document. The names are "body" (or NULL), "title" and "description". Fields that a recipe does not use
+ * are ignored. If several fields have the same name, they are used one after another; of descriptions, only
+ * the first one is used. */
 struct idx_text_field {
     const char *name;
     const void *utf8; /* may be NULL where length is 0 */
@@ -124,71 +134,72 @@ struct idx_text_field {
 };
 
 struct idx_text_counts {
-    uint64_t features; /* distinct ones in the document, or sentences; for description 1, or 0 when it is empty */
-    int64_t weight;    /* sum of the weights of those that the fingerprint is made of, in units of 1/IDX_WEIGHT_ONE; 0
+    uint64_t features; /* distinct features of the document, or sentences; for description 1, or 0 if it is empty */
+    int64_t weight;    /* sum of the weights of the features that make the fingerprint, in units of 1/IDX_WEIGHT_ONE; 0
                           for sentences and description */
 };
 
-/* The fingerprints of a document of `field_count` fields, *count of them, at most IDX_TEXT_MAX_FINGERPRINTS: one for
- * every recipe but segments:N, which makes one for each part that has words. `capacity` is what `fingerprints` has room
- * for. `counts` may be NULL.
- * Errors: as idx_text_fingerprint; IDX_INVALID_ARGUMENT also for a field's name that is not known and too small a
- * capacity. */
+/* Makes the fingerprints of a document of `field_count` fields, and sets *count to how many there are, at most
+ * IDX_TEXT_MAX_FINGERPRINTS: one for every recipe except segments:N, which makes one for each segment that has words.
+ * `fingerprints` has room for `capacity` of them. `counts` may be NULL.
+ * Errors: as idx_text_fingerprint; IDX_INVALID_ARGUMENT also for an unknown field name, or if `capacity` is too
+ * small. */
 IDX_API enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_text_field *fields,
                                               size_t field_count, unsigned bits, uint64_t *fingerprints,
                                               size_t capacity, size_t *count, struct idx_text_counts *counts,
                                               struct idx_error *error);
 
-/* What the last fingerprint is the hash of, for sentences, description, terms and idf: equal fingerprints are confirmed
- * on it. *length bytes, valid until the next fingerprint; NULL for other recipes. */
+/* The bytes that were hashed for the last fingerprint, for sentences, description, terms and idf; compare them to
+ * confirm that equal fingerprints mean equal texts. *length bytes, valid until the next fingerprint. NULL for other
+ * recipes. */
 IDX_API const char *idx_text_signature(const struct idx_text *text, size_t *length);
 
-/* How far apart two documents' summed weights are: (a - b)^2 / (a^2 + b^2), from 0 to 1, and 0 when both are 0. Equal
- * hashes of terms are confirmed where it is below a tolerance of the user's. Weights are not negative. */
+/* The distance of two documents' summed weights: (a - b)^2 / (a^2 + b^2), from 0 to 1, and 0 if both are 0. It confirms
+ * equal hashes of terms if it is below a tolerance that the user chooses. Weights are not negative. */
 IDX_API double idx_text_weight_distance(int64_t a, int64_t b);
 
 IDX_API void idx_text_close(struct idx_text *text);
 
-/* ICU's version, as "72.1". Static storage. */
+/* The version of ICU, such as "72.1". Static storage. */
 IDX_API const char *idx_text_icu_version(void);
 
-/* ---- Tables of document frequencies ------------------------------------------------------------------------------ */
+/* ---- Document-frequency tables ----------------------------------------------------------------------------------- */
 
-/* Makes an empty table for the features (method, N, stop words) of `text`, which may be of any weights but by table.
- * The caller frees it. It keeps 2^22 terms: when there would be more, the rarest quarter is forgotten.
- * Errors: IDX_INVALID_ARGUMENT (no features: sentences, description), IDX_OUT_OF_MEMORY. */
+/* Makes an empty table for the features (method, N, stop words) of `text`, whose weights must not need a table. The
+ * caller frees *table. A table keeps up to 2^22 terms; when it would exceed that, it drops the rarest quarter.
+ * Errors: IDX_INVALID_ARGUMENT (sentences and description have no features), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_create(struct idx_text_table **table, const struct idx_text *text,
                                               struct idx_error *error);
 
-/* Adds a document: 1 to each of its features, in all fields that the recipe of `text` takes.
- * Errors: as idx_text_fingerprints; IDX_INVALID_ARGUMENT also where the features of `text` are others; IDX_LIMIT
- * (2^32 documents). After IDX_OUT_OF_MEMORY the table can only be freed. */
+/* Adds a document: adds 1 to the document frequency of each of its features, in all fields that the recipe of `text`
+ * uses. Errors: as idx_text_fingerprints; IDX_INVALID_ARGUMENT also if `text` makes other features than the table has;
+ * IDX_LIMIT (2^32 documents). After IDX_OUT_OF_MEMORY the table can only be freed. */
 IDX_API enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text *text,
                                            const struct idx_text_field *fields, size_t field_count,
                                            struct idx_error *error);
 
-/* Adds all documents of another table of the same features: the same as if they had been added here, but for terms that
- * are forgotten. Errors: as idx_text_table_add. */
+/* Adds all documents of another table of the same features, with the same result as if they had been added here, except
+ * for terms that were dropped. Errors: as idx_text_table_add. */
 IDX_API enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct idx_text_table *other,
                                              struct idx_error *error);
 
 struct idx_text_table_properties {
     uint64_t documents;
     uint64_t terms;
-    uint64_t dropped;     /* how much lower than the truth a term's document frequency may be; 0: nothing was dropped */
-    const char *features; /* which features: a recipe; lives as long as the table */
+    uint64_t dropped;     /* the most by which a term's document frequency may be too low; 0: nothing was dropped */
+    const char *features; /* which features, as a recipe; valid as long as the table */
 };
 
 IDX_API void idx_text_table_get_properties(const struct idx_text_table *table,
                                            struct idx_text_table_properties *properties);
 
-/* Writes the table to a file, atomically: `path` with .tmp and the process's number behind it, synced, then renamed.
- * The format stands in libidx/text/table_bytes.c. Errors: IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the folder), IDX_NO_ACCESS,
- * IDX_DISK_FULL, IDX_IO_ERROR. */
+/* Writes the table to a file atomically: to `path` followed by .tmp and the process ID, synced, then renamed. The
+ * format is described in libidx/text/table_bytes.c. Errors: IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the folder),
+ * IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path,
                                              struct idx_error *error);
 
-/* Reads the table at `path`, which may be damaged or something else. The caller frees *table.
+/* Reads the table at `path`. The file may be damaged, or something else. The caller frees *table.
  * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_BAD_CONTENT (the sentence says what), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error);
 

@@ -1,5 +1,6 @@
 /* simhash.c: tests of Hamming distance and the SimHash accumulator. */
 #include "libidx/base/simhash.h"
+#include "tests/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,14 +71,6 @@ static void test_other_numbers_of_bits_count_as_64(void **state) {
     assert_true(idx_simhash_finish(&simhash, 0) == UINT64_MAX);
     assert_true(idx_simhash_finish(&simhash, 65) == UINT64_MAX);
     assert_true(idx_simhash_finish(&simhash, UINT32_MAX) == UINT64_MAX);
-}
-
-static uint64_t next_random(uint64_t *state) {
-    *state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-    uint64_t z = *state;
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
 }
 
 /* Against the definition, written bit by bit. */

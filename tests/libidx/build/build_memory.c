@@ -164,7 +164,7 @@ static void test_memory_option(void **state) {
     struct idx_builder *builder;
     options.memory_bytes = IDX_MIN_MEMORY_BYTES - 1;
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_open(&builder, path_in(*state, "index"), &options, &failure));
-    assert_string_equal(failure.sentence, "1048575 bytes of memory: it takes 1 MiB at least");
+    assert_string_equal(failure.sentence, "1048575 bytes of memory: the minimum is 1 MiB");
     options.memory_bytes = UINT64_MAX; /* more than there is: as much as can be reserved */
     build_index(path_in(*state, "index"), &options, (const uint64_t[]){1, 2, 3}, 3);
     assert_ok(idx_verify(path_in(*state, "index"), NULL, NULL, &failure));

@@ -292,7 +292,7 @@ static void test_one_at_a_time(void **state) {
 
 static off_t size_of_log(const char *path) {
     struct stat status;
-    assert_int_equal(stat(path_in(path, "pending.mdb"), &status), 0);
+    assert_int_equal(stat(path_in(path, "pending.log"), &status), 0);
     return status.st_size;
 }
 
@@ -312,7 +312,7 @@ static void test_removals_give_room_back(void **state) {
         if (round == 1) assert_ok(idx_writer_add(writer, items, 2 * MANY - 2, &failure));
         assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, MANY - 1, &removal, &failure));
         assert_int_equal(removal.documents, 2 * MANY - 2);
-        assert_true(size_of_log(path) > 1 << 20);
+        assert_true(size_of_log(path) > 200000);
         if (round == 0) idx_writer_close(writer);
         compact(path, true, &summary);
         assert_int_equal(summary.documents, 2);

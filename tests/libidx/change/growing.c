@@ -423,7 +423,7 @@ static uint64_t choose_fingerprint(const struct model *model) {
 static void check_query(const struct model *model, const struct idx_index *index) {
     static struct idx_match expected[ROOM], found[ROOM];
     unsigned turned = (unsigned)below(make.k + 2), distance = (unsigned)below(make.k + 1);
-    uint64_t query = turn_bits(choose_fingerprint(model), make.bits, turned, &seed);
+    uint64_t query = flip_bits(choose_fingerprint(model), make.bits, turned, &seed);
     size_t count = model_scan(model, query, distance, expected), found_count;
     bool exists;
     assert_ok(idx_lookup(index, query, distance, found, ROOM, &found_count, &failure));
@@ -848,7 +848,7 @@ static void make_pool(void) {
     uint64_t centre = 0;
     for (size_t i = 0; i < POOL; i++) {
         if (i % 8 == 0) centre = next_random(&seed) & all_ones(make.bits);
-        pool[i] = turn_bits(centre, make.bits, (unsigned)below(make.k + 3), &seed);
+        pool[i] = flip_bits(centre, make.bits, (unsigned)below(make.k + 3), &seed);
     }
 }
 

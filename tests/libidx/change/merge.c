@@ -252,7 +252,7 @@ static void assert_mismatch(const char *folder, const struct idx_build_options *
     build_index(inputs[1], b, (const uint64_t[]){4, 5, 6}, 3);
     for (size_t i = 0; i < 2; i++) {
         snprintf(expected, sizeof expected,
-                 "%s: can't be merged with %s, since they differ in their %s: build one of them anew", inputs[1],
+                 "%s: can't be merged with %s, because they differ in their %s: rebuild one of them", inputs[1],
                  inputs[0], difference);
         assert_status(IDX_INVALID_ARGUMENT, idx_merge(path_in(folder, "out"), inputs, 2, NULL, NULL, &failure));
         assert_string_equal(failure.sentence, expected);
@@ -446,7 +446,7 @@ static void test_forged_tables(void **state) {
     remove_all(other);
     assert_status(IDX_BAD_CONTENT, idx_verify(inputs[1], NULL, NULL, &failure));
     assert_status(IDX_BAD_CONTENT, idx_merge(path_in(*state, "out"), inputs, 2, NULL, NULL, &failure));
-    assert_non_null(strstr(failure.sentence, "find it by idx verify"));
+    assert_non_null(strstr(failure.sentence, "find it with idx verify"));
     assert_int_equal(count_entries(*state), 2);
 }
 

@@ -264,12 +264,12 @@ static uint64_t pool[200];
 
 static void make_pool(uint64_t seed) {
     for (size_t i = 0; i < LENGTH(pool); i++)
-        pool[i] = i % 4 == 0 ? next_random(&seed) & all_ones(BITS) : turn_bits(pool[i - 1], BITS, 2, &seed);
+        pool[i] = i % 4 == 0 ? next_random(&seed) & all_ones(BITS) : flip_bits(pool[i - 1], BITS, 2, &seed);
 }
 
 static uint64_t draw(uint64_t *seed) {
     uint64_t fingerprint = pool[next_random(seed) % LENGTH(pool)];
-    return next_random(seed) % 3 == 0 ? turn_bits(fingerprint, BITS, (unsigned)(next_random(seed) % 4 + 1), seed)
+    return next_random(seed) % 3 == 0 ? flip_bits(fingerprint, BITS, (unsigned)(next_random(seed) % 4 + 1), seed)
                                       : fingerprint;
 }
 
@@ -325,8 +325,8 @@ static void write_removed(const char *path, size_t segment, enum idx_id_type id_
             idxf_store64(id, removals[i].id);
             record.id_size = 8;
         }
-        idxf_removal_write((enum idxf_id_type)id_type, &record, bytes + size);
-        size += idxf_removal_size((enum idxf_id_type)id_type, &record);
+        struct idxf_record_rules rules = {.id_type = (enum idxf_id_type)id_type};
+        size = (size_t)(idxf_record_write(&rules, &record, bytes + size) - bytes);
     }
     struct idxf_removed header = {.count = count, .length = size - IDXF_REMOVED_HEADER_BYTES};
     memcpy(header.uuid, manifest->segments[segment].uuid, sizeof header.uuid);
@@ -451,7 +451,7 @@ static void check_and_add(struct play *play) {
         uint64_t fingerprint =
             next_random(&play->seed) % 2 == 0 ? next_random(&play->seed) & all_ones(BITS) : draw(&play->seed);
         if (batch.count > 0 && next_random(&play->seed) % 3 == 0)
-            fingerprint = turn_bits(batch.items[next_random(&play->seed) % batch.count].fingerprint, BITS,
+            fingerprint = flip_bits(batch.items[next_random(&play->seed) % batch.count].fingerprint, BITS,
                                     (unsigned)(next_random(&play->seed) % 4), &play->seed);
         draw_item(play, &batch, fingerprint, draw_id(&play->seed));
     }
@@ -489,7 +489,7 @@ static void remove_items(struct play *play) {
 }
 
 static void remove_fingerprints(struct play *play) {
-    uint64_t fingerprints[6];
+    uint64_t fingerprints[6] = {0};
     struct idx_removal removal, expected = {0, 0};
     size_t count = (size_t)(next_random(&play->seed) % LENGTH(fingerprints));
     for (size_t i = 0; i < count; i++) {

@@ -510,7 +510,7 @@ static void clustering_can_be_cancelled(void **state) {
         canceller = (struct canceller){.at = at};
         visit.text.lines = 0;
         assert_status(IDX_CANCELLED, idx_clusters(index, &options, visit_member, &visit, NULL, &failure));
-        assert_string_equal(failure.sentence, "cancelled: not all was found");
+        assert_string_equal(failure.sentence, "cancelled: the results are incomplete");
         assert_int_equal(canceller.calls, at);
         assert_int_equal(visit.text.lines, 0);
     }

@@ -5,8 +5,13 @@
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libidx/lmdb/document_pages.h"
 
 #define PAGE 4096
 #define LONG_ID 9000 /* bytes: three pages */
@@ -192,11 +197,146 @@ static void test_forged_pages(void **state) {
     }
 }
 
+/* ---- Shared pages ---- */
+
+#define DEPTH 28
+#define LAST UINT64_MAX
+
+/* Opens the pages of a map that is sound. */
+static void open_pages(const char *path, struct idxi_pages *pages, uint64_t *root) {
+    const char *map = path_in(path, "000001/docs.mdb"), *sums = path_in(path, "000001/docs.sum");
+    struct stat map_status, sums_status;
+    int map_file = open(map, O_RDONLY), sums_file = open(sums, O_RDONLY);
+    assert_int_equal(fstat(map_file, &map_status), 0);
+    assert_int_equal(fstat(sums_file, &sums_status), 0);
+    assert_ok(idxi_pages_open(pages, map_file, (uint64_t)map_status.st_size, sums_file, (uint64_t)sums_status.st_size,
+                              true, map, &failure));
+    assert_ok(idxi_pages_find_root(pages, "docs", root, &failure));
+    close(map_file);
+    close(sums_file);
+}
+
+static size_t leaf_of(const struct idxi_pages *pages, const struct idxi_page_cursor *cursor) {
+    return (size_t)(cursor->way[cursor->depth - 1].page - pages->map) / PAGE;
+}
+
+/* A branch page of two nodes: to `first` for all keys below the second one's, which is the greatest that there is. */
+static void make_branch(uint8_t *page, size_t number, size_t first, size_t second) {
+    uint64_t numbers[] = {number, first, second};
+    uint16_t header[] = {0, 1, 20, PAGE - 32, PAGE - 8, PAGE - 32}, key_size = 16;
+    memset(page, 0, PAGE);
+    memcpy(page, &numbers[0], 8);
+    memcpy(page + 8, header, sizeof header);
+    memcpy(page + PAGE - 8, &numbers[1], 6);
+    memcpy(page + PAGE - 32, &numbers[2], 6);
+    memcpy(page + PAGE - 26, &key_size, 2);
+    memset(page + PAGE - 24, 0xff, 16);
+}
+
+/* Finds the last entry. */
+static void find_last(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *last) {
+    struct idxi_page_cursor cursor;
+    assert_ok(idxi_pages_seek(pages, root, "", 0, &cursor, &failure));
+    for (*last = cursor; cursor.found;) {
+        *last = cursor;
+        assert_ok(idxi_pages_next(&cursor, &failure));
+    }
+}
+
+/* Puts behind the root's first child, the map's last leaf, a chain of branches that lead to the next one twice, and in
+ * the end to the first leaf. */
+static void share_pages(const char *path) {
+    const char *map = path_in(path, "000001/docs.mdb");
+    struct idxi_page_cursor first, last;
+    struct idxi_pages pages;
+    uint64_t root;
+    uint8_t uuid[16];
+    size_t size;
+    open_pages(path, &pages, &root);
+    assert_ok(idxi_pages_seek(&pages, root, "", 0, &first, &failure));
+    find_last(&pages, root, &last);
+    size_t leaf = leaf_of(&pages, &first), last_leaf = leaf_of(&pages, &last);
+    idxi_pages_close(&pages);
+    uint8_t *bytes = read_file(map, &size);
+    bytes = realloc(bytes, size + DEPTH * PAGE);
+    assert_non_null(bytes);
+    make_branch(bytes + root * PAGE, root, last_leaf, size / PAGE);
+    for (size_t i = 0; i < DEPTH; i++) {
+        size_t number = size / PAGE + i, next = i + 1 < DEPTH ? number + 1 : leaf;
+        make_branch(bytes + number * PAGE, number, next, next);
+    }
+    write_file(map, bytes, size + DEPTH * PAGE);
+    free(bytes);
+    read_segment_uuid(path_in(path, "000001/table-00.tbl"), uuid);
+    forge_sums(path_in(path, "000001"), uuid);
+}
+
+/* Documents of the greatest fingerprint fill the last leaf, and none of the first leaf's groups ends the search for
+ * more of them. */
+static void test_shared_pages(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_builder *builder;
+    struct idx_documents *documents;
+    options.id_type = IDX_ID_U64;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    for (uint64_t i = 0; i < FINGERPRINTS; i++)
+        assert_ok(idx_builder_add_u64(builder, i * UINT64_C(0x9e3779b97f4a7c15), i, &failure));
+    for (uint64_t i = 0; i < 20 * DUPLICATES; i++) assert_ok(idx_builder_add_u64(builder, LAST, i, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    share_pages(path);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_status(IDX_BAD_CONTENT, idx_documents_find(documents, LAST, NULL, &failure));
+    assert_non_null(strstr(failure.sentence, "not a valid LMDB file"));
+    idx_documents_close(documents);
+    idx_close(index);
+    assert_status(IDX_BAD_CONTENT, idx_verify(path, NULL, NULL, &failure));
+}
+
+/* A group's values that descend: a reader that took them would decode groups of IDs again and again. */
+static void test_values_that_descend(void **state) {
+    static const uint64_t one = 1;
+    const char *path = path_in(*state, "i"), *map = path_in(path, "000001/docs.mdb");
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_builder *builder;
+    struct idx_documents *documents;
+    struct idxi_page_cursor cursor;
+    struct idxi_pages pages;
+    struct idx_document document;
+    uint64_t root;
+    uint8_t uuid[16];
+    bool found;
+    options.id_type = IDX_ID_U64;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    assert_ok(idx_builder_add_u64(builder, one, 1000, &failure));
+    assert_ok(idx_builder_add_u64(builder, one, 1255, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    open_pages(path, &pages, &root);
+    find_last(&pages, root, &cursor);
+    size_t at = (size_t)(cursor.value + cursor.value_size - 2 - pages.map);
+    assert_memory_equal(pages.map + at, "\x00\xff", 2);
+    idxi_pages_close(&pages);
+    change_bytes(map, at, "\xff\x00", 2);
+    read_segment_uuid(path_in(path, "000001/table-00.tbl"), uuid);
+    forge_sums(path_in(path, "000001"), uuid);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_find(documents, one, NULL, &failure));
+    assert_status(IDX_BAD_CONTENT, idx_documents_next(documents, &document, &found, &failure));
+    idx_documents_close(documents);
+    idx_close(index);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(damaged_pages_of_text_ids_are_met_with_an_error),
         in_folder(damaged_pages_of_integer_ids_are_met_with_an_error),
         in_folder(test_forged_pages),
+        in_folder(test_shared_pages),
+        in_folder(test_values_that_descend),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

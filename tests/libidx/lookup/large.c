@@ -34,12 +34,12 @@ static void make_data(void) {
     for (size_t i = 0; i < item_count; i++) {
         uint64_t random = next_random(&seed);
         items[i] = next_random(&seed);
-        if (i > 0 && random % 10 == 0) items[i] = turn_bits(items[random / 64 % i], 64, random >> 60 & 3, &seed);
+        if (i > 0 && random % 10 == 0) items[i] = flip_bits(items[random / 64 % i], 64, random >> 60 & 3, &seed);
         if (random % 100 == 1) items[i] = UINT64_C(0x123456789abc0000) | (items[i] & 0xffff);
     }
     for (size_t i = 0; i < query_count; i++) {
         queries[i] = next_random(&seed);
-        if (i % 2 == 0) queries[i] = turn_bits(items[queries[i] % item_count], 64, i / 2 % 5, &seed);
+        if (i % 2 == 0) queries[i] = flip_bits(items[queries[i] % item_count], 64, i / 2 % 5, &seed);
     }
 }
 

@@ -62,7 +62,7 @@ static void test_distance_above_k(void **state) {
     size_t count = 77;
     bool exists = true;
     assert_status(IDX_BAD_DISTANCE, idx_lookup(index, 0, 3, NULL, 0, &count, &failure));
-    assert_non_null(strstr(failure.sentence, "/i: answers distances up to 2, not 3: "));
+    assert_non_null(strstr(failure.sentence, "/i: supports distances up to 2, not 3: "));
     assert_status(IDX_BAD_DISTANCE, idx_lookup(index, 0, UINT32_MAX, NULL, 0, &count, &failure));
     assert_int_equal(count, 77);
     assert_status(IDX_BAD_DISTANCE, idx_exists(index, set.items[0], 3, &exists, &failure));
@@ -84,7 +84,7 @@ static void test_fingerprints_of_too_many_bits(void **state) {
         assert_status(IDX_INVALID_ARGUMENT, idx_exists(index, wide[i], 0, &exists, &failure));
         assert_status(IDX_INVALID_ARGUMENT, idx_visit_matches(index, wide[i], 0, never, NULL, &failure));
     }
-    assert_string_equal(failure.sentence, "fingerprint ffffffffffffffff has more than the index's 31 bits");
+    assert_string_equal(failure.sentence, "fingerprint ffffffffffffffff has more than the 31 bits of the index");
     assert_int_equal(count, 77);
     idx_close(index);
     free_set(&set);

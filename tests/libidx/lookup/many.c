@@ -161,14 +161,14 @@ static enum idx_status ask(const struct idx_index *index, const uint64_t *asked,
 static void test_arguments(void **state) {
     (void)state;
     assert_status(IDX_INVALID_ARGUMENT, ask(index_of_set, queries, 10, 3, 0));
-    assert_string_equal(failure.sentence, "0 threads: there can be 1 to 256");
+    assert_string_equal(failure.sentence, "0 threads: the number must be 1 to 256");
     assert_status(IDX_INVALID_ARGUMENT, ask(index_of_set, queries, 10, 3, 257));
-    assert_string_equal(failure.sentence, "257 threads: there can be 1 to 256");
+    assert_string_equal(failure.sentence, "257 threads: the number must be 1 to 256");
     assert_status(IDX_INVALID_ARGUMENT, ask(index_of_set, queries, 10, 3, UINT32_MAX));
     assert_status(IDX_INVALID_ARGUMENT, ask(index_of_set, NULL, 0, 3, 0));
     assert_ok(ask(index_of_set, queries, 10, 3, 256));
     assert_status(IDX_BAD_DISTANCE, ask(index_of_set, queries, 10, 4, 1));
-    assert_non_null(strstr(failure.sentence, ": answers distances up to 3, not 4: "));
+    assert_non_null(strstr(failure.sentence, ": supports distances up to 3, not 4: "));
     assert_status(IDX_BAD_DISTANCE, ask(index_of_set, NULL, 0, 64, 2));
     assert_int_equal(idx_lookup_many(index_of_set, NULL, 0, 64, 2, NULL, 0, NULL, NULL), IDX_BAD_DISTANCE);
 }
@@ -187,7 +187,7 @@ static void test_a_bad_fingerprint(void **state) {
         uint64_t kept = narrow[place];
         narrow[place] = UINT64_C(0x200000000);
         assert_status(IDX_INVALID_ARGUMENT, ask(index, narrow, MOST, 3, threads[i % LENGTH(threads)]));
-        assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than the index's 33 bits");
+        assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than the 33 bits of the index");
         narrow[place] = kept;
         assert_ok(ask(index, narrow, MOST, 3, threads[i % LENGTH(threads)]));
     }

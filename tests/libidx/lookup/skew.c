@@ -6,6 +6,7 @@
 
 #include "libidx/scheme/cost.h"
 #include "libidx/view/index.h"
+#include "tests/libidx/blocks.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
@@ -119,9 +120,7 @@ static double expect_blocks(const struct idxi_table *table) {
 static double count_blocks(const struct idx_index *index, size_t queries) {
     uint64_t seed = 77, sum = 0;
     for (size_t i = 0; i < queries; i++) {
-        uint64_t blocks;
-        assert_ok(idxi_count_blocks(index, next_random(&seed), index->manifest->k, &blocks, &failure));
-        sum += blocks;
+        sum += search_blocks(index, next_random(&seed), index->manifest->k);
     }
     return (double)sum / (double)queries;
 }
@@ -158,9 +157,7 @@ static void test_skewed_look_ups_cost_what_is_expected(void **state) {
         struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
         assert_ok(idx_get_table_properties(index, 0, 0, &table, &failure));
         for (size_t query = 0; query < set.distinct_count; query += 20, queries++) {
-            uint64_t blocks;
-            assert_ok(idxi_count_blocks(index, set.distinct[query], 0, &blocks, &failure));
-            sum += blocks;
+            sum += search_blocks(index, set.distinct[query], 0);
         }
         double found = (double)sum / (double)queries;
         double least = shapes[i] == SHAPE_SKEWED ? 0.8 : 0.9;
@@ -179,9 +176,7 @@ static void test_smaller_distances_cost_less(void **state) {
     struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
     assert_int_equal(index->segments[0]->tables[0].header.blocks, 2);
     for (unsigned distance = 0; distance <= 3; distance++) {
-        uint64_t blocks;
-        assert_ok(idxi_count_blocks(index, 0, distance, &blocks, &failure));
-        assert_int_equal(blocks, distance + 1); /* 0 is in the first block of all tables */
+        assert_int_equal(search_blocks(index, 0, distance), distance + 1); /* 0 is in the first block of all tables */
     }
     idx_close(index);
     free_set(&set);

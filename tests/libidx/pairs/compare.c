@@ -54,7 +54,7 @@ static bool are_near(uint64_t a, uint64_t b) { return idx_distance(a, b) <= expe
 /* Around `centre`, some far from it, so that some of them are near to each other; and some equal. */
 static void make(uint64_t *fingerprints, size_t count, uint64_t centre, uint64_t *seed) {
     for (size_t i = 0; i < count; i++)
-        fingerprints[i] = turn_bits(centre, 64, (unsigned)(next_random(seed) % (i % 5 == 0 ? 65 : 4)), seed);
+        fingerprints[i] = flip_bits(centre, 64, (unsigned)(next_random(seed) % (i % 5 == 0 ? 65 : 4)), seed);
 }
 
 /* As many as a vector has lanes, and one less and one more; some vectors. */
@@ -65,7 +65,7 @@ static size_t choose_count(uint64_t *seed) {
 
 /* Any mask of up to `most` bits. */
 static uint64_t choose_mask(unsigned most, uint64_t *seed) {
-    return turn_bits(0, 64, (unsigned)(next_random(seed) % (most + 1)), seed);
+    return flip_bits(0, 64, (unsigned)(next_random(seed) % (most + 1)), seed);
 }
 
 /* ---- Ways ---- */

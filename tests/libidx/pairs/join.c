@@ -469,7 +469,7 @@ static void test_cancelled(void **state) {
     options.progress = cancel;
     options.context = &calls;
     assert_status(IDX_CANCELLED, idx_pairs(index, &options, take_pairs, &list, &failure));
-    assert_string_equal(failure.sentence, "cancelled: not all was found");
+    assert_string_equal(failure.sentence, "cancelled: the results are incomplete");
     assert_int_equal(list.count, 0);
     idx_close(index);
 }

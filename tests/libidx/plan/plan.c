@@ -12,10 +12,12 @@
 #include "libidx/build/output.h"
 #include "libidx/plan/parts.h"
 #include "libidx/plan/plan.h"
+#include "libidx/plan/price.h"
 #include "libidx/scheme/cost.h"
 #include "libidx/scheme/sample.h"
 #include "libidx/streams/sort.h"
 #include "libidx/view/index.h"
+#include "tests/libidx/blocks.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
@@ -229,9 +231,7 @@ static void test_bytes_of_an_index(void **state) {
 static double count_blocks(const struct idx_index *index, unsigned distance, size_t queries) {
     uint64_t seed = 99, sum = 0;
     for (size_t i = 0; i < queries; i++) {
-        uint64_t blocks;
-        assert_ok(idxi_count_blocks(index, next_random(&seed), distance, &blocks, &failure));
-        sum += blocks;
+        sum += search_blocks(index, next_random(&seed), distance);
     }
     return (double)sum / (double)queries;
 }
@@ -434,8 +434,8 @@ static void test_options(void **state) {
     options.block_size = 64;
     assert_status(IDX_LIMIT, idx_plan(&options, NULL, 0, &plan_count, &failure));
     assert_string_equal(failure.sentence,
-                        "100000000000 fingerprints take more blocks of 64 bytes than the 4294967295 that a table can "
-                        "hold: choose larger blocks, or several indexes");
+                        "100000000000 fingerprints need more blocks of 64 bytes than the 4294967295 that a table can "
+                        "have: choose larger blocks, or several indexes");
     options = options_of(0, 1, 0);
     make_plans(&options);
     assert_int_equal(plans[0].tables, 1);
@@ -641,12 +641,11 @@ static void test_auto_of_dense_fingerprints(void **state) {
     for (size_t i = 0; i < built.table_count; i++) assert_true(built.tables[i].mask < UINT64_C(1) << 17);
     for (size_t i = 0; i < LENGTH(texts); i++) {
         struct idx_build_options options = options_for(64, 3, texts[i]);
-        uint64_t seed = 1, sum = 0, searched;
+        uint64_t seed = 1, sum = 0;
         build_index(path, &options, set.items, set.count);
         struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
         for (size_t query = 0; query < 20; query++) {
-            assert_ok(idxi_count_blocks(index, next_random(&seed) % set.count, 3, &searched, &failure));
-            sum += searched;
+            sum += search_blocks(index, next_random(&seed) % set.count, 3);
         }
         blocks[i] = (double)sum;
         idx_close(index);

@@ -197,18 +197,17 @@ static void test_refusals_say_what_to_do(void **state) {
     (void)state;
     assert_status(IDX_BAD_SCHEME, parse("4:5", 64, 3));
     assert_string_equal(failure.sentence,
-                        "scheme '4:5' is none for fingerprints of 64 bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "
+                        "scheme '4:5' is not valid for fingerprints of 64 bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "
                         "B:C/b:c or masks @hex[:R],…, with at most 256 tables and a radius of at most 3");
     assert_status(IDX_WEAK_SCHEME, parse("4", 64, 4));
-    assert_string_equal(failure.sentence,
-                        "scheme '4' does not cover k = 4: some pairs at that distance would be missed; take more "
-                        "blocks, a larger radius, or auto");
+    assert_string_equal(failure.sentence, "scheme '4' does not cover k = 4: some pairs at that distance would be "
+                                          "missed; use more blocks, a larger radius, or auto");
     assert_status(IDX_INVALID_ARGUMENT, parse("4", 0, 0));
-    assert_string_equal(failure.sentence, "0 bits a fingerprint: it must be 1 to 64");
+    assert_string_equal(failure.sentence, "0 bits per fingerprint: the number must be 1 to 64");
     assert_status(IDX_INVALID_ARGUMENT, parse("4", 65, 0));
     assert_status(IDX_INVALID_ARGUMENT, parse("auto", 64, 17));
     assert_string_equal(failure.sentence,
-                        "k = 17 with fingerprints of 64 bits: k must be 0 to 16, and less than the bits");
+                        "k = 17 with fingerprints of 64 bits: k must be 0 to 16, and less than the number of bits");
     assert_status(IDX_INVALID_ARGUMENT, parse("auto", 8, 8));
     assert_status(IDX_INVALID_ARGUMENT, parse("auto", 1, 1));
     assert_int_equal(idx_scheme_parse(&scheme, "4", 64, 4, 0, NULL), IDX_WEAK_SCHEME);
@@ -328,6 +327,21 @@ static void test_the_proof_refuses_nonsense(void **state) {
     assert_false(idx_scheme_covers(&scheme, 0));
 }
 
+/* A list of masks that covers 5 errors, by its last two tables: each further table makes a step of the proof dearer, so
+ * the more there are, the fewer steps are taken. 944,000 are, of 256 tables; 8,300,000 are not. */
+static void test_long_proofs_are_given_up(void **state) {
+    uint64_t seed = 1;
+    (void)state;
+    scheme = (struct idx_scheme){.bits = 64, .table_count = IDX_MAX_TABLES};
+    struct idx_table *last = &scheme.tables[IDX_MAX_TABLES - 2];
+    for (size_t i = 0; i + 2 < IDX_MAX_TABLES; i++) scheme.tables[i].mask = next_random(&seed) | 1;
+    last[0] = (struct idx_table){0xffffffff00000000, 2};
+    last[1] = (struct idx_table){0x00000000ffffffff, 2};
+    assert_true(idx_scheme_covers(&scheme, 5));
+    last[0].radius = 3;
+    assert_false(idx_scheme_covers(&scheme, 6));
+}
+
 static void test_auto_covers(void **state) {
     (void)state;
     size_t step = is_sanitized() ? 65 : 13;
@@ -401,6 +415,7 @@ int main(void) {
         cmocka_unit_test(test_the_proof_against_all_patterns),
         cmocka_unit_test(test_blocks_against_all_patterns),
         cmocka_unit_test(test_the_proof_refuses_nonsense),
+        cmocka_unit_test(test_long_proofs_are_given_up),
         cmocka_unit_test(test_auto_covers),
         cmocka_unit_test(test_groups_of_the_paper),
         cmocka_unit_test(test_chance_matches),

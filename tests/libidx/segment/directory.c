@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libidx/view/index.h"
+#include "tests/libidx/blocks.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
@@ -14,23 +15,6 @@ struct counts {
     size_t asked, early; /* at random */
     size_t listed_lines;
 };
-
-/* The last fingerprint of each block, permuted. */
-static uint64_t *read_keys(const struct idxi_table *table) {
-    static uint64_t fingerprints[IDXF_DECODED_ROOM];
-    uint64_t *keys = malloc((size_t)table->header.blocks * sizeof *keys + 1);
-    const struct idxf_start start = {0, 0};
-    struct idxi_blocks blocks;
-    size_t count;
-    assert_non_null(keys);
-    idxi_blocks_begin(&blocks, table, &start);
-    for (uint64_t block = 0; block < table->header.blocks; block++) {
-        assert_ok(idxi_blocks_read(&blocks, block + 1, fingerprints, &count, &failure));
-        assert_true(count > 0);
-        keys[block] = fingerprints[count - 1];
-    }
-    return keys;
-}
 
 /* What reading a block relies on: `above` is from the key of the block before, where there is one, to this one's. */
 static void check_start(const struct idxi_table *table, const uint64_t *keys, const struct idxf_start *start) {

@@ -6,6 +6,7 @@
 #include "libidx/lookup/range.h"
 #include "libidx/lookup/search.h"
 #include "libidx/view/index.h"
+#include "tests/libidx/blocks.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
@@ -98,22 +99,6 @@ static void test_codes_that_differ(void **state) {
 
 /* ---- Blocks searched ---- */
 
-/* The key of each block, permuted. */
-static uint64_t *read_keys(const struct idxi_table *table) {
-    static uint64_t fingerprints[IDXF_DECODED_ROOM];
-    uint64_t *keys = malloc((size_t)table->header.blocks * sizeof *keys + 1);
-    const struct idxf_start start = {0, 0};
-    struct idxi_blocks blocks;
-    size_t count;
-    assert_non_null(keys);
-    idxi_blocks_begin(&blocks, table, &start);
-    for (uint64_t block = 0; block < table->header.blocks; block++) {
-        assert_ok(idxi_blocks_read(&blocks, block + 1, fingerprints, &count, &failure));
-        keys[block] = fingerprints[count - 1];
-    }
-    return keys;
-}
-
 /* From the first block whose key is at least `low` to the first whose key is at least `high`. */
 static uint64_t count_range(const struct idxi_table *table, const uint64_t *keys, uint64_t low, uint64_t high) {
     uint64_t begin = 0, end;
@@ -133,7 +118,7 @@ static void check_blocks(const struct idx_index *index, const struct set *set) {
         uint64_t query = make_query(set, 3, &seed), blocks;
         uint64_t permuted = idxf_permute(&table->permutation, query);
         uint64_t least = count_range(table, keys, permuted & ~rest, permuted | rest);
-        assert_ok(idxi_count_blocks(index, query, 0, &blocks, &failure));
+        blocks = search_blocks(index, query, 0);
         assert_in_range(blocks, least, least + 1);
     }
     free(keys);

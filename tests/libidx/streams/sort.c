@@ -3,6 +3,7 @@
 #include "libidx/streams/sort.h"
 
 #include "tests/libidx/support.h"
+#include "tests/random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,35 +13,28 @@
 
 static uint64_t random_state;
 
-static uint64_t next_random(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * UINT64_C(2685821657736338717);
-}
+static uint64_t draw(void) { return next_random(&random_state); }
 
 /* ---- Shapes of data ---- */
 
-static uint64_t uniform(size_t i) { return (void)i, next_random(); }
+static uint64_t uniform(size_t i) { return (void)i, draw(); }
 static uint64_t equal(size_t i) { return (void)i, UINT64_C(0x123456789abcdef0); }
-static uint64_t few(size_t i) { return (void)i, next_random() % 7 * UINT64_C(0x9e3779b97f4a7c15); }
-static uint64_t two_ends(size_t i) { return (void)i, next_random() % 2 == 0 ? 0 : UINT64_MAX; }
-static uint64_t prefix(size_t i) { return (void)i, next_random() >> 20 | UINT64_C(0xabcde) << 44; }
-static uint64_t all_lengths(size_t i) { return (void)i, next_random() >> next_random() % 64; }
-static uint64_t dead_bits(size_t i) { return (void)i, next_random() & UINT64_C(0xdb6db6db6db6db6d); }
+static uint64_t few(size_t i) { return (void)i, draw() % 7 * UINT64_C(0x9e3779b97f4a7c15); }
+static uint64_t two_ends(size_t i) { return (void)i, draw() % 2 == 0 ? 0 : UINT64_MAX; }
+static uint64_t prefix(size_t i) { return (void)i, draw() >> 20 | UINT64_C(0xabcde) << 44; }
+static uint64_t all_lengths(size_t i) { return (void)i, draw() >> draw() % 64; }
+static uint64_t dead_bits(size_t i) { return (void)i, draw() & UINT64_C(0xdb6db6db6db6db6d); }
 static uint64_t ascending(size_t i) { return i * 3; }
 static uint64_t descending(size_t i) { return ~(uint64_t)i; }
 
 /* Many around one value, and some that are not. */
-static uint64_t skewed(size_t i) {
-    return i % 20 == 0 ? next_random() : UINT64_C(0xfedcba9876543210) + next_random() % 100;
-}
+static uint64_t skewed(size_t i) { return i % 20 == 0 ? draw() : UINT64_C(0xfedcba9876543210) + draw() % 100; }
 
 static uint64_t clustered(size_t i) {
     static uint64_t centre;
-    if (i % 1000 == 0) centre = next_random();
-    uint64_t flips = UINT64_C(1) << next_random() % 64;
-    return centre ^ (flips | UINT64_C(1) << next_random() % 64);
+    if (i % 1000 == 0) centre = draw();
+    uint64_t flips = UINT64_C(1) << draw() % 64;
+    return centre ^ (flips | UINT64_C(1) << draw() % 64);
 }
 
 static uint64_t (*const shapes[])(size_t i) = {uniform,   equal,     few,        two_ends, prefix,   all_lengths,
@@ -96,7 +90,7 @@ static int compare_by_value(const void *a, const void *b) {
     return order != 0 ? order : compare(x->value, y->value);
 }
 
-enum way { KEYS_ALONE, STABLE, BY_VALUE };
+enum way { KEYS_ALONE, EVEN_KEYS, STABLE, BY_VALUE };
 
 /* Sorts `items` by both; with `offset` 1 no array begins at a cache line. */
 static void check_pairs(struct item *items, size_t count, enum way way, size_t offset) {
@@ -109,11 +103,13 @@ static void check_pairs(struct item *items, size_t count, enum way way, size_t o
     }
     if (way == KEYS_ALONE)
         idxi_sort_pairs(fingerprints, NULL, count, offset == 1, spare, NULL);
+    else if (way == EVEN_KEYS)
+        idxi_sort_even_keys(fingerprints, count, spare);
     else
         idxi_sort_pairs(fingerprints, values, count, way == BY_VALUE, spare, spare_values);
     qsort(items, count, sizeof *items, way == BY_VALUE ? compare_by_value : compare_stably);
     for (size_t i = 0; i < count; i++) {
-        if (fingerprints[i] != items[i].key || (way != KEYS_ALONE && values[i] != items[i].value))
+        if (fingerprints[i] != items[i].key || (way >= STABLE && values[i] != items[i].value))
             fail_msg("way %d, %zu pairs: the one at %zu is wrong", (int)way, count, i);
     }
 }
@@ -127,7 +123,7 @@ static struct item *new_items(size_t count) {
 static void check_shape(size_t shape, size_t count, enum way way, size_t offset) {
     struct item *items = new_items(count);
     random_state = count + shape + 1;
-    for (size_t i = 0; i < count; i++) items[i] = (struct item){shapes[shape](i), next_random() >> count % 50, i};
+    for (size_t i = 0; i < count; i++) items[i] = (struct item){shapes[shape](i), draw() >> count % 50, i};
     check_pairs(items, count, way, offset);
     free(items);
 }
@@ -152,7 +148,7 @@ static void test_pairs_of_all_widths(void **state) {
             struct item *items = new_items(count);
             random_state = bits;
             for (size_t i = 0; i < count; i++)
-                items[i] = (struct item){next_random() >> (64 - bits), shapes[bits % LENGTH(shapes)](i), i};
+                items[i] = (struct item){draw() >> (64 - bits), shapes[bits % LENGTH(shapes)](i), i};
             check_pairs(items, count, (enum way)way, 0);
             free(items);
         }
@@ -166,7 +162,7 @@ static void test_arrays_that_are_not_aligned(void **state) {
     (void)state;
     for (int which = 0; which < 2; which++) {
         random_state = 5;
-        for (size_t i = 0; i < MAX_COUNT; i++) items[i] = (struct item){next_random(), i, i};
+        for (size_t i = 0; i < MAX_COUNT; i++) items[i] = (struct item){draw(), i, i};
         arrays.spare = aligned.spare + (which == 0);
         arrays.spare_values = aligned.spare_values + (which == 1);
         check_pairs(items, MAX_COUNT, STABLE, 0);
@@ -183,7 +179,7 @@ static uint64_t make_mask(unsigned bits, unsigned prefix_bits, unsigned kind) {
     if (prefix_bits == 0) return 0;
     if (kind < 2) return (UINT64_MAX >> (64 - prefix_bits)) << (kind == 0 ? bits - prefix_bits : 0);
     if (kind == 2) mask = UINT64_C(1) << (bits - 1);
-    while ((unsigned)__builtin_popcountll(mask) < prefix_bits) mask |= UINT64_C(1) << next_random() % bits;
+    while ((unsigned)__builtin_popcountll(mask) < prefix_bits) mask |= UINT64_C(1) << draw() % bits;
     return mask;
 }
 
@@ -218,7 +214,7 @@ static void test_tables(void **state) {
             if (count > LARGE && shape % 4 != kind) continue;
             random_state = i * 4 + kind + 1;
             for (size_t j = 0; j < count; j++) arrays.fingerprints[j] = shapes[shape](j);
-            unsigned prefix_bits = prefixes[next_random() % LENGTH(prefixes)];
+            unsigned prefix_bits = prefixes[draw() % LENGTH(prefixes)];
             check_table(arrays.fingerprints, count, make_mask(64, prefix_bits, kind), 64);
         }
     }
@@ -230,8 +226,8 @@ static void test_tables_of_all_widths(void **state) {
         for (unsigned kind = 0; kind < 4; kind++) {
             size_t count = 5000 + bits;
             random_state = bits * 4 + kind;
-            for (size_t i = 0; i < count; i++) arrays.fingerprints[i] = next_random() >> (64 - bits);
-            uint64_t prefix_bits = next_random() % (bits + 1);
+            for (size_t i = 0; i < count; i++) arrays.fingerprints[i] = draw() >> (64 - bits);
+            uint64_t prefix_bits = draw() % (bits + 1);
             check_table(arrays.fingerprints, count, make_mask(bits, (unsigned)prefix_bits, kind), bits);
         }
     }

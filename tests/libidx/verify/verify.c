@@ -147,7 +147,7 @@ static void test_tables_that_differ(void **state) {
         take_table(a, b, names[i]);
         struct reports reports = verify(a, IDX_BAD_CONTENT);
         expect_report(&reports, 2, names[1], IDX_BAD_CONTENT); /* the first sound one is the measure */
-        assert_non_null(strstr(reports.all[2].sentence, "holds other fingerprints than the first sound table"));
+        assert_non_null(strstr(reports.all[2].sentence, "contains other fingerprints than the first undamaged table"));
         expect_report(&reports, 3, "000001/docs.mdb", i == 0 ? IDX_BAD_CONTENT : IDX_OK);
     }
 }
@@ -155,7 +155,7 @@ static void test_tables_that_differ(void **state) {
 /* Tables in blocks of another size can't be searched side by side. */
 static void test_block_sizes_that_differ(void **state) {
     const char *a = build_small(*state, "a", 1), *b = path_in(*state, "b");
-    const char *clause = "has a block size that is no power of two from 64 to 4096, or not that of its segment's other";
+    const char *clause = "has a block size that is not a power of two from 64 to 4096, or not that of the other tables";
     struct idx_build_options options = options_for(64, 3, "2:1:1");
     uint64_t items[COUNT];
     struct idx_index *index;
@@ -229,7 +229,7 @@ static void test_padding_of_blocks(void **state) {
 }
 
 /* Whatever bit of a table is turned, and all checksums agree, something is wrong with it. */
-static void turn_bits_of(const char *path, const char *name, uint64_t begin, uint64_t step) {
+static void flip_bits_of(const char *path, const char *name, uint64_t begin, uint64_t step) {
     const char *table = path_in(path, "%s", name);
     size_t size;
     uint8_t *bytes = read_file(table, &size);
@@ -263,10 +263,10 @@ static void test_every_bit(void **state) {
         uint64_t directory = table->layout.directory, lists = table->layout.lists;
         if (sizes[i] < 4096) assert_true(table->header.list_bytes > 0);
         idx_close(index);
-        turn_bits_of(path, "000001/table-00.tbl", 4096, is_sanitized() ? 4999 : 487);
-        turn_bits_of(path, "000001/table-00.tbl", directory, is_sanitized() ? 997 : 53);
-        if (sizes[i] == 64) turn_bits_of(path, "000001/table-00.tbl", lists, is_sanitized() ? 499 : 11);
-        turn_bits_of(path, "000001/table-01.tbl", 4096, is_sanitized() ? 4999 : 997);
+        flip_bits_of(path, "000001/table-00.tbl", 4096, is_sanitized() ? 4999 : 487);
+        flip_bits_of(path, "000001/table-00.tbl", directory, is_sanitized() ? 997 : 53);
+        if (sizes[i] == 64) flip_bits_of(path, "000001/table-00.tbl", lists, is_sanitized() ? 499 : 11);
+        flip_bits_of(path, "000001/table-01.tbl", 4096, is_sanitized() ? 4999 : 997);
     }
 }
 
@@ -278,9 +278,9 @@ static void test_statistics(void **state) {
     for (size_t offset = 128; offset < 160; offset += 8) {
         uint8_t more = (uint8_t)(bytes[offset] + 1), less = (uint8_t)(bytes[offset] - 1);
         forge_table(table, offset, &more, 1);
-        expect_damage(path, 2, "is wrong about its fingerprints");
+        expect_damage(path, 2, "has wrong statistics of its fingerprints");
         forge_table(table, offset, &less, 1);
-        expect_damage(path, 2, "is wrong about its fingerprints");
+        expect_damage(path, 2, "has wrong statistics of its fingerprints");
         forge_table(table, offset, bytes + offset, 1);
     }
     verify(path, IDX_OK);
@@ -416,7 +416,7 @@ static void test_documents_that_are_missing(void **state) {
         assert_int_equal(rename(path_in(b, "000001/table-%02u.tbl", i), table), 0);
         forge_table(table, 16, uuid, 16);
     }
-    expect_damage(a, 3, "holds other fingerprints than the tables");
+    expect_damage(a, 3, "contains other fingerprints than the tables");
     struct idx_index *index = open_index(a, IDX_RESIDENCE_DIRECTORY);
     assert_ok(idx_exists(index, fingerprint_of(2, 5), 0, &exists, &failure));
     assert_true(exists);
@@ -653,7 +653,7 @@ static void test_fingerprints_too_few_or_other(void **state) {
     map = open_map(path);
     put_entries(&map, entries, COUNT);
     close_map(&map);
-    expect_damage(path, 3, "holds other fingerprints than the tables");
+    expect_damage(path, 3, "contains other fingerprints than the tables");
     assert_status(IDX_BAD_CONTENT, read_documents(path, entries[COUNT - 1].fingerprint - 1));
 }
 
@@ -717,11 +717,11 @@ static void test_groups(void **state) {
         }
         if (fault == 5) { /* another key, above the last entry */
             group.key[15]++;
-            sentence = "has keys that lead searches astray";
+            sentence = "has keys that mislead searches";
         }
         if (fault == 6) { /* another key, below the last entry */
             group.key[0]--;
-            sentence = "has keys that lead searches astray";
+            sentence = "has keys that mislead searches";
         }
         if (fault == 7) { /* padding behind the values: 100 values of 9 bits end in the middle of a byte */
             assert_int_equal(group.bytes[2], 9);
@@ -801,7 +801,7 @@ static void test_separators(void **state) {
             if (by == 0)
                 verify(path, IDX_OK);
             else
-                expect_damage(path, 3, "has keys that lead searches astray");
+                expect_damage(path, 3, "has keys that mislead searches");
             change_separator(bytes + page, key_size, -by);
         }
         found++;
@@ -861,12 +861,12 @@ static void test_the_heaviest(void **state) {
         if (said == 1)
             verify(path, IDX_OK);
         else
-            expect_damage(path, 3, "wrong about its fingerprints");
+            expect_damage(path, 3, "wrong statistics of its fingerprints");
     }
     idxf_store64(bytes, fingerprint_of(1, 7));
     bytes[8] = 1;
     put_heaviest(path, bytes, 16);
-    expect_damage(path, 3, "wrong about its fingerprints");
+    expect_damage(path, 3, "wrong statistics of its fingerprints");
     for (size_t size = 15; size <= 17; size += 2) {
         put_heaviest(path, bytes, size);
         assert_status(IDX_WRONG_SIZE, get_heaviest(path, &fingerprint, &documents));
@@ -892,7 +892,7 @@ static void test_the_heaviest_of_none(void **state) {
     build_index(path, &options, items, LENGTH(items));
     verify(path, IDX_OK);
     put_heaviest(path, other, sizeof other);
-    expect_damage(path, 3, "wrong about its fingerprints");
+    expect_damage(path, 3, "wrong statistics of its fingerprints");
 }
 
 /* Databases that are missing, or of another kind. */

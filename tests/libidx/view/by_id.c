@@ -220,13 +220,13 @@ static void test_refusals(void **state) {
     build_index(path_in(*state, "u64"), &options, (const uint64_t[]){1}, 1);
     options.by_id = false;
     build_index(path_in(*state, "without"), &options, (const uint64_t[]){1}, 1);
-    expect_refusal(path_in(*state, "text"), false, "has IDs of another type than the one looked for");
-    expect_refusal(path_in(*state, "u64"), true, "has IDs of another type than the one looked for");
-    expect_refusal(path_in(*state, "without"), false, "keeps no map from IDs to fingerprints: build it with --by-id");
+    expect_refusal(path_in(*state, "text"), false, "has IDs of another type than the one that was looked up");
+    expect_refusal(path_in(*state, "u64"), true, "has IDs of another type than the one that was looked up");
+    expect_refusal(path_in(*state, "without"), false, "has no map from IDs to fingerprints: build it with --by-id");
     options.id_type = IDX_ID_NONE;
     options.by_id = true;
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_open(&builder, path_in(*state, "none"), &options, &failure));
-    assert_non_null(strstr(failure.sentence, "a map from IDs takes documents with IDs"));
+    assert_non_null(strstr(failure.sentence, "a map from IDs needs documents with IDs"));
     assert_status(IDX_INVALID_ARGUMENT, idx_estimate_build(&options, 10, &(struct idx_build_estimate){0}, &failure));
 }
 
@@ -352,7 +352,7 @@ static enum idx_status try_finding(const char *path, enum idx_id_type id_type, s
     return status;
 }
 
-static const char *const other_ids = "leads from other IDs than those of the documents";
+static const char *const other_ids = "contains other IDs than the documents have";
 
 static void test_a_forged_map_can_be_sound(void **state) {
     for (enum idx_id_type id_type = IDX_ID_TEXT; id_type <= IDX_ID_U64; id_type++) {
@@ -491,10 +491,35 @@ static void test_merging_a_wrong_map(void **state) {
         entries.values[1] = 41;
         forge_map(path, &entries, 0, 0);
         assert_status(IDX_BAD_CONTENT, idx_merge(output, inputs, 2, NULL, NULL, &failure));
-        assert_non_null(strstr(failure.sentence, "don't hold the same documents"));
+        assert_non_null(strstr(failure.sentence, "contain different documents"));
         assert_int_equal(count_entries(*state), 2);
         remove_all(other);
     }
+}
+
+/* The longest ID that a builder takes is one that can be removed. */
+static void test_longest_id(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_removal removal;
+    struct idx_builder *builder;
+    struct idx_writer *writer;
+    char *id = calloc(IDX_MAX_ID_BYTES + 1, 1);
+    struct idx_item item = {.id = id, .id_length = IDX_MAX_ID_BYTES};
+    assert_non_null(id);
+    options.by_id = true;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, id, IDX_MAX_ID_BYTES + 1, &failure));
+    assert_string_equal(failure.sentence, "an ID of 16777216 bytes is too long: the maximum is 16777215");
+    assert_ok(idx_builder_add(builder, 1, id, IDX_MAX_ID_BYTES, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    assert_ok(idx_writer_remove_ids(writer, &item, 1, &removal, &failure));
+    assert_int_equal(removal.documents, 1);
+    idx_writer_close(writer);
+    free(id);
 }
 
 int main(void) {
@@ -516,6 +541,7 @@ int main(void) {
         in_folder(test_wrong_counts),
         in_folder(test_the_other_map),
         in_folder(test_merging_a_wrong_map),
+        in_folder(test_longest_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void expect_heaviest(const struct idx_index *index, uint64_t fingerprint,
 static void test_text_of_any_bytes_and_length(void **state) {
     const char *path = path_in(*state, "i");
     char bytes[256];
-    size_t longest = (size_t)20 << 20; /* more than a transaction of the map writer takes */
+    size_t longest = IDX_MAX_ID_BYTES;
     char *text = malloc(longest);
     assert_non_null(text);
     memset(text, 'u', longest);

@@ -193,7 +193,7 @@ static void test_missing_manifest(void **state) {
     const char *path = build_small(*state, "i", 1);
     unlink(path_in(path, "manifest"));
     assert_status(IDX_NOT_AN_INDEX, try_open(path));
-    assert_non_null(strstr(failure.sentence, "has no manifest, so it is no idx index"));
+    assert_non_null(strstr(failure.sentence, "has no manifest, so it is not an idx index"));
 }
 
 static void test_missing_second_segment(void **state) {
@@ -281,7 +281,7 @@ static void test_tables_against_the_manifest(void **state) {
         size_t offset;
         uint8_t byte;
         const char *clause;
-    } cases[] = {{36, 1, "has a mask"}, {40, 63, "bits a fingerprint"}, {41, 2, "has a radius"}, {48, 45, "counts"}};
+    } cases[] = {{36, 1, "has a mask"}, {40, 63, "bits per fingerprint"}, {41, 2, "has a radius"}, {48, 45, "counts"}};
     assert_int_equal(link(table, whole), 0);
     for (size_t i = 0; i < LENGTH(cases); i++) {
         size_t size;
@@ -344,22 +344,23 @@ static void test_newer_versions(void **state) {
     const char *path = build_small(*state, "i", 1);
     const char *table = path_in(path, "000001/table-01.tbl"), *sums = path_in(path, "000001/docs.sum");
     change_bytes(sums, 8, most, 4);
-    expect_new_version(path, "000001/docs.sum", "has format version 4294967295, and libidx");
+    expect_new_version(path, "000001/docs.sum", "has format version 4294967295, but libidx");
     forge_table(table, 8, two, 4);
-    expect_new_version(path, "000001/table-01.tbl", "has format version 2, and libidx");
+    expect_new_version(path, "000001/table-01.tbl", "has format version 2, but libidx");
     change_bytes(table, 8, most, 4);
-    expect_new_version(path, "000001/table-01.tbl", "has format version 4294967295, and libidx");
+    expect_new_version(path, "000001/table-01.tbl", "has format version 4294967295, but libidx");
     forge_manifest(path_in(path, "manifest"), "idx-index 2\nwhatever that may be\n");
-    expect_new_version(path, "manifest", "has format version 2, and libidx");
+    expect_new_version(path, "manifest", "has format version 2, but libidx");
     write_file(path_in(path, "manifest"), "idx-index 17", 12);
-    expect_new_version(path, "manifest", "has format version 17, and libidx");
-    assert_non_null(strstr(failure.sentence, "reads version 1 only: use the idx that made it, or rebuild"));
+    expect_new_version(path, "manifest", "has format version 17, but libidx");
+    assert_non_null(
+        strstr(failure.sentence, "reads only version 1: use the version of idx that built it, or rebuild it"));
 }
 
 /* An index of version 0, of which all files are refused, and the way out is told. */
 static void test_version_0(void **state) {
     static const char *const names[] = {"000001/docs.sum", "000001/table-01.tbl", "000001/table-00.tbl"};
-    static const char clause[] = "has format version 0, and libidx", way[] = "`idx dump` of release 0.1";
+    static const char clause[] = "has format version 0, but libidx", way[] = "`idx dump` of release 0.1";
     static const uint8_t zero[4] = {0};
     const char *path = build_small(*state, "i", 1);
     for (size_t i = 0; i < LENGTH(names); i++) {
@@ -370,8 +371,8 @@ static void test_version_0(void **state) {
     forge_manifest(path_in(path, "manifest"),
                    "idx-index 0\nuuid 0c9d6d4e-0a9f-4d52-8a8e-6f5a4d3c2b1a\nbits 64\nk 3\nid-type text\n");
     expect_new_version(path, "manifest", clause);
-    assert_non_null(strstr(failure.sentence, "reads version 1 only: write it out by `idx dump` of release 0.1, and "
-                                             "build it again from that"));
+    assert_non_null(strstr(failure.sentence,
+                           "reads only version 1: dump it with `idx dump` of release 0.1, and rebuild it from that"));
 }
 
 /* ---- Manifests ---- */
@@ -467,14 +468,15 @@ static void test_many_times(void **state) {
     idx_close(NULL);
 }
 
-/* As the header says: one, for the folder, however many segments there are; none where opening fails. */
+/* As the header says: two, for the folder and the manifest, however many segments there are; none where opening fails.
+ */
 static void test_descriptors(void **state) {
     const char *parts[] = {build_small(*state, "a", 1), build_small(*state, "b", 2), build_small(*state, "c", 3)};
     const char *path = path_in(*state, "whole");
     join_indexes(path, parts, LENGTH(parts));
     int before = count_descriptors();
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_int_equal(count_descriptors() - before, 1);
+    assert_int_equal(count_descriptors() - before, 2);
     idx_close(index);
     assert_int_equal(count_descriptors(), before);
     change_size(path_in(path, "000003/docs.mdb"), 4096);

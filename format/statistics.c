@@ -1,0 +1,45 @@
+/* statistics.c: computes the statistics in a table's header. */
+#include "format/statistics.h"
+
+#include <stdbool.h>
+
+void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix) {
+    *counter = (struct idxf_statistics_counter){.statistics.common_bits = UINT64_MAX, .prefix = prefix};
+}
+
+/* So few at a time that the pairs counted do not overflow: groups have less than 2^42 members, since a table has at
+ * most 2^32 blocks of 2^10. */
+#define SLICE ((size_t)1 << 16)
+
+static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
+    struct idxf_statistics all = counter->statistics;
+    uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences within a group are below */
+    uint64_t previous = counter->previous, group = counter->group, pairs = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t x = fingerprints[i];
+        all.set_bits |= x;
+        all.common_bits &= x;
+        /* A group's new member makes a pair with each of the others. */
+        group &= -(uint64_t)((x ^ previous) < end);
+        pairs += group++;
+        if (__builtin_expect(group > all.largest_group, 0)) all.largest_group = group;
+        previous = x;
+    }
+    bool is_full = __builtin_add_overflow(all.pairs, pairs, &all.pairs);
+    if (is_full) all.pairs = UINT64_MAX;
+    *counter = (struct idxf_statistics_counter){all, counter->prefix, group, previous};
+}
+
+void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
+    for (size_t done = 0; done < count; done += SLICE)
+        add_slice(counter, fingerprints + done, count - done < SLICE ? count - done : SLICE);
+}
+
+struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
+                                           const struct idxf_permutation *permutation) {
+    struct idxf_statistics statistics = counter->statistics;
+    if (counter->group == 0) statistics.common_bits = 0;
+    statistics.set_bits = idxf_unpermute(permutation, statistics.set_bits);
+    statistics.common_bits = idxf_unpermute(permutation, statistics.common_bits);
+    return statistics;
+}

@@ -1,0 +1,30 @@
+/* statistics.h: the statistics in a table's header, which describe its fingerprints (SPEC.md, chapter 5). */
+#ifndef IDX_FORMAT_STATISTICS_H
+#define IDX_FORMAT_STATISTICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/permute.h"
+
+/* For people and planners. */
+struct idxf_statistics {
+    uint64_t set_bits;      /* of all fingerprints, ORed, not permuted */
+    uint64_t common_bits;   /* the same, ANDed */
+    uint64_t largest_group; /* fingerprints that share a prefix, at most */
+    uint64_t pairs;         /* of fingerprints that share a prefix; UINT64_MAX where they are more */
+};
+
+/* Counts the statistics of a table's fingerprints as they come, in the table's order, permuted and left-aligned. */
+struct idxf_statistics_counter {
+    struct idxf_statistics statistics; /* bits permuted and left-aligned */
+    unsigned prefix;
+    uint64_t group, previous;
+};
+
+void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix);
+void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count);
+struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
+                                           const struct idxf_permutation *permutation);
+
+#endif

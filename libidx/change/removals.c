@@ -1,0 +1,111 @@
+/* removals.c: see removals.h. */
+#include "libidx/change/removals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/checksum.h"
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/view/live.h"
+
+struct removals {
+    const struct idx_index *index;
+    struct idxf_record *records;
+    size_t count, capacity;
+};
+
+static enum idx_status take_removal(void *context, uint64_t sequence, const struct idxf_record *record,
+                                    struct idx_error *error) {
+    struct removals *removals = context;
+    (void)sequence;
+    if (record->operation == IDXF_ADD) return IDX_OK;
+    if (removals->count == removals->capacity) {
+        size_t capacity = 2 * removals->capacity + 1024;
+        struct idxf_record *records = realloc(removals->records, capacity * sizeof *records);
+        if (records == NULL) return idxi_fail_memory(error);
+        removals->records = records;
+        removals->capacity = capacity;
+    }
+    removals->records[removals->count++] = *record;
+    return IDX_OK;
+}
+
+static int compare_texts(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
+static int compare_numbers(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
+
+/* Keeps each once, those of documents only without one of their fingerprint, and those alone whose fingerprint an older
+ * segment has. */
+static enum idx_status keep_needed(struct removals *removals, size_t first, struct idx_error *error) {
+    const struct idx_index *index = removals->index;
+    int (*compare)(const void *, const void *) =
+        index->manifest->id_type == IDXF_ID_TEXT ? compare_texts : compare_numbers;
+    const struct idxf_record *last = NULL;
+    size_t kept = 0;
+    if (removals->count > 1) qsort(removals->records, removals->count, sizeof *removals->records, compare);
+    for (size_t i = 0; i < removals->count; i++) {
+        struct idxf_record record = removals->records[i];
+        bool needed = false;
+        if (last != NULL && last->fingerprint == record.fingerprint &&
+            (last->operation == IDXF_REMOVE_FINGERPRINT || compare(last, &record) == 0))
+            continue;
+        for (size_t j = 0; j < first && !needed; j++)
+            IDXI_TRY(idxi_segment_contains(index, j, record.fingerprint, &needed, error));
+        if (!needed) continue;
+        removals->records[kept] = record;
+        last = &removals->records[kept++];
+    }
+    removals->count = kept;
+    return IDX_OK;
+}
+
+static enum idx_status write_bytes(const struct removals *removals, uint8_t *bytes, size_t size,
+                                   const struct idxf_manifest_segment *segment, int folder, const char *folder_path,
+                                   struct idx_error *error) {
+    struct idxf_removed header = {.count = removals->count, .length = size - IDXF_REMOVED_HEADER_BYTES};
+    struct idxf_record_rules rules = idxi_index_rules(removals->index);
+    struct idxi_page_writer writer;
+    uint8_t *at = bytes + IDXF_REMOVED_HEADER_BYTES;
+    for (size_t i = 0; i < removals->count; i++) at = idxf_record_write(&rules, &removals->records[i], at);
+    memcpy(header.uuid, segment->uuid, sizeof header.uuid);
+    header.checksum = idxf_checksum(bytes + IDXF_REMOVED_HEADER_BYTES, (size_t)header.length);
+    idxf_removed_write(&header, bytes);
+    enum idx_status status = idxi_page_writer_open(&writer, folder, IDXI_REMOVED_NAME, 0, folder_path, error);
+    if (status == IDX_OK) status = idxi_page_writer_write(&writer, bytes, size, error);
+    if (status == IDX_OK) status = idxi_page_writer_finish(&writer, bytes, IDXF_REMOVED_HEADER_BYTES, error);
+    idxi_page_writer_close(&writer);
+    return status;
+}
+
+static enum idx_status write_file(const struct removals *removals, struct idxf_manifest_segment *segment, int folder,
+                                  const char *folder_path, struct idx_error *error) {
+    size_t size = IDXF_REMOVED_HEADER_BYTES;
+    segment->removed = removals->count;
+    if (removals->count == 0) return IDX_OK;
+    struct idxf_record_rules rules = idxi_index_rules(removals->index);
+    for (size_t i = 0; i < removals->count; i++) size += idxf_record_size(&rules, &removals->records[i]);
+    uint8_t *bytes = malloc(size);
+    if (bytes == NULL) return idxi_fail_memory(error);
+    enum idx_status status = write_bytes(removals, bytes, size, segment, folder, folder_path, error);
+    free(bytes);
+    return status;
+}
+
+enum idx_status idxi_removals_write(const struct idx_index *index, size_t first, struct idxf_manifest_segment *segment,
+                                    int folder, const char *folder_path, struct idx_error *error) {
+    struct removals removals = {.index = index};
+    enum idx_status status = IDX_OK;
+    if (first == 0) return IDX_OK; /* no older ones */
+    if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending.pending, take_removal, &removals, error);
+    for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
+        const struct idxi_removed *removed = &index->segments[i]->removed;
+        for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {
+            struct idxf_record record = idxi_removed_at(removed, j);
+            status = take_removal(&removals, 0, &record, error);
+        }
+    }
+    if (status == IDX_OK) status = keep_needed(&removals, first, error);
+    if (status == IDX_OK) status = write_file(&removals, segment, folder, folder_path, error);
+    free(removals.records);
+    return status;
+}

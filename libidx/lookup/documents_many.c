@@ -1,0 +1,354 @@
+/* documents_many.c: the documents of many fingerprints. Fingerprints are gone to in ascending order, as the document
+ * map has them, which gives the values of their documents; then these are, for the text IDs; and at last each ID is
+ * copied to its place. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/parallel.h"
+#include "libidx/lookup/search.h"
+#include "libidx/streams/sort.h"
+#include "libidx/view/documents.h"
+#include "libidx/view/index.h"
+
+/* Fingerprints, or documents, that a task is of. */
+#define TAKEN 4096
+
+/* What one task found: the values of documents, or the bytes of IDs, one after the other. */
+struct share {
+    union {
+        uint64_t *values;
+        uint8_t *bytes;
+    };
+    size_t count, capacity;
+};
+
+struct many {
+    const struct idx_index *index;
+    struct idx_documents_options options;
+    size_t count;                    /* of fingerprints */
+    uint64_t *fingerprints, *places; /* ascending, and where the caller has them */
+    uint64_t *values, *slots;        /* of documents, ascending, and where their IDs belong */
+    uint64_t listed;                 /* documents */
+    struct share *shares;
+    size_t share_count;
+    atomic_uint_fast64_t bytes; /* that the lists take */
+    struct idx_document_lists lists;
+    struct idxi_progress progress;
+};
+
+/* ---- Room ---- */
+
+static void free_shares(struct many *many) {
+    for (size_t i = 0; i < many->share_count; i++) free(many->shares[i].bytes);
+    free(many->shares);
+    many->shares = NULL;
+    many->share_count = 0;
+}
+
+static enum idx_status make_shares(struct many *many, uint64_t items, struct idx_error *error) {
+    size_t count = items / TAKEN + (items % TAKEN > 0);
+    free_shares(many);
+    many->shares = calloc(count + 1, sizeof *many->shares);
+    if (many->shares == NULL) return idxi_fail_memory(error);
+    many->share_count = count;
+    return IDX_OK;
+}
+
+/* The items of a task: from place *begin on, before *end. */
+static void get_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
+    *begin = task * TAKEN;
+    *end = items - *begin < TAKEN ? items : *begin + TAKEN;
+}
+
+static enum idx_status reserve(struct share *share, size_t more, size_t width, struct idx_error *error) {
+    if (share->capacity - share->count >= more) return IDX_OK;
+    if (more > SIZE_MAX / width / 2 - share->count - TAKEN) return idxi_fail_memory(error);
+    size_t capacity = 2 * (share->count + more) + TAKEN;
+    uint8_t *grown = realloc(share->bytes, capacity * width);
+    if (grown == NULL) return idxi_fail_memory(error);
+    share->bytes = grown;
+    share->capacity = capacity;
+    return IDX_OK;
+}
+
+static enum idx_status count_bytes(struct many *many, uint64_t more, struct idx_error *error) {
+    uint64_t bytes = atomic_fetch_add(&many->bytes, more) + more;
+    if (bytes <= many->options.max_bytes) return IDX_OK;
+    return idxi_fail(error, IDX_LIMIT, many->index->path,
+                     "the documents of %zu fingerprints take more than the %llu bytes allowed: ask for fewer "
+                     "fingerprints at a time, or fewer documents of each",
+                     many->count, (unsigned long long)many->options.max_bytes);
+}
+
+/* ---- From fingerprints to values ---- */
+
+struct finding {
+    struct many *many;
+    struct share *share;
+    struct idx_documents *cursor;
+    uint64_t fingerprint;
+    uint64_t given; /* of its documents, by now */
+};
+
+/* A fingerprint that has no documents must not be the index's. */
+static enum idx_status check_missing(const struct finding *finding, struct idx_error *error) {
+    const struct idx_index *index = finding->many->index;
+    bool exists;
+    if (index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
+    IDXI_TRY(idx_exists(index, finding->fingerprint, 0, &exists, error));
+    return exists ? idxi_documents_fail_missing(index, finding->fingerprint, error) : IDX_OK;
+}
+
+static enum idx_status take_value(struct finding *finding, uint64_t value, struct idx_error *error) {
+    if (finding->given++ >= finding->many->options.max_documents) return IDX_OK;
+    IDXI_TRY(reserve(finding->share, 1, sizeof value, error));
+    finding->share->values[finding->share->count++] = value;
+    return IDX_OK;
+}
+
+/* Takes the values of a fingerprint's documents, and counts these: by going through them where that alone tells. */
+static enum idx_status find_one(struct finding *finding, uint64_t *total, struct idx_error *error) {
+    const struct many *many = finding->many;
+    uint64_t most, value;
+    bool found = true;
+    finding->given = 0;
+    IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &most, error));
+    if (most == 0) IDXI_TRY(check_missing(finding, error));
+    bool exact = many->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_filter(finding->cursor);
+    uint64_t wanted = exact && most > many->options.max_documents ? many->options.max_documents : UINT64_MAX;
+    while (most > 0 && finding->given < wanted) {
+        IDXI_TRY(idxi_documents_next_value(finding->cursor, &value, &found, error));
+        if (!found) break;
+        IDXI_TRY(take_value(finding, value, error));
+    }
+    *total = exact ? most : finding->given;
+    return IDX_OK;
+}
+
+/* Gives a fingerprint again what the one before, the same, has. */
+static enum idx_status repeat(struct share *share, size_t listed, struct idx_error *error) {
+    IDXI_TRY(reserve(share, listed, sizeof *share->values, error));
+    if (listed > 0)
+        memcpy(share->values + share->count, share->values + share->count - listed, listed * sizeof *share->values);
+    share->count += listed;
+    return IDX_OK;
+}
+
+static enum idx_status find_some(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+    struct many *many = finding->many;
+    uint64_t total = 0, bytes = 0;
+    size_t listed = 0;
+    for (size_t i = begin; i < end; i++) {
+        size_t before = finding->share->count, place = (size_t)many->places[i];
+        if (i > begin && many->fingerprints[i] == finding->fingerprint) {
+            IDXI_TRY(repeat(finding->share, listed, error));
+        } else {
+            finding->fingerprint = many->fingerprints[i];
+            IDXI_TRY(find_one(finding, &total, error));
+            listed = finding->share->count - before;
+        }
+        many->lists.counts[place] = (int64_t)total;
+        many->lists.offsets[place + 1] = (int64_t)listed;
+        bytes += listed * sizeof(uint64_t);
+        if (bytes < TAKEN && i + 1 < end) continue;
+        IDXI_TRY(count_bytes(many, bytes, error));
+        bytes = 0;
+    }
+    return idxi_progress_add(&many->progress, end - begin, error);
+}
+
+static enum idx_status find_values(void *context, size_t task, struct idx_error *error) {
+    struct many *many = context;
+    struct finding finding = {many, &many->shares[task], NULL, 0, 0};
+    size_t begin, end;
+    get_bounds(task, many->count, &begin, &end);
+    IDXI_TRY(idx_documents_open(many->index, &finding.cursor, error));
+    enum idx_status status = find_some(&finding, begin, end, error);
+    idx_documents_close(finding.cursor);
+    return status;
+}
+
+/* Turns counts into offsets. Returns their sum. */
+static uint64_t sum_up(int64_t *offsets, size_t count) {
+    offsets[0] = 0;
+    for (size_t i = 0; i < count; i++) offsets[i + 1] += offsets[i];
+    return (uint64_t)offsets[count];
+}
+
+/* Puts values in the caller's order, as integer IDs; or lists them with the places of their IDs. */
+static void place_values(struct many *many) {
+    bool integers = many->lists.numbers != NULL;
+    size_t at = 0;
+    for (size_t task = 0; task < many->share_count; task++) {
+        const uint64_t *value = many->shares[task].values;
+        size_t begin, end;
+        get_bounds(task, many->count, &begin, &end);
+        for (size_t i = begin; i < end; i++) {
+            const int64_t *offset = &many->lists.offsets[many->places[i]];
+            for (int64_t slot = offset[0]; slot < offset[1]; slot++, value++) {
+                if (integers) {
+                    many->lists.numbers[slot] = *value;
+                } else {
+                    many->values[at] = *value;
+                    many->slots[at++] = (uint64_t)slot;
+                }
+            }
+        }
+    }
+}
+
+/* ---- From values to text IDs ---- */
+
+static enum idx_status get_texts(struct many *many, struct idx_documents *cursor, struct share *share, size_t begin,
+                                 size_t end, struct idx_error *error) {
+    struct idx_document document;
+    uint64_t bytes = 0;
+    size_t length = 0;
+    for (size_t i = begin; i < end; i++) {
+        const uint8_t *id;
+        bool repeated = i > begin && many->values[i] == many->values[i - 1];
+        if (!repeated) {
+            IDXI_TRY(idxi_documents_get(cursor, many->values[i], &document, error));
+            length = document.id_length;
+        }
+        IDXI_TRY(reserve(share, length, 1, error));
+        id = repeated ? share->bytes + share->count - length : document.id;
+        if (length > 0) memcpy(share->bytes + share->count, id, length);
+        share->count += length;
+        many->lists.id_offsets[many->slots[i] + 1] = (int64_t)length;
+        bytes += length;
+        if (bytes < TAKEN && i + 1 < end) continue;
+        IDXI_TRY(count_bytes(many, bytes, error));
+        bytes = 0;
+    }
+    return idxi_progress_add(&many->progress, end - begin, error);
+}
+
+static enum idx_status fetch_texts(void *context, size_t task, struct idx_error *error) {
+    struct many *many = context;
+    struct idx_documents *cursor;
+    size_t begin, end;
+    get_bounds(task, (size_t)many->listed, &begin, &end);
+    IDXI_TRY(idx_documents_open(many->index, &cursor, error));
+    enum idx_status status = get_texts(many, cursor, &many->shares[task], begin, end, error);
+    idx_documents_close(cursor);
+    return status;
+}
+
+static enum idx_status place_texts(void *context, size_t task, struct idx_error *error) {
+    struct many *many = context;
+    const struct share *share = &many->shares[task];
+    size_t begin, end, at = 0;
+    get_bounds(task, (size_t)many->listed, &begin, &end);
+    for (size_t i = begin; i < end; i++) {
+        const int64_t *offset = &many->lists.id_offsets[many->slots[i]];
+        size_t length = (size_t)(offset[1] - offset[0]);
+        if (length > 0) memcpy(many->lists.ids + offset[0], share->bytes + at, length);
+        at += length;
+    }
+    return idxi_progress_add(&many->progress, 0, error);
+}
+
+static enum idx_status sort_values(struct many *many, struct idx_error *error) {
+    size_t count = (size_t)many->listed;
+    uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
+    if (spare == NULL) return idxi_fail_memory(error);
+    idxi_sort_pairs(many->values, many->slots, count, false, spare, spare + count);
+    free(spare);
+    return IDX_OK;
+}
+
+static enum idx_status list_texts(struct many *many, struct idx_error *error) {
+    size_t count = (size_t)many->listed;
+    many->values = malloc((count + 1) * sizeof *many->values);
+    many->slots = malloc((count + 1) * sizeof *many->slots);
+    many->lists.id_offsets = malloc((count + 1) * sizeof *many->lists.id_offsets);
+    if (many->values == NULL || many->slots == NULL || many->lists.id_offsets == NULL) return idxi_fail_memory(error);
+    place_values(many);
+    IDXI_TRY(count_bytes(many, sizeof *many->lists.id_offsets, error));
+    IDXI_TRY(make_shares(many, many->listed, error));
+    IDXI_TRY(sort_values(many, error));
+    IDXI_TRY(idxi_progress_begin(&many->progress, IDX_PHASE_DOCUMENTS, count, error));
+    unsigned threads = many->options.threads;
+    IDXI_TRY(idxi_parallel(many->share_count, threads, fetch_texts, many, &many->progress, error));
+    uint64_t bytes = sum_up(many->lists.id_offsets, count);
+    many->lists.ids = malloc(bytes + 1);
+    if (many->lists.ids == NULL) return idxi_fail_memory(error);
+    return idxi_parallel(many->share_count, threads, place_texts, many, &many->progress, error);
+}
+
+static enum idx_status list_integers(struct many *many, struct idx_error *error) {
+    many->lists.numbers = malloc((many->listed + 1) * sizeof *many->lists.numbers);
+    if (many->lists.numbers == NULL) return idxi_fail_memory(error);
+    place_values(many);
+    return IDX_OK;
+}
+
+/* ---- The whole ---- */
+
+/* Sorts the fingerprints, with their places. */
+static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
+    size_t count = many->count;
+    many->fingerprints = malloc((count + 1) * sizeof *many->fingerprints);
+    many->places = malloc((count + 1) * sizeof *many->places);
+    uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
+    bool enough = many->fingerprints != NULL && many->places != NULL && spare != NULL;
+    for (size_t i = 0; i < count && enough; i++) {
+        many->fingerprints[i] = fingerprints[i];
+        many->places[i] = i;
+    }
+    if (enough) idxi_sort_pairs(many->fingerprints, many->places, count, false, spare, spare + count);
+    free(spare);
+    return enough ? IDX_OK : idxi_fail_memory(error);
+}
+
+static enum idx_status list(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
+    size_t count = many->count;
+    many->lists.offsets = malloc((count + 1) * sizeof *many->lists.offsets);
+    many->lists.counts = malloc((count + 1) * sizeof *many->lists.counts);
+    if (many->lists.offsets == NULL || many->lists.counts == NULL) return idxi_fail_memory(error);
+    IDXI_TRY(idxi_progress_begin(&many->progress, IDX_PHASE_DOCUMENTS, count, error));
+    IDXI_TRY(sort_fingerprints(many, fingerprints, error));
+    IDXI_TRY(make_shares(many, count, error));
+    IDXI_TRY(count_bytes(many, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
+    IDXI_TRY(idxi_parallel(many->share_count, many->options.threads, find_values, many, &many->progress, error));
+    many->listed = sum_up(many->lists.offsets, count);
+    if (many->index->manifest->id_type == IDXF_ID_TEXT) return list_texts(many, error);
+    return many->index->manifest->id_type == IDXF_ID_U64 ? list_integers(many, error) : IDX_OK;
+}
+
+enum idx_status idx_documents_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                   const struct idx_documents_options *options, struct idx_document_lists *lists,
+                                   struct idx_error *error) {
+    struct many many = {.index = index, .options = IDX_DOCUMENTS_OPTIONS_INIT, .count = count};
+    if (options != NULL)
+        memcpy(&many.options, options, options->size < sizeof *options ? options->size : sizeof *options);
+    if (many.options.threads < 1 || many.options.threads > IDX_MAX_THREADS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", many.options.threads,
+                         IDX_MAX_THREADS);
+    IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
+    idxi_progress_init(&many.progress, many.options.progress, many.options.context);
+    enum idx_status status = list(&many, fingerprints, error);
+    free_shares(&many);
+    free(many.fingerprints);
+    free(many.places);
+    free(many.values);
+    free(many.slots);
+    if (status == IDX_OK) {
+        *lists = many.lists;
+    } else {
+        idx_documents_many_free(&many.lists);
+    }
+    return status;
+}
+
+void idx_documents_many_free(struct idx_document_lists *lists) {
+    if (lists == NULL) return;
+    free(lists->offsets);
+    free(lists->counts);
+    free(lists->numbers);
+    free(lists->id_offsets);
+    free(lists->ids);
+    *lists = (struct idx_document_lists){NULL, NULL, NULL, NULL, NULL};
+}

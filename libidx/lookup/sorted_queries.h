@@ -1,0 +1,49 @@
+/* sorted_queries.h: the queries of a sweep in the order of one table, which is divided into ranges by its leading
+ * bits. */
+#ifndef IDX_LIBIDX_SORTED_QUERIES_H
+#define IDX_LIBIDX_SORTED_QUERIES_H
+
+#include "format/bytes.h"
+#include "libidx/view/index.h"
+
+/* Bytes of blocks in a range. */
+#define IDXI_RANGE_BYTES ((uint64_t)256 << 10)
+
+struct idxi_sorted_queries {
+    const struct idxi_table *table;
+    size_t segment, turn;     /* the table's: its segment, and its number in the probing */
+    unsigned radius, flipped; /* bits that are flipped */
+    unsigned range_bits;
+    size_t first_range; /* ranges of the tables before this one */
+
+    /* Once sorted: */
+    const uint64_t *queries;
+    size_t count;
+    uint64_t *keys; /* ascending: the first half of the permuted query's bits, then its number */
+    size_t *starts; /* of each range's queries; one more */
+};
+
+/* Without queries: cuts the table into ranges by bits that are flipped, or of a prefix, so that what a probe looks for
+ * lies in one range. */
+struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t turn,
+                                                    unsigned distance);
+
+/* Sorts fewer than 2^32 queries, which must outlive what is made. The spare holds as many. To be freed also after an
+ * error. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_sorted_queries_set(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
+                                        uint64_t *spare, struct idx_error *error);
+
+void idxi_sorted_queries_free(struct idxi_sorted_queries *sorted);
+
+/* The first key that is not below the value, whose first half of bits counts. */
+size_t idxi_sorted_queries_find(const struct idxi_sorted_queries *sorted, uint64_t value);
+
+/* The keys of queries whose first `bits` bits are those of the value. */
+static inline void idxi_sorted_queries_range(const struct idxi_sorted_queries *sorted, uint64_t value, unsigned bits,
+                                             size_t *begin, size_t *end) {
+    uint64_t rest = idxf_low_bits(64 - bits), last = value | rest;
+    *begin = idxi_sorted_queries_find(sorted, value & ~rest);
+    *end = last == UINT64_MAX ? sorted->count : idxi_sorted_queries_find(sorted, last + 1);
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* join_ranges.c: divides a table into ranges, and finds the pairs within each. */
+#include "libidx/pairs/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fingerprints of a range, about. */
+#define RANGE_FINGERPRINTS 16384
+
+struct idxi_ranges idxi_join_ranges(const struct idxi_join *join, const struct idx_index *index) {
+    return (struct idxi_ranges){index, join->table->table, NULL};
+}
+
+static enum idx_status add_leaf(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
+    if (join->leaf_count == join->leaf_room) {
+        size_t room = join->leaf_room * 2 + 64;
+        struct idxi_join_leaf *leaves = realloc(join->leaves, room * sizeof *leaves);
+        if (leaves == NULL) return idxi_fail_memory(error);
+        join->leaves = leaves;
+        join->leaf_room = room;
+    }
+    join->leaves[join->leaf_count++] = leaf;
+    return IDX_OK;
+}
+
+size_t idxi_join_range_fingerprints(const struct idxi_join *join) {
+    return join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
+}
+
+/* Whether a range is not to be halved: it is small enough, or has the whole prefix in common. With a radius all have
+ * the same leading bits. */
+static enum idx_status is_leaf(const struct idxi_join *join, const struct idxi_join_leaf *leaf, bool *is,
+                               struct idx_error *error) {
+    struct idxi_ranges a = idxi_join_ranges(join, join->a), b = idxi_join_ranges(join, join->b);
+    uint64_t count, other = 0, most = idxi_join_range_fingerprints(join);
+    *is = leaf->same == (join->table->radius > 0 ? join->leading : idxf_count_bits(join->prefix));
+    if (*is || join->table->radius > 0) return IDX_OK;
+    IDXI_TRY(idxi_range_estimate(&a, leaf->low, idxi_leaf_high(leaf), &count, error));
+    if (!join->within) IDXI_TRY(idxi_range_estimate(&b, leaf->low, idxi_leaf_high(leaf), &other, error));
+    *is = count <= most && other <= most;
+    return IDX_OK;
+}
+
+enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
+    bool is;
+    IDXI_TRY(is_leaf(join, &leaf, &is, error));
+    if (is) return add_leaf(join, leaf, error);
+    leaf.same++;
+    IDXI_TRY(idxi_join_add_leaves(join, leaf, error));
+    leaf.low |= UINT64_C(1) << (64 - leaf.same);
+    return idxi_join_add_leaves(join, leaf, error);
+}
+
+struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t array, uint64_t low, uint64_t high) {
+    const struct idxi_join *join = worker->join;
+    return (struct idxi_range){.low = low,
+                               .high = high,
+                               .mask = join->pass.mask,
+                               .value = join->pass.value,
+                               .fingerprints = worker->arrays[array],
+                               .room = worker->arrays[IDXI_ARRAY_SEGMENTS],
+                               .capacity = join->capacity};
+}
+
+static struct idxi_matched get_matched(const struct idxi_join_worker *worker, size_t array, size_t count) {
+    return (struct idxi_matched){worker->arrays[array], worker->arrays[array + 1], worker->arrays[array + 2], count};
+}
+
+void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, size_t count, const size_t *other_count) {
+    const struct idxi_join_pass *pass = &worker->join->pass;
+    struct idxi_matched a = get_matched(worker, IDXI_ARRAY_A, count), b = {0};
+    if (other_count != NULL) b = get_matched(worker, IDXI_ARRAY_B, *other_count);
+    const struct idxi_join *join = worker->join;
+    memcpy(worker->matching.before, join->earlier, join->earlier_count * sizeof *join->earlier);
+    memcpy(worker->matching.before + join->earlier_count, pass->before, sizeof pass->before);
+    worker->matching.before_count = join->earlier_count + pass->number;
+    idxi_match(&worker->matching, &a, other_count == NULL ? NULL : &b, pass->narrow & ~idxi_top_bits(same),
+               pass->errors, pass->number == 0);
+}
+
+/* Matches the part of a leaf that was loaded with all that `b` has from `low` to `high`, some at a time where it is
+ * much. */
+static enum idx_status match_with(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf, size_t count,
+                                  uint64_t low, uint64_t high, struct idx_error *error) {
+    struct idxi_ranges ranges = idxi_join_ranges(worker->join, worker->join->b);
+    struct idxi_range other = idxi_join_range(worker, IDXI_ARRAY_B, low, high);
+    for (; !worker->join->ended; other.low = other.high + 1, other.high = high) {
+        IDXI_TRY(idxi_range_load(&ranges, &other, error));
+        idxi_join_match_arrays(worker, leaf->same, count, &other.count);
+        IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error));
+        if (other.high == high) break;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
+                                     struct idx_error *error) {
+    struct idxi_join *join = worker->join;
+    uint64_t high = idxi_leaf_high(leaf);
+    struct idxi_ranges ranges = idxi_join_ranges(join, join->a);
+    struct idxi_range range = idxi_join_range(worker, IDXI_ARRAY_A, leaf->low, high);
+    if (join->pass.number == 0) ranges.counts = worker->counts;
+    for (; !join->ended; range.low = range.high + 1, range.high = high) {
+        IDXI_TRY(idxi_range_load(&ranges, &range, error));
+        if (join->within) idxi_join_match_arrays(worker, leaf->same, range.count, NULL);
+        if (range.count > 0 && (!join->within || range.high < high))
+            IDXI_TRY(match_with(worker, leaf, range.count, join->within ? range.high + 1 : leaf->low, high, error));
+        IDXI_TRY(idxi_progress_add(&join->progress, range.count, error));
+        if (range.high == high) break;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_join_match_leaves(struct idxi_join_worker *worker, struct idx_error *error) {
+    struct idxi_join *join = worker->join;
+    size_t number;
+    while (!join->ended && (number = atomic_fetch_add(&join->next, 1)) < join->leaf_count)
+        IDXI_TRY(idxi_join_match_leaf(worker, &join->leaves[number], error));
+    return IDX_OK;
+}

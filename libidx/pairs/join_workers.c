@@ -1,0 +1,107 @@
+/* join_workers.c: the threads of a join, and how they hand over pairs. */
+#include "libidx/pairs/join.h"
+
+#include <stdlib.h>
+
+#include "libidx/base/memory.h"
+#include "libidx/base/parallel.h"
+#include "libidx/view/live.h"
+
+void idxi_join_hand_over(struct idxi_join_worker *worker) {
+    struct idxi_join *join = worker->join;
+    pthread_mutex_lock(&join->handing_over);
+    if (!join->ended && worker->pair_count > 0 && !join->visit(join->visit_context, worker->pairs, worker->pair_count))
+        join->ended = true;
+    pthread_mutex_unlock(&join->handing_over);
+    worker->pair_count = 0;
+}
+
+/* Whether both were not removed from segments; false, and the worker's status, where that can't be told. */
+static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
+    const struct idxi_join *join = worker->join;
+    bool live = false;
+    if (!join->a->removes && !join->b->removes) return true;
+    worker->status = idxi_is_live(join->a, x, &live, &worker->error);
+    if (worker->status == IDX_OK && live) worker->status = idxi_is_live(join->b, y, &live, &worker->error);
+    if (worker->status != IDX_OK) worker->join->ended = true;
+    return worker->status == IDX_OK && live;
+}
+
+void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
+    const struct idxi_join *join = worker->join;
+    bool exchange = join->within && x > y;
+    worker->pairs[worker->pair_count++] =
+        (struct idx_pair){exchange ? y : x, exchange ? x : y, (unsigned)__builtin_popcountll(x ^ y)};
+    if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over(worker);
+}
+
+static void visit_pair(void *context, uint64_t a, uint64_t b) {
+    struct idxi_join_worker *worker = context;
+    const struct idxi_join *join = worker->join;
+    uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
+    if (worker->status != IDX_OK || !idxi_owns(join->probing, join->turn, x ^ y) || !are_live(worker, x, y)) return;
+    idxi_join_put_pair(worker, x, y);
+}
+
+bool idxi_join_goes_on(void *context) {
+    struct idxi_join *join = ((struct idxi_join_worker *)context)->join;
+    return !join->ended && idxi_progress_add(&join->progress, 0, NULL) == IDX_OK;
+}
+
+/* ---- Threads ---- */
+
+struct shared_task {
+    struct idxi_join *join;
+    idxi_join_task task;
+};
+
+/* Each task is that of one worker, which takes ranges or buckets until there are no more. */
+static enum idx_status run_worker(void *context, size_t number, struct idx_error *error) {
+    const struct shared_task *shared = context;
+    struct idxi_join_worker *worker = shared->join->workers[number];
+    enum idx_status status = shared->task(worker, error);
+    if (status != IDX_OK) shared->join->ended = true;
+    idxi_join_hand_over(worker);
+    return status;
+}
+
+enum idx_status idxi_join_work(struct idxi_join *join, idxi_join_task task, struct idx_error *error) {
+    struct shared_task shared = {join, task};
+    join->next = 0;
+    return idxi_parallel(join->options.threads, join->options.threads, run_worker, &shared, &join->progress, error);
+}
+
+static enum idx_status make_worker(struct idxi_join *join, unsigned number, struct idx_error *error) {
+    struct idxi_join_worker *worker = calloc(1, sizeof *worker);
+    join->workers[number] = worker;
+    if (worker == NULL) return idxi_fail_memory(error);
+    worker->join = join;
+    worker->number = number;
+    idxi_matching_init(&worker->matching, join->options.distance);
+    worker->matching.found = visit_pair;
+    worker->matching.goes_on = idxi_join_goes_on;
+    worker->matching.context = worker;
+    worker->counts = calloc(join->a->open_segments + 1, sizeof *worker->counts);
+    if (worker->counts == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < IDXI_JOIN_ARRAYS; i++) {
+        worker->arrays[i] = idxi_array_reserve(join->capacity);
+        if (worker->arrays[i] == NULL) return idxi_fail_memory(error);
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_join_make_workers(struct idxi_join *join, struct idx_error *error) {
+    join->workers = calloc(join->options.threads, sizeof(struct idxi_join_worker *));
+    if (join->workers == NULL) return idxi_fail_memory(error);
+    for (unsigned i = 0; i < join->options.threads; i++) IDXI_TRY(make_worker(join, i, error));
+    return IDX_OK;
+}
+
+void idxi_join_free_workers(struct idxi_join *join) {
+    for (unsigned i = 0; i < join->options.threads && join->workers != NULL && join->workers[i] != NULL; i++) {
+        for (size_t j = 0; j < IDXI_JOIN_ARRAYS; j++) idxi_array_release(join->workers[i]->arrays[j], join->capacity);
+        free(join->workers[i]->counts);
+        free(join->workers[i]);
+    }
+    free(join->workers);
+}

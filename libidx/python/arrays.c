@@ -1,0 +1,221 @@
+/* arrays.c: 64-bit integers that come in, from whatever holds them. */
+#include "libidx/python/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/python/arrow.h"
+
+void array_release(struct array *array) {
+    if (array->view.obj != NULL) PyBuffer_Release(&array->view);
+    Py_XDECREF(array->keeps);
+    free(array->owned);
+    *array = (struct array){.items = NULL};
+}
+
+/* ---- Numbers ---- */
+
+/* The letter of a buffer's items, where they are integers of 8 bytes in this machine's order; else 0. */
+static char integer_letter(const Py_buffer *view) {
+    const char *format = view->format == NULL ? "B" : view->format;
+    if (*format == '@' || *format == '=' || *format == '<') format++;
+    bool integers = strlen(format) == 1 && strchr("QqLlNn", *format) != NULL;
+    return integers && view->itemsize == 8 ? *format : '\0';
+}
+
+static bool is_scalar(PyObject *object) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+    bool scalar = view.ndim == 0;
+    PyBuffer_Release(&view);
+    return scalar;
+}
+
+bool is_number(PyObject *object) {
+    if (PyLong_Check(object)) return true;
+    return PyObject_CheckBuffer(object) ? is_scalar(object) : PyIndex_Check(object) || PyFloat_Check(object);
+}
+
+static bool take_int(PyObject *object, const char *what, uint64_t *number) {
+    *number = PyLong_AsUnsignedLongLong(object);
+    if (*number != UINT64_MAX || !PyErr_Occurred()) return true;
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return false;
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError,
+                 "%s: %S is not from 0 to 2**64 - 1; of signed 64-bit integers take the same bits: n & (2**64 - 1)",
+                 what, object);
+    return false;
+}
+
+static bool take_scalar(PyObject *object, uint64_t *number) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) return false;
+    bool taken = view.ndim == 0 && integer_letter(&view) != '\0';
+    if (taken) memcpy(number, view.buf, sizeof *number);
+    PyBuffer_Release(&view);
+    return taken;
+}
+
+bool number_take(PyObject *object, const char *what, uint64_t *number) {
+    if (PyLong_Check(object)) return take_int(object, what, number);
+    if (PyFloat_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s: a float holds only 53 bits; give int", what);
+        return false;
+    }
+    if (PyObject_CheckBuffer(object) && take_scalar(object, number)) return true;
+    PyErr_Clear();
+    PyObject *index = PyNumber_Index(object);
+    if (index == NULL) return false;
+    bool taken = take_int(index, what, number);
+    Py_DECREF(index);
+    return taken;
+}
+
+/* ---- Buffers ---- */
+
+static bool refuse_buffer(const Py_buffer *view, const char *what) {
+    const char *format = view->format == NULL ? "B" : view->format;
+    const char *advice = strchr("efdg", format[strlen(format) - 1]) != NULL
+                             ? "floats hold only 53 bits; make the numbers uint64 where they come from"
+                         : format[strlen(format) - 1] == 'O' ? "objects; convert them by numpy.array(x, numpy.uint64)"
+                         : *format == '>' || *format == '!'  ? "big-endian; convert them by x.astype(numpy.uint64)"
+                         : view->format == NULL || view->itemsize == 1
+                             ? "bytes; give numbers of 8 bytes by numpy.frombuffer(x, numpy.uint64)"
+                             : "convert them by x.astype(numpy.uint64)";
+    PyErr_Format(PyExc_TypeError, "%s: items of format '%s', %zd bytes each, where uint64 or int64 are wanted: %s",
+                 what, format, view->itemsize, advice);
+    return false;
+}
+
+static bool copy_strided(struct array *array) {
+    array->owned = malloc((size_t)array->view.len + 1);
+    if (array->owned == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    array->items = array->owned;
+    return PyBuffer_ToContiguous(array->owned, &array->view, array->view.len, 'C') == 0;
+}
+
+static bool take_buffer(PyObject *object, const char *what, struct array *array) {
+    if (PyObject_GetBuffer(object, &array->view, PyBUF_FULL_RO) < 0) {
+        array->view.obj = NULL;
+        PyErr_Clear(); /* NumPy gives none of dates */
+        PyErr_Format(PyExc_TypeError, "%s: the buffer can't be read; give an array of uint64", what);
+        return false;
+    }
+    if (integer_letter(&array->view) == '\0') return refuse_buffer(&array->view, what);
+    if (array->view.ndim != 1) {
+        PyErr_Format(PyExc_TypeError, "%s: an array of %d dimensions where one is wanted", what, array->view.ndim);
+        return false;
+    }
+    array->count = (size_t)array->view.len / sizeof *array->items;
+    array->items = array->view.buf;
+    bool aligned = (uintptr_t)array->view.buf % sizeof *array->items == 0;
+    return (aligned && PyBuffer_IsContiguous(&array->view, 'C')) || copy_strided(array);
+}
+
+/* ---- Arrow ---- */
+
+struct taking {
+    struct array *array;
+    const char *what;
+    bool keeps; /* the array outlives the visit */
+};
+
+static bool append(struct array *array, const uint64_t *items, size_t count) {
+    if (count == 0) return true;
+    uint64_t *grown = realloc(array->owned, (array->count + count) * sizeof *grown);
+    if (grown == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    memcpy(grown + array->count, items, count * sizeof *items);
+    array->items = array->owned = grown;
+    array->count += count;
+    return true;
+}
+
+/* Chunks are gathered; an array of a capsule that is kept is not copied. */
+static bool take_chunk(void *context, const char *format, struct ArrowArray *chunk) {
+    struct taking *taking = context;
+    if (strcmp(format, "L") != 0 && strcmp(format, "l") != 0) {
+        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s' where uint64 or int64 is wanted",
+                     taking->what, format);
+        return false;
+    }
+    if (chunk->length == 0) return true;
+    const uint64_t *items = (const uint64_t *)chunk->buffers[1] + chunk->offset;
+    if (!taking->keeps || (uintptr_t)items % sizeof *items != 0)
+        return append(taking->array, items, (size_t)chunk->length);
+    taking->array->items = items;
+    taking->array->count = (size_t)chunk->length;
+    return true;
+}
+
+/* One that gives an array by a stream's interface alone is copied. */
+static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
+    PyObject *pair = NULL;
+    *found = false;
+    if (PyObject_HasAttrString(object, "__arrow_c_array__")) {
+        pair = PyObject_CallMethod(object, "__arrow_c_array__", NULL);
+        if (pair == NULL) return false;
+    }
+    if (pair == NULL) return arrow_visit(object, taking->what, take_chunk, taking, found);
+    taking->keeps = true;
+    taking->array->keeps = pair;
+    *found = true;
+    return arrow_visit_pair(pair, taking->what, take_chunk, taking);
+}
+
+/* ---- Lists ---- */
+
+static bool take_list(PyObject *object, const char *what, struct array *array) {
+    array->keeps = PySequence_Tuple(object); /* of which no other thread takes anything */
+    if (array->keeps == NULL) return false;
+    array->count = (size_t)PyTuple_Size(array->keeps);
+    array->owned = malloc(array->count * sizeof *array->owned + 1);
+    array->items = array->owned;
+    if (array->owned == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (size_t i = 0; i < array->count; i++) {
+        if (!number_take(PyTuple_GetItem(array->keeps, (Py_ssize_t)i), what, &array->owned[i])) return false;
+    }
+    return true;
+}
+
+/* ---- The whole ---- */
+
+static bool take_by_method(PyObject *object, const char *what, struct array *array) {
+    PyObject *made = PyObject_CallMethod(object, "__array__", NULL);
+    if (made == NULL) return false;
+    bool taken = take_buffer(made, what, array);
+    Py_DECREF(made); /* the view holds it */
+    return taken;
+}
+
+static bool take(PyObject *object, const char *what, struct array *array) {
+    struct taking taking = {array, what, false};
+    bool found;
+    if (PyObject_CheckBuffer(object)) return take_buffer(object, what, array);
+    if (PyList_Check(object) || PyTuple_Check(object)) return take_list(object, what, array);
+    if (!take_arrow(object, &taking, &found)) return false;
+    if (found) return true;
+    if (PyObject_HasAttrString(object, "__array__")) return take_by_method(object, what, array);
+    PyErr_Format(PyExc_TypeError,
+                 "%s: %R where an array of uint64 is wanted: NumPy's, Arrow's, any with a buffer, or a list of int",
+                 what, (PyObject *)Py_TYPE(object));
+    return false;
+}
+
+bool array_take(PyObject *object, const char *what, struct array *array) {
+    *array = (struct array){.items = NULL};
+    if (take(object, what, array)) return true;
+    array_release(array);
+    return false;
+}

@@ -1,0 +1,100 @@
+/* arrow.c: columns that come by Arrow's interfaces. */
+#include "libidx/python/module.h"
+
+#include "libidx/python/arrow.h"
+
+static bool has_nulls(const struct ArrowArray *array) {
+    const uint8_t *valid = array->n_buffers > 0 ? array->buffers[0] : NULL;
+    if (valid == NULL || array->null_count == 0) return false;
+    for (int64_t i = array->offset; i < array->offset + array->length; i++) {
+        if ((valid[i / 8] >> (i % 8) & 1) == 0) return true;
+    }
+    return false;
+}
+
+static bool check_column(const char *what, const struct ArrowSchema *schema) {
+    if (schema->dictionary == NULL) return true;
+    PyErr_Format(PyExc_TypeError, "%s: a dictionary-encoded column; cast it to its values' type first", what);
+    return false;
+}
+
+static bool visit_one(const char *what, const struct ArrowSchema *schema, struct ArrowArray *array, arrow_visitor visit,
+                      void *context) {
+    if (!check_column(what, schema)) return false;
+    if (array->length < 0 || array->offset < 0) {
+        PyErr_Format(PyExc_ValueError, "%s: an Arrow array of negative length", what);
+        return false;
+    }
+    if (has_nulls(array)) {
+        PyErr_Format(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
+        return false;
+    }
+    return visit(context, schema->format, array);
+}
+
+bool arrow_visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context) {
+    PyObject *schema_capsule, *array_capsule;
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
+        PyErr_Format(PyExc_TypeError, "%s: __arrow_c_array__ gave no pair of capsules", what);
+        return false;
+    }
+    schema_capsule = PyTuple_GetItem(pair, 0);
+    array_capsule = PyTuple_GetItem(pair, 1);
+    const struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
+    struct ArrowArray *array = schema == NULL ? NULL : PyCapsule_GetPointer(array_capsule, "arrow_array");
+    return array != NULL && visit_one(what, schema, array, visit, context);
+}
+
+static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
+    const char *reason = stream->get_last_error(stream);
+    PyErr_Format(PyExc_ValueError, "%s: the Arrow stream failed: %s", what,
+                 reason == NULL ? "no reason given" : reason);
+    return false;
+}
+
+static bool visit_chunks(struct ArrowArrayStream *stream, const char *what, const struct ArrowSchema *schema,
+                         arrow_visitor visit, void *context) {
+    for (;;) {
+        struct ArrowArray array = {.release = NULL};
+        if (stream->get_next(stream, &array) != 0) return fail_stream(what, stream);
+        if (array.release == NULL) return true;
+        bool fine = visit_one(what, schema, &array, visit, context);
+        if (array.release != NULL) array.release(&array);
+        if (!fine) return false;
+    }
+}
+
+static bool visit_stream(PyObject *capsule, const char *what, arrow_visitor visit, void *context) {
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    struct ArrowSchema schema = {.release = NULL};
+    if (stream == NULL) return false;
+    if (stream->get_schema(stream, &schema) != 0) return fail_stream(what, stream);
+    bool fine = visit_chunks(stream, what, &schema, visit, context);
+    if (schema.release != NULL) schema.release(&schema);
+    return fine;
+}
+
+/* Calls a method without arguments; NULL without an exception where there is none. */
+static PyObject *call_if_there(PyObject *object, const char *name) {
+    PyObject *method = PyObject_GetAttrString(object, name);
+    if (method == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+        return NULL;
+    }
+    PyObject *answer = PyObject_CallNoArgs(method);
+    Py_DECREF(method);
+    if (answer == NULL && PyErr_ExceptionMatches(PyExc_ImportError)) PyErr_Clear(); /* pandas without pyarrow */
+    return answer;
+}
+
+bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, bool *found) {
+    bool fine = true;
+    PyObject *pair = call_if_there(object, "__arrow_c_array__");
+    if (pair != NULL) fine = arrow_visit_pair(pair, what, visit, context);
+    PyObject *stream = pair != NULL || PyErr_Occurred() ? NULL : call_if_there(object, "__arrow_c_stream__");
+    if (stream != NULL) fine = visit_stream(stream, what, visit, context);
+    *found = pair != NULL || stream != NULL;
+    Py_XDECREF(pair);
+    Py_XDECREF(stream);
+    return fine && !PyErr_Occurred();
+}

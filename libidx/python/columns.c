@@ -1,0 +1,124 @@
+/* columns.c: columns that go out: as buffers for NumPy, which neither copies nor outlives them. */
+#include "libidx/python/module.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct block *block_new(const char *kinds) {
+    struct block *block = calloc(1, sizeof *block);
+    if (block == NULL) return NULL;
+    block->holders = 1;
+    for (; kinds[block->count] != '\0'; block->count++) block->columns[block->count].kind = kinds[block->count];
+    return block;
+}
+
+void block_hold(struct block *block) { __atomic_add_fetch(&block->holders, 1, __ATOMIC_RELAXED); }
+
+void block_release(struct block *block) {
+    if (block == NULL || __atomic_sub_fetch(&block->holders, 1, __ATOMIC_ACQ_REL) > 0) return;
+    for (size_t i = 0; i < block->count; i++) free(block->columns[i].items);
+    free(block);
+}
+
+static size_t width_of(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
+
+bool column_reserve(struct column *column, size_t *capacity, size_t more) {
+    size_t width = width_of(column->kind);
+    if (column->items != NULL && *capacity - column->count >= more) return true;
+    if (more > SIZE_MAX / 32 - column->count) return false;
+    size_t wanted = column->count + more;
+    if (wanted < *capacity + *capacity / 2) wanted = *capacity + *capacity / 2;
+    void *grown = realloc(column->items, wanted * width + 1);
+    if (grown == NULL) return false;
+    column->items = grown;
+    *capacity = wanted;
+    return true;
+}
+
+void column_trim(struct column *column) {
+    void *trimmed = realloc(column->items, column->count * width_of(column->kind) + 1);
+    if (trimmed != NULL) column->items = trimmed;
+}
+
+/* ---- Buffers ---- */
+
+struct column_object {
+    PyObject_HEAD struct block *block;
+    size_t column;
+    Py_ssize_t shape, stride;
+    char format[2];
+};
+
+static PyTypeObject *column_type;
+static PyObject *numpy_asarray;
+
+static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
+    struct column_object *object = (struct column_object *)self;
+    const struct column *column = &object->block->columns[object->column];
+    *view = (Py_buffer){.buf = column->items,
+                        .obj = Py_NewRef(self),
+                        .len = object->shape * object->stride,
+                        .itemsize = object->stride,
+                        .ndim = 1,
+                        .format = flags & PyBUF_FORMAT ? object->format : NULL,
+                        .shape = flags & PyBUF_ND ? &object->shape : NULL,
+                        .strides = flags & PyBUF_STRIDES ? &object->stride : NULL};
+    return 0;
+}
+
+static void free_column(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    block_release(((struct column_object *)self)->block);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+/* NumPy's int64 and uint64 are by C's name for them, and there may be two. */
+static char letter_of(char kind) {
+    if (sizeof(long) < 8 || (kind != 'q' && kind != 'Q')) return kind;
+    return kind == 'q' ? 'l' : 'L';
+}
+
+PyObject *column_object(struct block *block, size_t column) {
+    struct column_object *object = PyObject_New(struct column_object, column_type);
+    if (object == NULL) return NULL;
+    block_hold(block);
+    object->block = block;
+    object->column = column;
+    object->shape = (Py_ssize_t)block->columns[column].count;
+    object->stride = (Py_ssize_t)width_of(block->columns[column].kind);
+    object->format[0] = letter_of(block->columns[column].kind);
+    object->format[1] = '\0';
+    return (PyObject *)object;
+}
+
+PyObject *column_view(struct block *block, size_t column) {
+    if (block->columns[column].items == NULL) Py_RETURN_NONE;
+    if (numpy_asarray == NULL) {
+        PyObject *numpy = PyImport_ImportModule("numpy");
+        if (numpy == NULL) return NULL;
+        numpy_asarray = PyObject_GetAttrString(numpy, "asarray");
+        Py_DECREF(numpy);
+        if (numpy_asarray == NULL) return NULL;
+    }
+    PyObject *object = column_object(block, column);
+    if (object == NULL) return NULL;
+    PyObject *view = PyObject_CallFunctionObjArgs(numpy_asarray, object, NULL);
+    Py_DECREF(object);
+    return view;
+}
+
+bool columns_init(PyObject *module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "Memory of libidx, which its buffer gives without a copy."},
+        {Py_bf_getbuffer, get_buffer},
+        {Py_tp_dealloc, free_column},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx._core.Column", sizeof(struct column_object), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    (void)module;
+    column_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return column_type != NULL;
+}

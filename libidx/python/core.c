@@ -1,0 +1,67 @@
+/* core.c: the extension module libidx._core, and the arguments that its calls have in common. */
+#include "libidx/python/core.h"
+
+bool check_range(const char *name, long long value, long long least, long long most) {
+    if (value >= least && value <= most) return true;
+    raise_status(IDX_INVALID_ARGUMENT, "%s = %lld: give %lld to %lld", name, value, least, most);
+    return false;
+}
+
+bool path_take(PyObject *path, PyObject **bytes, const char **text) {
+    *bytes = NULL;
+    *text = NULL;
+    if (!PyUnicode_FSConverter(path, bytes)) return false;
+    *text = PyBytes_AsString(*bytes);
+    return true;
+}
+
+bool folder_take(PyObject *path, PyObject **bytes, const char **text) {
+    *bytes = NULL;
+    *text = NULL;
+    return path == Py_None || path_take(path, bytes, text);
+}
+
+/* (fingerprint, shards) → shard, which a job's driver and workers must agree on */
+static PyObject *core_shard(PyObject *module, PyObject *arguments) {
+    PyObject *fingerprints;
+    unsigned long long shards;
+    struct array array;
+    size_t room = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OK", &fingerprints, &shards) || !array_take(fingerprints, "fingerprints", &array))
+        return NULL;
+    struct block *block = block_new("q");
+    if (block == NULL || !column_reserve(block->columns, &room, array.count)) {
+        block_release(block);
+        array_release(&array);
+        return PyErr_NoMemory();
+    }
+    for (size_t i = 0; i < array.count; i++)
+        ((int64_t *)block->columns[0].items)[i] = (int64_t)idx_shard(array.items[i], shards);
+    block->columns[0].count = array.count;
+    array_release(&array);
+    return result_array(block);
+}
+
+static PyMethodDef functions[] = {
+    {"merge", core_merge, METH_VARARGS, NULL},   {"compact", core_compact, METH_VARARGS, NULL},
+    {"verify", core_verify, METH_VARARGS, NULL}, {"plan", core_plan, METH_VARARGS, NULL},
+    {"shard", core_shard, METH_VARARGS, NULL},   {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "libidx._core", "The C part of libidx.", -1, functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL) return NULL;
+    if (errors_init() && columns_init(module) && results_init(module) && index_init(module) && builder_init(module) &&
+        writer_init(module) && stream_init(module) && simhash_init(module) &&
+        PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
+        PyModule_AddStringConstant(module, "INSTRUCTIONS", idx_instructions()) == 0)
+        return module;
+    Py_DECREF(module);
+    return NULL;
+}

@@ -1,0 +1,72 @@
+/* core.h: what the files of the extension module _core share. */
+#ifndef IDX_PYTHON_CORE_H
+#define IDX_PYTHON_CORE_H
+
+#include "libidx/python/module.h"
+#include "libidx/python/results.h"
+
+/* ---- Options that several calls take ---- */
+
+/* A number from `least` to `most` of an argument; sets ValueError. */
+bool check_range(const char *name, long long value, long long least, long long most);
+
+/* A path as the file system has it: *bytes is to be released. */
+bool path_take(PyObject *path, PyObject **bytes, const char **text);
+
+/* The same of a folder that may be None: then both are NULL. */
+bool folder_take(PyObject *path, PyObject **bytes, const char **text);
+
+/* ---- Index (index.c) ---- */
+
+/* One view of an index, held by an Index object and by the calls under way. Holders are counted with the GIL held. */
+struct view {
+    struct idx_index *index;
+    size_t holders;
+    unsigned k, bits;
+    enum idx_id_type id_type;
+};
+
+/* The view of an Index object, held once more; NULL with an exception set where it is closed, or is no Index. */
+struct view *view_hold(PyObject *index);
+
+/* From a thread without the GIL it must not be called; it may give the GIL back for a while. */
+void view_release(struct view *view);
+
+/* The distance that an argument asks for, None meaning the index's k. */
+bool distance_take(PyObject *argument, const struct view *view, unsigned *distance);
+
+bool index_init(PyObject *module);
+
+/* ---- Long calls on an Index (analysis.c) ---- */
+
+/* Methods of Index, by PyArg_ParseTuple. */
+PyObject *index_batch(PyObject *self, PyObject *arguments);
+PyObject *index_pairs(PyObject *self, PyObject *arguments);
+PyObject *index_join(PyObject *self, PyObject *arguments);
+PyObject *index_clusters(PyObject *self, PyObject *arguments);
+PyObject *index_part(PyObject *self, PyObject *arguments);
+PyObject *index_documents(PyObject *self, PyObject *arguments);
+PyObject *index_find(PyObject *self, PyObject *arguments);
+
+/* Appends matches of a query to the columns of a block of RESULT_MATCHES. */
+struct gathering {
+    struct block *block;
+    size_t offsets_room, fingerprints_room, distances_room;
+    bool failed; /* out of memory */
+};
+bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count);
+/* Ends with `count` queries. */
+bool gather_end(struct gathering *gathering, size_t count);
+
+/* ---- Making and changing (making.c, writer.c, stream.c) ---- */
+
+bool builder_init(PyObject *module);
+bool writer_init(PyObject *module);
+bool stream_init(PyObject *module);
+bool simhash_init(PyObject *module);
+PyObject *core_merge(PyObject *module, PyObject *arguments);
+PyObject *core_compact(PyObject *module, PyObject *arguments);
+PyObject *core_verify(PyObject *module, PyObject *arguments);
+PyObject *core_plan(PyObject *module, PyObject *arguments);
+
+#endif

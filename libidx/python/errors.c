@@ -1,0 +1,100 @@
+/* errors.c: from statuses to exceptions, and the way back to Python while a call is under way. */
+#include "libidx/python/module.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static PyObject *make_error; /* libidx._errors.make */
+
+bool errors_init(void) {
+    PyObject *module = PyImport_ImportModule("libidx._errors");
+    if (module == NULL) return false;
+    make_error = PyObject_GetAttrString(module, "make");
+    Py_DECREF(module);
+    return make_error != NULL;
+}
+
+PyObject *raise_error(const struct idx_error *error) {
+    PyObject *file = PyUnicode_DecodeFSDefault(error->file);
+    PyObject *sentence = PyUnicode_DecodeUTF8(error->sentence, (Py_ssize_t)strlen(error->sentence), "surrogateescape");
+    PyObject *made = NULL;
+    if (file != NULL && sentence != NULL)
+        made = PyObject_CallFunction(make_error, "iiOKO", (int)error->status, error->system_errno, file,
+                                     (unsigned long long)error->offset, sentence);
+    Py_XDECREF(file);
+    Py_XDECREF(sentence);
+    if (made == NULL) return NULL;
+    PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+    Py_DECREF(made);
+    return NULL;
+}
+
+PyObject *raise_status(enum idx_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    PyObject *sentence = PyUnicode_FromFormatV(format, arguments);
+    va_end(arguments);
+    if (sentence == NULL) return NULL;
+    PyObject *made = PyObject_CallFunction(make_error, "iisKO", (int)status, 0, "", 0ULL, sentence);
+    Py_DECREF(sentence);
+    if (made == NULL) return NULL;
+    PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+    Py_DECREF(made);
+    return NULL;
+}
+
+/* ---- While a call is under way ---- */
+
+static const char *const phase_names[IDX_PHASE_COUNT] = {
+    [IDX_PHASE_ADDING] = "adding",         [IDX_PHASE_SORTING] = "sorting",       [IDX_PHASE_MERGING] = "merging",
+    [IDX_PHASE_TABLES] = "tables",         [IDX_PHASE_PUBLISHING] = "publishing", [IDX_PHASE_COMPARING] = "comparing",
+    [IDX_PHASE_CLUSTERING] = "clustering", [IDX_PHASE_DOCUMENTS] = "documents",
+};
+
+/* Calls the caller's progress. False where it raised, or returned False. */
+static bool tell(PyObject *callable, const struct idx_progress *progress, bool *go_on) {
+    const char *phase = progress->phase < IDX_PHASE_COUNT ? phase_names[progress->phase] : "";
+    PyObject *answer = PyObject_CallFunction(callable, "sKK", phase, (unsigned long long)progress->done,
+                                             (unsigned long long)progress->total);
+    *go_on = answer != NULL && answer != Py_False;
+    Py_XDECREF(answer);
+    return answer != NULL;
+}
+
+bool watch_visit(void *context, const struct idx_progress *progress) {
+    struct watch *watch = context;
+    bool go_on = true;
+    if (watch->failed) return false;
+    PyGILState_STATE state = PyGILState_Ensure();
+    watch->failed = PyErr_CheckSignals() < 0;
+    if (!watch->failed && watch->progress != Py_None) watch->failed = !tell(watch->progress, progress, &go_on);
+    PyGILState_Release(state);
+    return go_on && !watch->failed;
+}
+
+bool check_call(enum idx_status status, const struct idx_error *error, const struct watch *watch) {
+    if (watch != NULL && watch->failed) return false;
+    if (status != IDX_OK) raise_error(error);
+    return status == IDX_OK;
+}
+
+bool check_signals(PyThreadState **thread, int64_t *last) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    int64_t tenths = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000;
+    if (*last == 0) *last = tenths;
+    if (tenths == *last) return true;
+    *last = tenths;
+    PyEval_RestoreThread(*thread);
+    bool fine = PyErr_CheckSignals() == 0;
+    *thread = PyEval_SaveThread();
+    return fine;
+}
+
+bool check_process(long owner, const char *what) {
+    if (owner == (long)getpid()) return true;
+    raise_status(IDX_INVALID_ARGUMENT, "this %s was opened before the process forked: open one here", what);
+    return false;
+}

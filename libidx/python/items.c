@@ -1,0 +1,45 @@
+/* items.c: see items.h. */
+#include "libidx/python/items.h"
+
+#include <stdlib.h>
+
+void items_release(struct items *items) {
+    array_release(&items->fingerprints);
+    array_release(&items->numbers);
+    texts_release(&items->texts);
+}
+
+static bool take_ids(PyObject *ids, bool numbered, struct items *items) {
+    if (items->id_type == IDX_ID_TEXT) return texts_take(ids, "ids", &items->texts);
+    if (items->id_type == IDX_ID_U64 && !(numbered && ids == Py_None)) return array_take(ids, "ids", &items->numbers);
+    if (ids == Py_None) return true;
+    PyErr_SetString(PyExc_TypeError, "ids: this index keeps none; give None");
+    return false;
+}
+
+bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool numbered, struct items *items) {
+    *items = (struct items){.id_type = id_type};
+    if (!array_take(fingerprints, "fingerprints", &items->fingerprints)) return false;
+    items->count = items->fingerprints.count;
+    bool fine = take_ids(ids, numbered, items);
+    size_t given = id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
+    if (fine && ids != Py_None && given != items->count) {
+        PyErr_Format(PyExc_ValueError, "%zu fingerprints and %zu ids: give as many", items->count, given);
+        fine = false;
+    }
+    if (!fine) items_release(items);
+    return fine;
+}
+
+struct idx_item *items_list(const struct items *items) {
+    struct idx_item *list = calloc(items->count + 1, sizeof *list);
+    if (list == NULL) PyErr_NoMemory();
+    for (size_t i = 0; i < items->count && list != NULL; i++) {
+        list[i].fingerprint = items->fingerprints.items[i];
+        if (items->numbers.items != NULL) list[i].number = items->numbers.items[i];
+        if (items->id_type != IDX_ID_TEXT) continue;
+        list[i].id = items->texts.items[i];
+        list[i].id_length = items->texts.lengths[i];
+    }
+    return list;
+}

@@ -1,0 +1,23 @@
+/* items.h: documents that come in: fingerprints with their IDs, as an index of an ID type takes them. */
+#ifndef IDX_PYTHON_ITEMS_H
+#define IDX_PYTHON_ITEMS_H
+
+#include "libidx/python/module.h"
+
+struct items {
+    size_t count;
+    struct array fingerprints;
+    struct array numbers; /* IDX_ID_U64 */
+    struct texts texts;   /* IDX_ID_TEXT */
+    enum idx_id_type id_type;
+};
+
+/* Takes as many IDs as fingerprints. `ids` must be None for IDX_ID_NONE, and may be for IDX_ID_U64 where `numbered`:
+ * then the caller numbers them. */
+bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool numbered, struct items *items);
+void items_release(struct items *items);
+
+/* The items as a writer takes them, to be freed; NULL with an exception set where there is no memory. */
+struct idx_item *items_list(const struct items *items);
+
+#endif

@@ -1,0 +1,125 @@
+"""An exact, compressed, on-disk index of document fingerprints.
+
+An index answers which of its fingerprints differ from a given one in at most k bits, and which documents they belong
+to. Fingerprints are 64-bit integers: `int`, or arrays of uint64 of whatever holds them (NumPy, Arrow, anything with a
+buffer); int64 is taken as the same bits. Results are columns that NumPy views without a copy, and that leave as Arrow.
+
+>>> import numpy, libidx
+>>> fingerprints = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
+>>> libidx.build("crawl.idx", fingerprints, ["a", "b", "c"]).documents
+3
+>>> with libidx.open("crawl.idx") as index:
+...     index.lookup(7, k=1)
+...     index.documents(7)
+[libidx.Match(fingerprint=7, distance=0), libidx.Match(fingerprint=6, distance=1)]
+['b']
+"""
+
+from ._core import INSTRUCTIONS as INSTRUCTIONS
+from ._core import VERSION as __version__
+from ._core import Clusters, Documents, Match, Matches, Pairs, Simhash
+from ._errors import (
+    BadChecksumError,
+    BadContentError,
+    BadDistanceError,
+    BadRecipeError,
+    BadSchemeError,
+    BusyError,
+    CancelledError,
+    DamagedError,
+    DiskFullError,
+    Error,
+    ExistsError,
+    ForeignFileError,
+    InputOutputError,
+    InvalidArgumentError,
+    LimitError,
+    MissingFileError,
+    NewVersionError,
+    NoAccessError,
+    NotAnIndexError,
+    NotFoundError,
+    OutOfMemoryError,
+    UnsupportedError,
+    WeakSchemeError,
+    WrongSizeError,
+)
+from ._fingerprints import HAS_TEXT, Fingerprinter, Table, train
+from ._index import FileCheck, Found, Index, Info, open
+from ._making import (
+    Builder,
+    BuildSummary,
+    CompactSummary,
+    Deduplicated,
+    Plan,
+    Removal,
+    Stream,
+    Writer,
+    build,
+    compact,
+    dedup,
+    merge,
+    plan,
+    shard,
+)
+
+WEIGHT_ONE = 65536
+"""Weight 1 in the fixed point that recipes use."""
+
+__all__ = [
+    "BadChecksumError",
+    "BadContentError",
+    "BadDistanceError",
+    "BadRecipeError",
+    "BadSchemeError",
+    "BuildSummary",
+    "Builder",
+    "BusyError",
+    "CancelledError",
+    "Clusters",
+    "CompactSummary",
+    "DamagedError",
+    "Deduplicated",
+    "DiskFullError",
+    "Documents",
+    "Error",
+    "ExistsError",
+    "FileCheck",
+    "Fingerprinter",
+    "ForeignFileError",
+    "Found",
+    "HAS_TEXT",
+    "INSTRUCTIONS",
+    "Index",
+    "Info",
+    "InputOutputError",
+    "InvalidArgumentError",
+    "LimitError",
+    "Match",
+    "Matches",
+    "MissingFileError",
+    "NewVersionError",
+    "NoAccessError",
+    "NotAnIndexError",
+    "NotFoundError",
+    "OutOfMemoryError",
+    "Pairs",
+    "Plan",
+    "Removal",
+    "Simhash",
+    "Stream",
+    "Table",
+    "UnsupportedError",
+    "WEIGHT_ONE",
+    "WeakSchemeError",
+    "Writer",
+    "WrongSizeError",
+    "build",
+    "compact",
+    "dedup",
+    "merge",
+    "open",
+    "plan",
+    "shard",
+    "train",
+]

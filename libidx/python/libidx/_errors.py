@@ -1,0 +1,157 @@
+"""Exceptions: one for each status of the library, all of them Error, each with a builtin parent of its kind."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+
+class Error(Exception):
+    """What went wrong in the library. str() is the sentence: what, where, what to do.
+
+    status is the number of enum idx_status in idx.h; errno that of the failed system call, or 0; file the file or
+    folder concerned, or ""; offset the byte in that file where the fault lies, or 0; sentence is what str() gives.
+    """
+
+    status: int
+    errno: Optional[int]
+    file: str
+    offset: int
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make, (self.status, self.errno, self.file, self.offset, self.sentence)
+
+
+class InvalidArgumentError(Error, ValueError):
+    """An argument outside its range, or an index, builder, writer or stream that has ended. Status 100."""
+
+
+class BadSchemeError(Error, ValueError):
+    """A scheme that can't be parsed, or does not fit the bits. Status 101."""
+
+
+class WeakSchemeError(Error, ValueError):
+    """A scheme that does not cover k. Status 102."""
+
+
+class BadRecipeError(Error, ValueError):
+    """A recipe that is not known. Status 103."""
+
+
+class BadDistanceError(Error, ValueError):
+    """A distance above the k of the index. Status 104."""
+
+
+class NotFoundError(Error, FileNotFoundError):
+    """There is nothing at that path. Status 200."""
+
+
+class NotAnIndexError(Error, ValueError):
+    """There is something at that path, but no index. Status 201."""
+
+
+class ExistsError(Error, FileExistsError):
+    """The output exists, and replacing it was not asked for. Status 202."""
+
+
+class NewVersionError(Error, NotImplementedError):
+    """A format version that this library does not read. Status 203."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """The system or the file system can't do it. Status 204."""
+
+
+class LimitError(Error, OverflowError):
+    """More than the format, or the bound that was given, allows. Status 205."""
+
+
+class CancelledError(Error):
+    """The progress callable returned False. Status 206."""
+
+
+class BusyError(Error, BlockingIOError):
+    """Another writer or compaction has the index. Status 207."""
+
+
+class DamagedError(Error, OSError):
+    """A file that is missing, or not as it was written. The statuses from 300 on."""
+
+
+class MissingFileError(DamagedError):
+    """A file that the manifest names is not there. Status 300."""
+
+
+class ForeignFileError(DamagedError):
+    """A file of another index or segment. Status 301."""
+
+
+class WrongSizeError(DamagedError):
+    """A file shorter or longer than it says. Status 302."""
+
+
+class BadChecksumError(DamagedError):
+    """A checksum that differs. Status 303."""
+
+
+class BadContentError(DamagedError):
+    """Checksums agree, but a rule of SPEC.md is broken. Status 304."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """There is not enough memory. Status 400."""
+
+
+class InputOutputError(Error, OSError):
+    """A system call failed; errno says how. Status 401."""
+
+
+class DiskFullError(Error, OSError):
+    """No space, no quota, or over the file size limit. Status 402."""
+
+
+class NoAccessError(Error, PermissionError):
+    """No permission, or a read-only file system. Status 403."""
+
+
+BY_STATUS: dict[int, type[Error]] = {
+    100: InvalidArgumentError,
+    101: BadSchemeError,
+    102: WeakSchemeError,
+    103: BadRecipeError,
+    104: BadDistanceError,
+    200: NotFoundError,
+    201: NotAnIndexError,
+    202: ExistsError,
+    203: NewVersionError,
+    204: UnsupportedError,
+    205: LimitError,
+    206: CancelledError,
+    207: BusyError,
+    300: MissingFileError,
+    301: ForeignFileError,
+    302: WrongSizeError,
+    303: BadChecksumError,
+    304: BadContentError,
+    400: OutOfMemoryError,
+    401: InputOutputError,
+    402: DiskFullError,
+    403: NoAccessError,
+}
+
+
+def make(status: int, errno: int, file: str, offset: int, sentence: str) -> Error:
+    """Makes the exception of a status."""
+    error = BY_STATUS.get(status, Error)(sentence)
+    error.status = status
+    error.errno = errno
+    error.file = file
+    error.offset = offset
+    error.sentence = sentence
+    if isinstance(error, OSError):
+        error.filename = file or None
+        error.strerror = sentence
+    return error

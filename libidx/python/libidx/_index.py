@@ -1,0 +1,267 @@
+"""An open index: what is not a hot path. Look-ups are in _core."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union, overload
+
+from . import _core
+from ._core import Clusters, Documents, Matches, Pairs
+from ._errors import BY_STATUS, Error
+from ._progress import Progress, callback
+
+if TYPE_CHECKING:
+    from ._types import Ids, Int64Array, Numbers, Path, UInt64Array
+
+Residence = Literal["directory", "none", "all", "disk"]
+METHODS = ("components", "star")
+REPRESENTATIVES = ("first", "most-documents", "smallest-id")
+
+
+class Info(NamedTuple):
+    """What an index is. Sizes are in bytes; counts have removed documents among them, but for pending ones."""
+
+    format_version: int
+    uuid: str
+    bits: int
+    k: int
+    id_type: str
+    recipe: str
+    scheme: str
+    tables: int
+    segments: int
+    fingerprints: int
+    documents: int
+    table_bytes: int
+    documents_bytes: int
+    resident_bytes: int
+    by_id: bool
+    by_id_bytes: int
+    removals: int
+    pending_documents: int
+    pending_removals: int
+
+
+class FileCheck(NamedTuple):
+    """What is wrong with a file of an index: an exception's class and a sentence, both None where nothing is."""
+
+    file: str
+    error: Optional[type[Error]]
+    sentence: Optional[str]
+
+
+class Found(NamedTuple):
+    """Fingerprints of IDs: those of ID i are fingerprints[offsets[i]:offsets[i + 1]], ascending."""
+
+    offsets: Int64Array
+    fingerprints: UInt64Array
+
+
+def choose(name: str, value: str, values: tuple[str, ...]) -> int:
+    """The number of a value among those that there are."""
+    if value not in values:
+        raise ValueError(f"{name}: {value!r}, which is none of {', '.join(map(repr, values))}")
+    return values.index(value)
+
+
+class Index(_core.Index):
+    """An open index: a view of it at one time, until refresh gives a newer one.
+
+    Any number of threads may use it at once. It is a context manager, may be used after a fork, and pickles as its path
+    and options. Raises InvalidArgumentError once it is closed.
+
+    path: a folder. residence: "directory" (directories loaded, blocks mapped), "none" (all mapped: opens at once),
+    "all" (all loaded: fastest), "disk" (for an index larger than memory). check_pages: check each page before its first use.
+    Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        residence, check_pages = self._options
+        path = os.path.abspath(self.path)
+        return _reopen, (type(self), path, residence, check_pages)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<libidx.Index {os.fspath(self.path)!r}, closed>"
+        info = self.info()
+        return f"<libidx.Index {os.fspath(self.path)!r}: {info.fingerprints} fingerprints of {info.bits} bits, k = {info.k}>"
+
+    def info(self) -> Info:
+        """What the index is.
+
+        >>> index.info().k
+        3
+        """
+        return Info(**self._info())
+
+    def verify(self) -> list[FileCheck]:
+        """Check every checksum, order, count and rule of the files at the path; one entry for each file.
+
+        Raises as opening does where the index can't be opened at all.
+
+        >>> all(file.error is None for file in index.verify())
+        True
+        """
+        files = _core.verify(self.path)
+        return [FileCheck(file, BY_STATUS.get(status), sentence) for file, status, sentence in files]
+
+    @overload
+    def documents(self, fingerprints: int, *, limit: Optional[int] = None, errors: str = "strict") -> list[Any]: ...
+    @overload
+    def documents(
+        self,
+        fingerprints: Numbers,
+        *,
+        limit: Optional[int] = None,
+        max_bytes: Optional[int] = None,
+        threads: int = 1,
+        progress: Progress = None,
+    ) -> Documents: ...
+    def documents(
+        self,
+        fingerprints: Union[int, Numbers],
+        *,
+        limit: Optional[int] = None,
+        errors: str = "strict",
+        max_bytes: Optional[int] = None,
+        threads: int = 1,
+        progress: Progress = None,
+    ) -> Union[list[Any], Documents]:
+        """The documents of fingerprints: a list of IDs of an int, Documents of an array of n uint64.
+
+        IDs are str, or int where the index has integers. `errors` says what becomes of text IDs that are no UTF-8:
+        "surrogateescape" keeps them, "bytes" gives all of them as bytes. `limit` is how many are listed of each
+        fingerprint, the first ones; `max_bytes` bounds all together, or LimitError. One that the index does not hold
+        has none.
+
+        >>> index.documents(7)
+        ['b']
+        >>> found = index.documents(numpy.array([7, 8, 6], numpy.uint64))
+        >>> found.offsets
+        array([0, 1, 1, 2])
+        >>> found.tolist()
+        [['b'], [], ['a']]
+        """
+        bounds = (-1 if limit is None else limit, -1 if max_bytes is None else max_bytes)
+        if not hasattr(fingerprints, "__len__") and hasattr(fingerprints, "__index__"):
+            found = self._documents((fingerprints,), *bounds, threads, callback(progress))
+            return found.tolist(bytes)[0] if errors == "bytes" else found.tolist(errors=errors)[0]
+        return self._documents(fingerprints, *bounds, threads, callback(progress))
+
+    @overload
+    def find(self, ids: Union[int, str, bytes]) -> UInt64Array: ...
+    @overload
+    def find(self, ids: Ids) -> Found: ...
+    def find(self, ids: Union[int, str, bytes, Ids]) -> Union[UInt64Array, Found]:
+        """The fingerprints of IDs, in an index built with by_id: uint64[m] of one ID, Found of many.
+
+        >>> index.find("b")
+        array([7], dtype=uint64)
+        >>> index.find(["c", "none"]).offsets
+        array([0, 1, 1])
+        """
+        if isinstance(ids, (str, bytes, int)):
+            return self._find([ids])[1]
+        return Found(*self._find(ids))
+
+    def batch(
+        self,
+        queries: Numbers,
+        k: Optional[int] = None,
+        *,
+        method: Literal["auto", "probe", "merge", "stream"] = "auto",
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> Matches:
+        """The matches of very many queries, by what takes the least time: faster than lookup from millions on.
+
+        `memory` is in bytes, 0 half of what is free; matches beyond go through files in `tmpdir`.
+
+        >>> index.batch(fingerprints, k=1).offsets
+        array([0, 2, 4, 5])
+        """
+        return self._batch(queries, k, method, threads, memory, tmpdir, callback(progress))
+
+    def pairs(self, k: Optional[int] = None, *, threads: int = 1, memory: int = 0, progress: Progress = None) -> Pairs:
+        """Every pair of fingerprints of the index within k bits, each once, a below b, in no particular order.
+
+        >>> pairs = index.pairs()
+        >>> pairs.a, pairs.b, pairs.distances
+        (array([6], dtype=uint64), array([7], dtype=uint64), array([1], dtype=uint8))
+        """
+        return self._pairs(k, threads, memory, callback(progress))
+
+    def join(
+        self,
+        other: Index,
+        k: Optional[int] = None,
+        *,
+        threads: int = 1,
+        memory: int = 0,
+        progress: Progress = None,
+    ) -> Pairs:
+        """Every pair of a fingerprint of this index and one of another within k bits, equal ones too.
+
+        Both must have the same bits, k, recipe and tables, or InvalidArgumentError.
+
+        >>> len(index.join(index, k=0))
+        3
+        """
+        return self._join(other, k, threads, memory, callback(progress))
+
+    def clusters(
+        self,
+        k: Optional[int] = None,
+        *,
+        method: Literal["components", "star"] = "components",
+        representative: Literal["first", "most-documents", "smallest-id"] = "first",
+        alone: bool = False,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> Clusters:
+        """The clusters of near-duplicates among the documents; with `alone` those without any too, each as one.
+
+        "components" joins whatever a chain of pairs leads to; in a "star" nothing is farther than k bits from its
+        representative.
+
+        >>> clusters = index.clusters()
+        >>> clusters.tolist(), clusters.clusters
+        (['a', 'b'], array([0, 0]))
+        """
+        by = choose("method", method, METHODS), choose("representative", representative, REPRESENTATIVES)
+        return self._clusters(k, *by, alone, threads, memory, tmpdir, callback(progress))
+
+    def part(self, part: int, parts: int) -> UInt64Array:
+        """The fingerprints of part `part`, from 0, of `parts`: all parts together give each once.
+
+        >>> index.part(0, 1)
+        array([                   6,                    7, 18446744073709551615],
+              dtype=uint64)
+        """
+        return self._part(part, parts)
+
+
+def _reopen(kind: type[Index], path: Path, residence: str, check_pages: bool) -> _core.Index:
+    return kind(path, residence=residence, check_pages=check_pages)
+
+
+def open(path: Path, *, residence: Residence = "directory", check_pages: bool = True) -> Index:
+    """Open the index at a path: see Index.
+
+    >>> with libidx.open("crawl.idx") as opened:
+    ...     opened.exists(7)
+    True
+    """
+    return Index(path, residence=residence, check_pages=check_pages)

@@ -1,0 +1,463 @@
+"""Building, merging, compacting, writing, streams and deduplication."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Self, Union
+
+from . import _core
+from ._core import Matches
+from ._errors import InvalidArgumentError
+from ._index import Index, choose
+from ._progress import Progress, callback
+
+if TYPE_CHECKING:
+    from ._fingerprints import Fingerprinter
+    from ._types import BoolArray, Ids, Int64Array, Numbers, Path, Texts, UInt8Array
+
+IdType = Literal["text", "u64", "none"]
+ID_TYPES = ("text", "u64", "none")
+
+
+class BuildSummary(NamedTuple):
+    """What a build or a merge made. Sizes are in bytes."""
+
+    documents: int
+    fingerprints: int
+    table_bytes: int
+    documents_bytes: int
+    scheme: str
+    tables: int
+    temporary_bytes: int
+    leftovers: int
+    mixed_icu: bool
+    by_id_bytes: int
+
+
+class CompactSummary(NamedTuple):
+    """What a compaction did; changed is False where there was nothing to do."""
+
+    changed: bool
+    segments: int
+    merged: int
+    records: int
+    documents: int
+    fingerprints: int
+    removals: int
+    leftovers: int
+
+
+class Removal(NamedTuple):
+    """How many documents a removal removed, and how many of those to be removed there were not."""
+
+    documents: int
+    missing: int
+
+
+class Plan(NamedTuple):
+    """A scheme and what it is expected to cost: times are those of a query on one thread, sizes in bytes."""
+
+    scheme: str
+    tables: int
+    min_prefix: int
+    max_prefix: int
+    probes: float
+    candidates: float
+    blocks: float
+    nanoseconds: float
+    table_bytes: float
+    resident_bytes: float
+    chosen: bool
+
+
+class Deduplicated(NamedTuple):
+    """Of each of n documents: whether to keep it, its cluster, the row that represents that, and its distance to that.
+
+    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits. A document
+    without near-duplicates is a cluster of its own.
+    """
+
+    keep: BoolArray
+    cluster: Int64Array
+    representative: Int64Array
+    distance: UInt8Array
+
+
+class Builder(_core.Builder):
+    """Builds an index bit by bit. A context manager: leaving it publishes the index, but after an exception.
+
+    Arguments are those of build, and id_type: "text", "u64" or "none". One thread at a time, and one process: a fork's
+    child can't use it.
+
+    >>> with libidx.Builder("grown.idx", id_type="u64", k=2) as builder:
+    ...     builder.add(fingerprints, numpy.arange(3, dtype=numpy.uint64))
+    ...     builder.add(fingerprints)  # numbered on, from 3
+    >>> builder.summary.documents
+    6
+    """
+
+    summary: BuildSummary
+    __slots__ = ("summary",)
+
+    def __new__(
+        cls,
+        path: Path,
+        *,
+        id_type: IdType = "text",
+        k: int = 3,
+        bits: int = 64,
+        scheme: str = "auto",
+        block_size: int = 64,
+        recipe: Optional[str] = None,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        max_bytes_per_fingerprint: int = 0,
+        by_id: bool = False,
+        replace: bool = False,
+        progress: Progress = None,
+    ) -> Self:
+        for name, value in ("k", k), ("bits", bits), ("block_size", block_size), ("threads", threads):
+            _check_small(name, value)
+        number = choose("id_type", id_type, ID_TYPES)
+        builder = super().__new__(
+            cls,
+            path,
+            bits,
+            k,
+            scheme,
+            block_size,
+            number,
+            recipe,
+            threads,
+            replace,
+            max_bytes_per_fingerprint,
+            memory,
+            tmpdir,
+            by_id,
+            callback(progress),
+        )
+        return builder
+
+    def __enter__(self) -> Builder:
+        return self
+
+    def __exit__(self, kind: object, *unused: object) -> None:
+        if kind is not None:
+            self.discard()
+        elif not hasattr(self, "summary"):
+            self.finish()
+
+    def add(self, fingerprints: Numbers, ids: Optional[Ids] = None) -> None:
+        """Add n documents. IDs may be left out for "u64", which numbers them in their order, and must be for "none"."""
+        self._add(fingerprints, ids)
+
+    def finish(self) -> BuildSummary:
+        """Sort, encode, write and publish the index; the builder has ended then."""
+        self.summary = BuildSummary(*self._finish())
+        return self.summary
+
+    def discard(self) -> None:
+        """End without an index. Often is fine."""
+        self._discard()
+
+
+def _check_small(name: str, value: int) -> None:
+    if not 0 <= value < 2**31:
+        raise ValueError(f"{name} = {value}: give a small positive number")
+
+
+def _kind_of(ids: Any) -> IdType:
+    """Which IDs an argument of build holds."""
+    if ids is None:
+        return "u64"
+    if isinstance(ids, (list, tuple)):
+        return "text" if not ids or isinstance(ids[0], (str, bytes)) else "u64"
+    try:
+        _core.shard(ids, 1)
+    except TypeError:
+        return "text"
+    return "u64"
+
+
+def build(
+    path: Path,
+    fingerprints: Numbers,
+    ids: Optional[Ids] = None,
+    *,
+    id_type: Optional[IdType] = None,
+    k: int = 3,
+    bits: int = 64,
+    scheme: str = "auto",
+    block_size: int = 64,
+    recipe: Optional[str] = None,
+    threads: int = 1,
+    memory: int = 0,
+    tmpdir: Optional[Path] = None,
+    max_bytes_per_fingerprint: int = 0,
+    by_id: bool = False,
+    replace: bool = False,
+    progress: Progress = None,
+) -> BuildSummary:
+    """Build the index at a path, a folder, from n fingerprints and as many IDs: published whole, or not at all.
+
+    IDs are str, bytes or uint64; without them a document's ID is its row, or with id_type="none" there are none. k is
+    the largest distance in bits that it answers; scheme, block_size and max_bytes_per_fingerprint are as for idx build;
+    by_id keeps a map from IDs for find; memory is in bytes, 0 half of what is free; replace takes an index's place.
+    Raises ExistsError, NotAnIndexError, NotFoundError, BadSchemeError, WeakSchemeError, BusyError, DiskFullError,
+    NoAccessError.
+
+    >>> libidx.build("rows.idx", fingerprints).fingerprints
+    3
+    """
+    builder = Builder(
+        path,
+        id_type=id_type or _kind_of(ids),
+        k=k,
+        bits=bits,
+        scheme=scheme,
+        block_size=block_size,
+        recipe=recipe,
+        threads=threads,
+        memory=memory,
+        tmpdir=tmpdir,
+        max_bytes_per_fingerprint=max_bytes_per_fingerprint,
+        by_id=by_id,
+        replace=replace,
+        progress=progress,
+    )
+    with builder:
+        builder.add(fingerprints, ids)
+    return builder.summary
+
+
+def merge(
+    path: Path,
+    inputs: list[Path],
+    *,
+    threads: int = 1,
+    memory: int = 0,
+    replace: bool = False,
+    progress: Progress = None,
+) -> BuildSummary:
+    """Merge indexes of one kind into one at a path, without sorting again.
+
+    Raises InvalidArgumentError (they don't match: the sentence says in what), and as build and open do.
+
+    >>> libidx.merge("merged.idx", ["crawl.idx"]).documents
+    3
+    """
+    _check_small("threads", threads)
+    return BuildSummary(*_core.merge(path, inputs, threads, replace, memory, callback(progress)))
+
+
+def compact(
+    path: Path,
+    *,
+    all: bool = False,
+    max_segments: int = 2,
+    growth: int = 24,
+    threads: int = 1,
+    memory: int = 0,
+    tmpdir: Optional[Path] = None,
+    progress: Progress = None,
+) -> CompactSummary:
+    """Make a segment of what is pending and of the newest segments, while others read and write; all: of everything.
+
+    >>> libidx.compact("crawl.idx").changed
+    False
+    """
+    for name, value in ("threads", threads), ("max_segments", max_segments), ("growth", growth):
+        _check_small(name, value)
+    return CompactSummary(*_core.compact(path, all, max_segments, growth, threads, memory, tmpdir, callback(progress)))
+
+
+class Writer(_core.Writer):
+    """Adds documents to an index that stands, and removes some: each call is on disk when it returns. A context manager.
+
+    There is one writer of an index at a time, or BusyError; one thread at a time; a fork's child can't use it.
+    compact_records and compact_segments: from how many pending records, and beyond how many segments, a thread compacts
+    the index meanwhile; None is by size, 0 never.
+
+    >>> with libidx.Writer("crawl.idx") as writer:
+    ...     added, matches = writer.check_and_add([1 << 41, 5], ["d", "e"], k=1)
+    ...     added.tolist(), matches.offsets.tolist()
+    ([True, False], [0, 0, 1])
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, path: Path, *, threads: int = 1, compact_records: Optional[int] = None, compact_segments: int = 2
+    ) -> Self:
+        for name, value in ("threads", threads), ("compact_segments", compact_segments):
+            _check_small(name, value)
+        records = -1 if compact_records is None else compact_records
+        writer = super().__new__(cls, path, threads, records, compact_segments)
+        return writer
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def add(self, fingerprints: Numbers, ids: Optional[Ids] = None) -> None:
+        """Add n documents, whatever there is; ids as the index has them."""
+        self._add(fingerprints, ids)
+
+    def check_and_add(
+        self, fingerprints: Numbers, ids: Optional[Ids] = None, k: Optional[int] = None, *, limit: Optional[int] = None
+    ) -> tuple[BoolArray, Matches]:
+        """Add each document where nothing is within k bits, with those added by this call before it.
+
+        Returns added bool[n], and of those that were not the matches, with `limit` the nearest so many.
+        """
+        distance = -1 if k is None else k
+        if k is not None:
+            _check_small("k", k)
+        return self._check_and_add(fingerprints, ids, distance, -1 if limit is None else limit)
+
+    def remove(self, fingerprints: Numbers, ids: Ids) -> Removal:
+        """Remove n documents by fingerprint and ID."""
+        return Removal(*self._remove(fingerprints, ids))
+
+    def remove_fingerprints(self, fingerprints: Numbers) -> Removal:
+        """Remove n fingerprints with all their documents."""
+        return Removal(*self._remove_fingerprints(fingerprints))
+
+    def remove_ids(self, ids: Ids) -> Removal:
+        """Remove all documents of n IDs, in an index built with by_id."""
+        return Removal(*self._remove_ids(ids))
+
+
+class Stream(_core.Stream):
+    """Queries in memory, past which fingerprints stream from anywhere: no index is needed.
+
+    queries: n uint64 of `bits` bits; k: 0 to 16. One thread at a time.
+
+    >>> stream = libidx.Stream(numpy.array([7], numpy.uint64), k=1)
+    >>> stream.add(fingerprints).finish().fingerprints
+    array([6, 7], dtype=uint64)
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        queries: Numbers,
+        k: int = 3,
+        *,
+        bits: int = 64,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> Self:
+        for name, value in ("k", k), ("bits", bits), ("threads", threads):
+            _check_small(name, value)
+        stream = super().__new__(cls, queries, k, bits, threads, memory, tmpdir, callback(progress))
+        return stream
+
+    def add(self, fingerprints: Numbers) -> Stream:
+        """Let fingerprints stream past, best a million or so at a time. Returns the stream."""
+        self._add(fingerprints)
+        return self
+
+    def finish(self) -> Matches:
+        """The matches of each query, by fingerprint; the stream has ended then."""
+        return self._finish()
+
+
+def plan(
+    count: int, k: int = 3, *, bits: int = 64, block_size: int = 64, max_bytes_per_fingerprint: int = 0
+) -> list[Plan]:
+    """The schemes worth having for so many fingerprints, fewest tables first; `chosen` is that of "auto".
+
+    >>> [plan.chosen for plan in libidx.plan(10**6)].count(True)
+    1
+    """
+    for name, value in ("k", k), ("bits", bits), ("block_size", block_size):
+        _check_small(name, value)
+    return [Plan(*row) for row in _core.plan(count, bits, k, block_size, max_bytes_per_fingerprint)]
+
+
+def shard(fingerprints: Numbers, shards: int) -> Int64Array:
+    """The shard, 0 to shards - 1, of each of n fingerprints where an index is built in parts: int64[n].
+
+    >>> libidx.shard(fingerprints, 1)
+    array([0, 0, 0])
+    """
+    if shards < 1:
+        raise InvalidArgumentError(f"shards = {shards}: give 1 or more")
+    return _core.shard(fingerprints, shards)
+
+
+def _is_text(documents: Any) -> bool:
+    """Whether an argument of dedup holds texts, rather than fingerprints."""
+    return _kind_of(documents) == "text"
+
+
+def dedup(
+    documents: Union[Numbers, Texts],
+    k: int = 3,
+    *,
+    method: Literal["components", "star"] = "components",
+    representative: Literal["first", "most-documents"] = "first",
+    fingerprinter: Optional[Fingerprinter] = None,
+    min_features: int = 1,
+    bits: int = 64,
+    threads: int = 1,
+    memory: int = 0,
+    tmpdir: Optional[Path] = None,
+    progress: Progress = None,
+) -> Deduplicated:
+    """Which of n documents, given as fingerprints or as texts, to keep: of each cluster of near-duplicates one.
+
+    Texts are fingerprinted by `fingerprinter` (default: the default recipe); those with fewer than min_features distinct
+    features are kept, whatever the others are. An index in tmpdir, about 20 bytes a document, is gone at the end.
+
+    >>> libidx.dedup(fingerprints, k=1).keep
+    array([ True, False,  True])
+    >>> libidx.dedup(["the same words here", "other words", "the same words here"]).representative
+    array([0, 1, 0])
+    """
+    import numpy
+
+    rows: Optional[Any] = None
+    if _is_text(documents):
+        from ._fingerprints import Fingerprinter as Default
+
+        fingerprinter = fingerprinter or Default(bits=bits)
+        bits = fingerprinter.bits
+        prints, features = fingerprinter.with_features(documents, threads=threads)  # type: ignore[arg-type]
+        rows = numpy.flatnonzero(features >= min_features).astype(numpy.uint64)
+        count = len(prints)
+        numbers: Any = prints[rows]
+    else:
+        numbers = documents
+        count = len(_core.shard(documents, 1))
+    keep = numpy.ones(count, numpy.bool_)
+    cluster = numpy.full(count, -1, numpy.int64)
+    chosen = numpy.arange(count, dtype=numpy.int64)
+    distance = numpy.zeros(count, numpy.uint8)
+    place = None if tmpdir is None else os.fsdecode(tmpdir)
+    with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
+        path = os.path.join(folder, "index")
+        common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": progress}
+        # Tables of pairs whose blocks differ in one bit at most: gone through once, they tell much apart.
+        build(path, numbers, rows, id_type="u64", k=k, bits=bits, scheme=f"{k // 2 + 1}:1:1", **common)
+        with Index(path, residence="none") as index:
+            found = index.clusters(k, method=method, representative=representative, alone=True, tmpdir=folder, **common)
+    assert found.numbers is not None
+    places = found.numbers.astype(numpy.int64)
+    first = numpy.empty(int(found.clusters[-1]) + 1 if len(found) else 0, numpy.int64)
+    first[found.clusters[found.is_representative]] = places[found.is_representative]
+    keep[places] = found.is_representative
+    cluster[places] = found.clusters
+    chosen[places] = first[found.clusters]
+    distance[places] = found.distances
+    left = cluster < 0
+    cluster[left] = numpy.arange(len(first), len(first) + int(left.sum()))
+    return Deduplicated(keep, cluster, chosen, distance)

@@ -1,0 +1,356 @@
+/* making.c: the type Builder, and the calls that merge, compact, verify and plan. */
+#include "libidx/python/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libidx/python/items.h"
+
+struct builder_object {
+    PyObject_HEAD struct idx_builder *builder; /* NULL: ended */
+    struct watch watch;
+    PyObject *progress;
+    enum idx_id_type id_type;
+    uint64_t next; /* number of the next document without an ID */
+    long process;
+    bool busy; /* a call is under way */
+};
+
+static PyTypeObject *builder_type;
+
+static PyObject *make_summary(const struct idx_build_summary *s) {
+    return Py_BuildValue("(KKKKsnKnNK)", (unsigned long long)s->documents, (unsigned long long)s->fingerprints,
+                         (unsigned long long)s->table_bytes, (unsigned long long)s->documents_bytes, s->scheme,
+                         (Py_ssize_t)s->tables, (unsigned long long)s->temporary_bytes, (Py_ssize_t)s->leftovers,
+                         PyBool_FromLong(s->mixed_icu), (unsigned long long)s->by_id_bytes);
+}
+
+/* Begins a call that no other thread's may meet. */
+static bool enter(struct builder_object *object) {
+    if (!check_process(object->process, "builder")) return false;
+    if (object->builder == NULL || object->busy) {
+        raise_status(IDX_INVALID_ARGUMENT, object->busy ? "another thread is using this builder: one at a time"
+                                                        : "this builder has ended: make another one");
+        return false;
+    }
+    object->busy = true;
+    object->watch.failed = false;
+    return true;
+}
+
+/* ---- Opening ---- */
+
+/* (path, bits, k, scheme, block_size, id_type, recipe, threads, replace, max_bytes, memory, tmpdir, by_id, progress) */
+static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    struct idx_builder *builder = NULL;
+    struct idx_error error;
+    PyObject *path, *folder, *progress, *path_bytes, *folder_bytes = NULL;
+    const char *path_text;
+    int id_type, replace, by_id;
+    unsigned long long memory;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "OIIsIizIpIKOpO", &path, &options.bits, &options.k, &options.scheme,
+                          &options.block_size, &id_type, &options.recipe, &options.threads, &replace,
+                          &options.max_bytes_per_fingerprint, &memory, &folder, &by_id, &progress) ||
+        !check_range("id_type", id_type, 0, 2) || !path_take(path, &path_bytes, &path_text))
+        return NULL;
+    if (!folder_take(folder, &folder_bytes, &options.temporary_folder)) {
+        Py_DECREF(path_bytes);
+        return NULL;
+    }
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct builder_object *object = (struct builder_object *)allocate(type, 0);
+    if (object != NULL) {
+        object->progress = Py_NewRef(progress);
+        object->watch = (struct watch){progress, false};
+        object->id_type = options.id_type = (enum idx_id_type)id_type;
+        object->process = (long)getpid();
+        options.memory_bytes = memory;
+        options.replace = replace;
+        options.by_id = by_id;
+        options.progress = watch_visit;
+        options.context = &object->watch;
+        PyThreadState *thread = PyEval_SaveThread();
+        enum idx_status status = idx_builder_open(&builder, path_text, &options, &error);
+        PyEval_RestoreThread(thread);
+        object->builder = status == IDX_OK ? builder : NULL;
+        if (!check_call(status, &error, &object->watch)) Py_CLEAR(object);
+    }
+    Py_DECREF(path_bytes);
+    Py_XDECREF(folder_bytes);
+    return (PyObject *)object;
+}
+
+/* Frees what has not published; not in a process that did not open it, whose folder is another's. */
+static void discard(struct builder_object *object) {
+    struct idx_builder *builder = object->builder;
+    object->builder = NULL;
+    if (builder == NULL || object->process != (long)getpid()) return;
+    PyThreadState *thread = PyEval_SaveThread();
+    idx_builder_free(builder);
+    PyEval_RestoreThread(thread);
+}
+
+static void builder_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    discard((struct builder_object *)self);
+    Py_XDECREF(((struct builder_object *)self)->progress);
+    release(self);
+    Py_DECREF(type);
+}
+
+/* ---- Adding ---- */
+
+static enum idx_status add_items(struct builder_object *object, const struct items *items, struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < items->count && status == IDX_OK; i++) {
+        uint64_t fingerprint = items->fingerprints.items[i];
+        if (object->id_type == IDX_ID_TEXT) {
+            status =
+                idx_builder_add(object->builder, fingerprint, items->texts.items[i], items->texts.lengths[i], error);
+        } else {
+            uint64_t number = items->numbers.items == NULL ? object->next : items->numbers.items[i];
+            status = idx_builder_add_u64(object->builder, fingerprint, number, error);
+            object->next++;
+        }
+    }
+    return status;
+}
+
+/* (fingerprints, ids) */
+static PyObject *builder_add(PyObject *self, PyObject *arguments) {
+    struct builder_object *object = (struct builder_object *)self;
+    PyObject *fingerprints, *ids;
+    struct items items;
+    struct idx_error error;
+    if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
+        !items_take(fingerprints, ids, object->id_type, true, &items))
+        return NULL;
+    if (!enter(object)) {
+        items_release(&items);
+        return NULL;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = add_items(object, &items, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    items_release(&items);
+    if (!check_call(status, &error, &object->watch)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *builder_finish(PyObject *self, PyObject *unused) {
+    struct builder_object *object = (struct builder_object *)self;
+    struct idx_build_summary summary;
+    struct idx_error error;
+    (void)unused;
+    if (!enter(object)) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_builder_finish(object->builder, &summary, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    discard(object);
+    return check_call(status, &error, &object->watch) ? make_summary(&summary) : NULL;
+}
+
+static PyObject *builder_discard(PyObject *self, PyObject *unused) {
+    struct builder_object *object = (struct builder_object *)self;
+    (void)unused;
+    if (object->builder != NULL) {
+        if (!enter(object)) return NULL;
+        object->busy = false;
+        discard(object);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef builder_methods[] = {
+    {"_add", builder_add, METH_VARARGS, NULL},
+    {"_finish", builder_finish, METH_NOARGS, NULL},
+    {"_discard", builder_discard, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool builder_init(PyObject *module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, builder_new},
+        {Py_tp_dealloc, builder_free},
+        {Py_tp_methods, builder_methods},
+        {Py_tp_doc, "A build under way; libidx.Builder is the whole of it."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx._core.Builder", sizeof(struct builder_object), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    builder_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return builder_type != NULL && PyModule_AddType(module, builder_type) == 0;
+}
+
+/* ---- Merging and compacting ---- */
+
+/* The paths of a list; *bytes is a tuple that holds them, and both are to be released. */
+static const char **take_paths(PyObject *list, PyObject **bytes, Py_ssize_t *count) {
+    PyObject *paths = PySequence_List(list);
+    *count = paths == NULL ? 0 : PyList_Size(paths);
+    const char **texts = calloc((size_t)*count + 1, sizeof *texts);
+    bool fine = paths != NULL && texts != NULL;
+    for (Py_ssize_t i = 0; i < *count && fine; i++) {
+        PyObject *one;
+        fine = path_take(PyList_GetItem(paths, i), &one, &texts[i]);
+        if (fine) fine = PyList_SetItem(paths, i, one) == 0;
+    }
+    *bytes = paths;
+    if (fine) return texts;
+    free(texts);
+    Py_XDECREF(paths);
+    return NULL;
+}
+
+/* (path, inputs, threads, replace, memory, progress) */
+PyObject *core_merge(PyObject *module, PyObject *arguments) {
+    struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
+    struct watch watch = {Py_None, false};
+    struct idx_build_summary summary;
+    struct idx_error error;
+    PyObject *path, *inputs, *path_bytes, *input_bytes;
+    const char *path_text;
+    unsigned long long memory;
+    Py_ssize_t count;
+    int replace;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOIpKO", &path, &inputs, &options.threads, &replace, &memory, &watch.progress) ||
+        !path_take(path, &path_bytes, &path_text))
+        return NULL;
+    const char **texts = take_paths(inputs, &input_bytes, &count);
+    if (texts == NULL) {
+        Py_DECREF(path_bytes);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    options.replace = replace;
+    options.memory_bytes = memory;
+    options.progress = watch_visit;
+    options.context = &watch;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_merge(path_text, texts, (size_t)count, &options, &summary, &error);
+    PyEval_RestoreThread(thread);
+    free(texts);
+    Py_DECREF(input_bytes);
+    Py_DECREF(path_bytes);
+    return check_call(status, &error, &watch) ? make_summary(&summary) : NULL;
+}
+
+/* (path, all, max_segments, growth, threads, memory, tmpdir, progress) */
+PyObject *core_compact(PyObject *module, PyObject *arguments) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    struct watch watch = {Py_None, false};
+    struct idx_compact_summary s;
+    struct idx_error error;
+    PyObject *path, *folder, *path_bytes, *folder_bytes = NULL;
+    const char *path_text;
+    unsigned long long memory;
+    int all;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OpIIIKOO", &path, &all, &options.max_segments, &options.growth, &options.threads,
+                          &memory, &folder, &watch.progress) ||
+        !path_take(path, &path_bytes, &path_text))
+        return NULL;
+    if (!folder_take(folder, &folder_bytes, &options.temporary_folder)) {
+        Py_DECREF(path_bytes);
+        return NULL;
+    }
+    options.all = all;
+    options.memory_bytes = memory;
+    options.progress = watch_visit;
+    options.context = &watch;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_compact(path_text, &options, &s, &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(path_bytes);
+    Py_XDECREF(folder_bytes);
+    if (!check_call(status, &error, &watch)) return NULL;
+    return Py_BuildValue("(NnnKKKKn)", PyBool_FromLong(s.changed), (Py_ssize_t)s.segments, (Py_ssize_t)s.merged,
+                         (unsigned long long)s.records, (unsigned long long)s.documents,
+                         (unsigned long long)s.fingerprints, (unsigned long long)s.removals, (Py_ssize_t)s.leftovers);
+}
+
+/* ---- Verifying ---- */
+
+struct verification {
+    PyObject *files;
+    bool failed;
+};
+
+/* An idx_verify_visitor. */
+static void note_file(void *context, const char *file, enum idx_status status, const char *sentence) {
+    struct verification *verification = context;
+    if (verification->failed) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *note = Py_BuildValue("(siz)", file, (int)status, status == IDX_OK ? NULL : sentence);
+    verification->failed = note == NULL || PyList_Append(verification->files, note) < 0;
+    Py_XDECREF(note);
+    PyGILState_Release(state);
+}
+
+/* Whether opening failed, which is no finding. */
+static bool is_finding(enum idx_status status) { return status == IDX_OK || (status >= 300 && status < 400); }
+
+/* (path) */
+PyObject *core_verify(PyObject *module, PyObject *arguments) {
+    struct verification verification = {NULL, false};
+    struct idx_error error;
+    PyObject *path, *bytes;
+    const char *text;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O", &path) || !path_take(path, &bytes, &text)) return NULL;
+    verification.files = PyList_New(0);
+    if (verification.files == NULL) {
+        Py_DECREF(bytes);
+        return NULL;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_verify(text, note_file, &verification, &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(bytes);
+    if (!verification.failed && is_finding(status)) return verification.files;
+    Py_DECREF(verification.files);
+    if (!verification.failed) raise_error(&error);
+    return NULL;
+}
+
+/* ---- Planning ---- */
+
+static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; i < count && list != NULL; i++) {
+        const struct idx_plan *p = &plans[i];
+        PyObject *plan = Py_BuildValue("(snIIddddddN)", p->scheme, (Py_ssize_t)p->tables, p->min_prefix, p->max_prefix,
+                                       p->probes, p->candidates, p->blocks, p->nanoseconds, p->table_bytes,
+                                       p->resident_bytes, PyBool_FromLong(p->chosen));
+        if (plan == NULL || PyList_SetItem(list, (Py_ssize_t)i, plan) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* (count, bits, k, block_size, max_bytes) */
+PyObject *core_plan(PyObject *module, PyObject *arguments) {
+    enum { MOST = 64 };
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct idx_error error;
+    unsigned long long documents;
+    size_t count = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "KIIII", &documents, &options.bits, &options.k, &options.block_size,
+                          &options.max_bytes_per_fingerprint))
+        return NULL;
+    options.count = documents;
+    struct idx_plan *plans = malloc(MOST * sizeof *plans);
+    if (plans == NULL) return PyErr_NoMemory();
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_plan(&options, plans, MOST, &count, &error);
+    PyEval_RestoreThread(thread);
+    PyObject *list = check_call(status, &error, NULL) ? list_plans(plans, count < MOST ? count : MOST) : NULL;
+    free(plans);
+    return list;
+}

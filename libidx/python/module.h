@@ -1,0 +1,110 @@
+/* module.h: what the extension modules _core and _text share: errors, progress, arrays and texts that come in, columns
+ * that go out. All is called with the GIL held, but where it says otherwise. */
+#ifndef IDX_PYTHON_MODULE_H
+#define IDX_PYTHON_MODULE_H
+
+#define Py_LIMITED_API 0x030b0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <idx.h>
+
+/* ---- Errors (errors.c) ---- */
+
+/* Imports what makes exceptions. False with an exception set, as all that return bool. */
+bool errors_init(void);
+
+/* Raises the exception of a call that failed. Returns NULL. */
+PyObject *raise_error(const struct idx_error *error);
+
+/* The same of a status and a sentence of our own, formatted as by PyUnicode_FromFormat. */
+PyObject *raise_status(enum idx_status status, const char *format, ...);
+
+/* What watches a call of the library: Ctrl-C, and the caller's progress. */
+struct watch {
+    PyObject *progress; /* a callable (phase, done, total), or None; borrowed */
+    bool failed;        /* an exception is set */
+};
+
+/* An idx_progress_visitor; `context` is a struct watch. From a thread without the GIL. */
+bool watch_visit(void *context, const struct idx_progress *progress);
+
+/* Whether a call went well; else an exception is set: what the watch raised, or the call's own. */
+bool check_call(enum idx_status status, const struct idx_error *error, const struct watch *watch);
+
+/* Lets signals be handled, some times a second. From a thread without the GIL, which it gives back; `last` begins as 0.
+ * False where a handler raised: then it has the exception. */
+bool check_signals(PyThreadState **thread, int64_t *last);
+
+/* Whether this process opened an object; else it raises, since a writer or builder can't be shared by fork. */
+bool check_process(long owner, const char *what);
+
+/* ---- What comes in (arrays.c, texts.c) ---- */
+
+/* 64-bit integers that stay valid until array_release, signed ones as the same bits. */
+struct array {
+    const uint64_t *items;
+    size_t count;
+    Py_buffer view;  /* held where view.obj is not NULL */
+    PyObject *keeps; /* what else holds them, or NULL */
+    uint64_t *owned; /* a copy, or NULL */
+};
+
+/* Takes anything with the buffer protocol, Arrow's interfaces or __array__, or a list or tuple of int. `what` is for
+ * messages: "fingerprints". Sets TypeError or ValueError. */
+bool array_take(PyObject *object, const char *what, struct array *array);
+void array_release(struct array *array);
+
+/* Whether an object is a single number, to be taken by number_take: an int or a NumPy scalar. */
+bool is_number(PyObject *object);
+bool number_take(PyObject *object, const char *what, uint64_t *number);
+
+/* Texts, each as bytes, that stay valid until texts_release. */
+struct texts {
+    const char **items;
+    size_t *lengths;
+    size_t count, capacity;
+    PyObject *keeps; /* what holds them: a tuple */
+    void *chunks;    /* of Arrow, to be released */
+    size_t chunk_count;
+};
+
+/* Takes an Arrow array or stream of strings or binaries, or a sequence of str and bytes. */
+bool texts_take(PyObject *object, const char *what, struct texts *texts);
+void texts_release(struct texts *texts);
+
+/* ---- What goes out (columns.c) ---- */
+
+enum { MAX_COLUMNS = 8 };
+
+/* Columns of memory, shared by those who hold the block, with the GIL or not. */
+struct block {
+    size_t holders; /* changed atomically */
+    size_t count;
+    struct column {
+        void *items; /* of malloc; NULL: there is no such column */
+        size_t count;
+        char kind; /* as of struct: Q, q, B, ? */
+    } columns[MAX_COLUMNS];
+};
+
+/* A new block of as many empty columns as `kinds` has letters; NULL when out of memory. */
+struct block *block_new(const char *kinds);
+void block_hold(struct block *block);
+void block_release(struct block *block);
+
+/* Room for `more` items behind column->count of a column of which *capacity have room. No GIL needed; false when out of
+ * memory, without an exception. */
+bool column_reserve(struct column *column, size_t *capacity, size_t more);
+
+/* Gives back what a column does not need. */
+void column_trim(struct column *column);
+
+/* An object whose buffer is one column. Takes a reference to the block. */
+PyObject *column_object(struct block *block, size_t column);
+
+/* A column as a NumPy array, or None where there is none. */
+PyObject *column_view(struct block *block, size_t column);
+
+bool columns_init(PyObject *module);
+
+#endif

@@ -1,0 +1,36 @@
+/* results.h: the types of results: matches, documents, pairs and clusters, each a block of columns. */
+#ifndef IDX_PYTHON_RESULTS_H
+#define IDX_PYTHON_RESULTS_H
+
+#include "libidx/python/module.h"
+
+/* The columns of each, in this order, and their kinds. Documents and clusters have IDs as numbers, or as text, or none.
+ */
+enum { MATCHES_OFFSETS, MATCHES_FINGERPRINTS, MATCHES_DISTANCES };
+#define MATCHES_KINDS "qQB"
+enum { DOCUMENTS_OFFSETS, DOCUMENTS_COUNTS, DOCUMENTS_NUMBERS, DOCUMENTS_ID_OFFSETS, DOCUMENTS_ID_BYTES };
+#define DOCUMENTS_KINDS "qqQqB"
+enum { PAIRS_A, PAIRS_B, PAIRS_DISTANCES };
+#define PAIRS_KINDS "QQB"
+enum {
+    CLUSTERS_CLUSTERS,
+    CLUSTERS_FINGERPRINTS,
+    CLUSTERS_DISTANCES,
+    CLUSTERS_REPRESENTATIVE,
+    CLUSTERS_NUMBERS,
+    CLUSTERS_ID_OFFSETS,
+    CLUSTERS_ID_BYTES
+};
+#define CLUSTERS_KINDS "qQB?QqB"
+
+enum result { RESULT_MATCHES, RESULT_DOCUMENTS, RESULT_PAIRS, RESULT_CLUSTERS, RESULT_COUNT };
+
+/* Makes a result of a block, whose reference it takes, also where it fails. */
+PyObject *result_new(enum result result, struct block *block);
+
+/* An array of the first column of a block, whose reference it takes. */
+PyObject *result_array(struct block *block);
+
+bool results_init(PyObject *module);
+
+#endif

@@ -1,0 +1,278 @@
+/* stream.c: the types Stream and Simhash. */
+#include "libidx/python/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Streams ---- */
+
+struct stream_object {
+    PyObject_HEAD struct idx_stream *stream; /* NULL: ended */
+    struct watch watch;
+    PyObject *progress;
+    size_t queries;
+    long process;
+    bool busy; /* a call is under way */
+};
+
+static bool enter(struct stream_object *object) {
+    if (!check_process(object->process, "stream")) return false;
+    if (object->stream == NULL || object->busy) {
+        raise_status(IDX_INVALID_ARGUMENT, object->busy ? "another thread is using this stream: one at a time"
+                                                        : "this stream has ended: make another one");
+        return false;
+    }
+    object->busy = true;
+    object->watch.failed = false;
+    return true;
+}
+
+/* (queries, k, bits, threads, memory, tmpdir, progress) */
+static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    struct idx_error error;
+    PyObject *queries, *folder, *progress, *bytes = NULL;
+    unsigned long long memory;
+    struct array array;
+    unsigned bits;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "OIIIKOO", &queries, &options.distance, &bits, &options.threads, &memory, &folder,
+                          &progress) ||
+        !array_take(queries, "queries", &array))
+        return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct stream_object *object =
+        folder_take(folder, &bytes, &options.temporary_folder) ? (struct stream_object *)allocate(type, 0) : NULL;
+    if (object != NULL) {
+        object->progress = Py_NewRef(progress);
+        object->watch = (struct watch){progress, false};
+        object->queries = array.count;
+        object->process = (long)getpid();
+        options.memory_bytes = memory;
+        options.progress = watch_visit;
+        options.context = &object->watch;
+        PyThreadState *thread = PyEval_SaveThread();
+        struct idx_stream *stream = NULL;
+        enum idx_status status = idx_stream_open(&stream, array.items, array.count, bits, &options, &error);
+        PyEval_RestoreThread(thread);
+        object->stream = status == IDX_OK ? stream : NULL;
+        if (!check_call(status, &error, &object->watch)) Py_CLEAR(object);
+    }
+    array_release(&array);
+    Py_XDECREF(bytes);
+    return (PyObject *)object;
+}
+
+static void stream_end(struct stream_object *object) {
+    struct idx_stream *stream = object->stream;
+    object->stream = NULL;
+    if (stream == NULL || object->process != (long)getpid()) return;
+    PyThreadState *thread = PyEval_SaveThread();
+    idx_stream_close(stream);
+    PyEval_RestoreThread(thread);
+}
+
+static void stream_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    stream_end((struct stream_object *)self);
+    Py_XDECREF(((struct stream_object *)self)->progress);
+    release(self);
+    Py_DECREF(type);
+}
+
+/* (fingerprints) */
+static PyObject *stream_add(PyObject *self, PyObject *arguments) {
+    struct stream_object *object = (struct stream_object *)self;
+    PyObject *fingerprints;
+    struct idx_error error;
+    struct array array;
+    if (!PyArg_ParseTuple(arguments, "O", &fingerprints) || !array_take(fingerprints, "fingerprints", &array))
+        return NULL;
+    if (!enter(object)) {
+        array_release(&array);
+        return NULL;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_stream_add(object->stream, array.items, array.count, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    array_release(&array);
+    if (!check_call(status, &error, &object->watch)) {
+        stream_end(object);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static bool take_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct gathering *gathering = context;
+    gathering->failed = !gather_matches(gathering, query, matches, count);
+    return !gathering->failed;
+}
+
+static PyObject *stream_finish(PyObject *self, PyObject *unused) {
+    struct stream_object *object = (struct stream_object *)self;
+    struct gathering gathering = {.block = NULL};
+    struct idx_error error;
+    (void)unused;
+    if (!enter(object)) return NULL;
+    gathering.block = block_new(MATCHES_KINDS);
+    if (gathering.block == NULL) {
+        object->busy = false;
+        return PyErr_NoMemory();
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_stream_finish(object->stream, take_matches, &gathering, &error);
+    bool enough = !gathering.failed && gather_end(&gathering, object->queries);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    stream_end(object);
+    if (check_call(status, &error, &object->watch) && enough) return result_new(RESULT_MATCHES, gathering.block);
+    block_release(gathering.block);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+static PyObject *stream_close(PyObject *self, PyObject *unused) {
+    struct stream_object *object = (struct stream_object *)self;
+    (void)unused;
+    if (object->stream != NULL) {
+        if (!enter(object)) return NULL;
+        object->busy = false;
+        stream_end(object);
+    }
+    Py_RETURN_NONE;
+}
+
+bool stream_init(PyObject *module) {
+    static PyMethodDef methods[] = {
+        {"_add", stream_add, METH_VARARGS, NULL},
+        {"_finish", stream_finish, METH_NOARGS, NULL},
+        {"close", stream_close, METH_NOARGS, "close($self)\n--\n\nGive back what it holds. Often is fine."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_new, stream_new},
+        {Py_tp_dealloc, stream_free},
+        {Py_tp_methods, methods},
+        {Py_tp_doc, "Queries that fingerprints stream past; libidx.Stream is the whole of it."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx._core.Stream", sizeof(struct stream_object), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return type != NULL && PyModule_AddType(module, type) == 0;
+}
+
+/* ---- Simhash ---- */
+
+struct simhash_object {
+    PyObject_HEAD struct idx_simhash simhash;
+    uint64_t weight; /* sum of all |weight|, which must stay below 2^63 */
+};
+
+static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {NULL};
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "", names)) return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct simhash_object *object = (struct simhash_object *)allocate(type, 0);
+    if (object != NULL) idx_simhash_init(&object->simhash);
+    return (PyObject *)object;
+}
+
+static void simhash_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static bool take_weight(struct simhash_object *object, long long weight) {
+    uint64_t size = weight < 0 ? (uint64_t)0 - (uint64_t)weight : (uint64_t)weight;
+    if (size <= (uint64_t)INT64_MAX - object->weight) {
+        object->weight += size;
+        return true;
+    }
+    PyErr_SetString(PyExc_OverflowError, "weight: the sum of all weights must stay below 2**63");
+    return false;
+}
+
+static PyObject *simhash_add(PyObject *self, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"feature", "weight", NULL};
+    struct simhash_object *object = (struct simhash_object *)self;
+    long long weight = IDX_WEIGHT_ONE;
+    const char *feature;
+    Py_ssize_t length;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "s#|L", names, &feature, &length, &weight) ||
+        !take_weight(object, weight))
+        return NULL;
+    idx_simhash_add(&object->simhash, feature, (size_t)length, weight);
+    Py_RETURN_NONE;
+}
+
+static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"hash", "weight", NULL};
+    struct simhash_object *object = (struct simhash_object *)self;
+    long long weight = IDX_WEIGHT_ONE;
+    uint64_t hash;
+    PyObject *number;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|L", names, &number, &weight) ||
+        !number_take(number, "hash", &hash) || !take_weight(object, weight))
+        return NULL;
+    idx_simhash_add_hash(&object->simhash, hash, weight);
+    Py_RETURN_NONE;
+}
+
+typedef uint64_t ending(const struct idx_simhash *simhash, unsigned bits);
+
+static PyObject *end_simhash(PyObject *self, PyObject *arguments, PyObject *keywords, ending *end) {
+    static char *names[] = {"bits", NULL};
+    int bits = IDX_MAX_BITS;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|i", names, &bits) ||
+        !check_range("bits", bits, 1, IDX_MAX_BITS))
+        return NULL;
+    return PyLong_FromUnsignedLongLong(end(&((struct simhash_object *)self)->simhash, (unsigned)bits));
+}
+
+static PyObject *simhash_finish(PyObject *self, PyObject *arguments, PyObject *keywords) {
+    return end_simhash(self, arguments, keywords, idx_simhash_finish);
+}
+
+static PyObject *simhash_ties(PyObject *self, PyObject *arguments, PyObject *keywords) {
+    return end_simhash(self, arguments, keywords, idx_simhash_ties);
+}
+
+#define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+
+bool simhash_init(PyObject *module) {
+    static PyMethodDef methods[] = {
+        {"add", KEYWORDS(simhash_add),
+         "add($self, feature, weight=65536)\n--\n\n"
+         "Add a feature, str (as UTF-8) or bytes, by its XXH3 hash. `weight` is an int in any unit used throughout;\n"
+         "WEIGHT_ONE is that of recipes. Raises OverflowError where all weights together reach 2**63."},
+        {"add_hash", KEYWORDS(simhash_add_hash),
+         "add_hash($self, hash, weight=65536)\n--\n\nAdd a feature by a 64-bit hash made elsewhere."},
+        {"finish", KEYWORDS(simhash_finish),
+         "finish($self, bits=64)\n--\n\nThe fingerprint of what was added so far, of 1 to 64 bits."},
+        {"ties", KEYWORDS(simhash_ties),
+         "ties($self, bits=64)\n--\n\nThe bits whose sums are 0: programs that count a tie as 1 take finish() | "
+         "ties()."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_new, simhash_new},
+        {Py_tp_dealloc, simhash_free},
+        {Py_tp_methods, methods},
+        {Py_tp_doc, "Simhash()\n--\n\n"
+                    "Accumulates features into a fingerprint (Charikar 2002). One thread at a time.\n\n"
+                    ">>> simhash = libidx.Simhash()\n"
+                    ">>> for word in 'the quick brown fox'.split():\n"
+                    "...     simhash.add(word)\n"
+                    ">>> f'{simhash.finish():016x}'\n"
+                    "'8002c6820052906b'\n"},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx.Simhash", sizeof(struct simhash_object), 0, Py_TPFLAGS_DEFAULT, slots};
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return type != NULL && PyModule_AddType(module, type) == 0;
+}

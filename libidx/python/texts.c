@@ -1,0 +1,177 @@
+/* texts.c: texts and IDs that come in, from Python's objects or Arrow's columns. */
+#include "libidx/python/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/python/arrow.h"
+
+void texts_release(struct texts *texts) {
+    struct ArrowArray *chunks = texts->chunks;
+    for (size_t i = 0; i < texts->chunk_count; i++) chunks[i].release(&chunks[i]);
+    free(chunks);
+    free(texts->items);
+    free(texts->lengths);
+    Py_XDECREF(texts->keeps);
+    *texts = (struct texts){.items = NULL};
+}
+
+static bool make_room(struct texts *texts, size_t more) {
+    size_t count = texts->count + more;
+    if (count <= texts->capacity) return true;
+    const char **items = realloc(texts->items, count * sizeof *items);
+    if (items != NULL) texts->items = items;
+    size_t *lengths = items == NULL ? NULL : realloc(texts->lengths, count * sizeof *lengths);
+    if (lengths == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    texts->lengths = lengths;
+    texts->capacity = count;
+    return true;
+}
+
+static void put(struct texts *texts, const char *item, size_t length) {
+    texts->items[texts->count] = item;
+    texts->lengths[texts->count++] = length;
+}
+
+/* ---- Arrow ---- */
+
+static void put_narrow(struct texts *texts, const struct ArrowArray *array) {
+    const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset;
+    const char *bytes = array->buffers[2];
+    for (int64_t i = 0; i < array->length; i++)
+        put(texts, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+}
+
+static void put_wide(struct texts *texts, const struct ArrowArray *array) {
+    const int64_t *offsets = (const int64_t *)array->buffers[1] + array->offset;
+    const char *bytes = array->buffers[2];
+    for (int64_t i = 0; i < array->length; i++)
+        put(texts, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+}
+
+/* Views: up to 12 bytes stand in the view itself, longer texts in a buffer that it names. */
+static void put_views(struct texts *texts, const struct ArrowArray *array) {
+    const uint8_t *views = (const uint8_t *)array->buffers[1] + 16 * array->offset;
+    for (int64_t i = 0; i < array->length; i++, views += 16) {
+        int32_t view[4];
+        memcpy(view, views, sizeof view);
+        if (view[0] <= 12) {
+            put(texts, (const char *)views + 4, (size_t)view[0]);
+        } else {
+            put(texts, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
+        }
+    }
+}
+
+struct taking {
+    struct texts *texts;
+    const char *what;
+    bool keeps; /* the array outlives the visit */
+};
+
+/* Keeps a chunk until the texts are released. */
+static bool keep_chunk(struct texts *texts, struct ArrowArray *array) {
+    struct ArrowArray *chunks = realloc(texts->chunks, (texts->chunk_count + 1) * sizeof *chunks);
+    if (chunks == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    texts->chunks = chunks;
+    chunks[texts->chunk_count++] = *array;
+    array->release = NULL;
+    return true;
+}
+
+static bool take_chunk(void *context, const char *format, struct ArrowArray *array) {
+    struct taking *taking = context;
+    bool narrow = strcmp(format, "u") == 0 || strcmp(format, "z") == 0;
+    bool wide = strcmp(format, "U") == 0 || strcmp(format, "Z") == 0;
+    bool views = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
+    if (!narrow && !wide && !views) {
+        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s' where strings or binaries are wanted",
+                     taking->what, format);
+        return false;
+    }
+    if (array->length == 0) return true;
+    if (!make_room(taking->texts, (size_t)array->length)) return false;
+    (narrow ? put_narrow : wide ? put_wide : put_views)(taking->texts, array);
+    return taking->keeps || keep_chunk(taking->texts, array);
+}
+
+static bool take_arrow(PyObject *object, struct taking *taking, bool *found) {
+    if (!PyObject_HasAttrString(object, "__arrow_c_array__"))
+        return arrow_visit(object, taking->what, take_chunk, taking, found);
+    *found = true;
+    taking->keeps = true;
+    taking->texts->keeps = PyObject_CallMethod(object, "__arrow_c_array__", NULL);
+    return taking->texts->keeps != NULL && arrow_visit_pair(taking->texts->keeps, taking->what, take_chunk, taking);
+}
+
+/* ---- Python ---- */
+
+/* A str's bytes in UTF-8, which it keeps; of one that has bytes by surrogateescape, those of a new object, which takes
+ * the str's place in `row`. */
+static bool put_str(struct texts *texts, PyObject **row) {
+    Py_ssize_t length;
+    const char *bytes = PyUnicode_AsUTF8AndSize(*row, &length);
+    if (bytes == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return false;
+        PyErr_Clear();
+        PyObject *encoded = PyUnicode_AsEncodedString(*row, "utf-8", "surrogateescape");
+        if (encoded == NULL) return false;
+        *row = encoded;
+        bytes = PyBytes_AsString(encoded);
+        length = PyBytes_Size(encoded);
+    }
+    put(texts, bytes, (size_t)length);
+    return true;
+}
+
+static bool put_row(struct texts *texts, const char *what, PyObject *rows, Py_ssize_t at) {
+    PyObject *row = PyTuple_GetItem(rows, at);
+    if (PyBytes_Check(row)) {
+        put(texts, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
+        return true;
+    }
+    if (!PyUnicode_Check(row)) {
+        PyErr_Format(PyExc_TypeError, "%s: item %zd is %R where str or bytes is wanted", what, at,
+                     (PyObject *)Py_TYPE(row));
+        return false;
+    }
+    PyObject *encoded = row;
+    if (!put_str(texts, &encoded)) return false;
+    return encoded == row || PyTuple_SetItem(rows, at, encoded) == 0; /* which lets go of the str */
+}
+
+/* The rows are a new tuple's, so that no other thread takes them away. */
+static bool take_rows(PyObject *object, const char *what, struct texts *texts) {
+    if (PyUnicode_Check(object) || PyBytes_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s: one %s where a list of them is wanted", what,
+                     PyUnicode_Check(object) ? "str" : "bytes");
+        return false;
+    }
+    PyObject *list = PySequence_List(object);
+    if (list == NULL) return false;
+    texts->keeps = PyList_AsTuple(list);
+    Py_DECREF(list);
+    if (texts->keeps == NULL) return false;
+    Py_ssize_t count = PyTuple_Size(texts->keeps);
+    if (!make_room(texts, (size_t)count)) return false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!put_row(texts, what, texts->keeps, i)) return false;
+    }
+    return true;
+}
+
+bool texts_take(PyObject *object, const char *what, struct texts *texts) {
+    struct taking taking = {texts, what, false};
+    bool found = false;
+    *texts = (struct texts){.items = NULL};
+    bool fine = PyList_Check(object) || PyTuple_Check(object) || take_arrow(object, &taking, &found);
+    if (fine && !found) fine = take_rows(object, what, texts);
+    if (!fine) texts_release(texts);
+    return fine;
+}

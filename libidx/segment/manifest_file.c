@@ -1,0 +1,124 @@
+/* manifest_file.c: see manifest_file.h. */
+#include "libidx/segment/manifest_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/base/lock.h"
+#include "libidx/segment/names.h"
+
+/* ---- Reading ---- */
+
+/* Reads the text; `text` has room for one byte more than a manifest may have. */
+static enum idx_status read_text(int file, const char *path, char *text, size_t *size, struct idx_error *error) {
+    uint64_t length;
+    IDXI_TRY(idxi_file_size(file, &length, path, error));
+    *size = length < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)length : IDXF_MAX_MANIFEST_BYTES + 1;
+    return idxi_read_at(file, text, *size, 0, path, error);
+}
+
+static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *path,
+                                     struct idx_error *error) {
+    if (fault == IDXF_FAULT_MAGIC)
+        return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not the manifest of an idx index");
+    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
+    if (line == 0) return idxi_fail_fault(error, fault, path, 0);
+    return idxi_fail(error, idxi_fault_status(fault), path,
+                     "line %u: %s: the file is damaged; rebuild the index, or restore it from a copy", line,
+                     idxf_fault_sentence(fault));
+}
+
+static enum idx_status read_file(struct idxf_manifest *manifest, int file, const char *path, struct idx_error *error) {
+    size_t size;
+    unsigned line;
+    uint32_t version;
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES + 1);
+    if (text == NULL) return idxi_fail_memory(error);
+    enum idx_status status = read_text(file, path, text, &size, error);
+    if (status == IDX_OK) {
+        enum idxf_fault fault = idxf_manifest_read(manifest, text, size, &line, &version);
+        if (fault != IDXF_OK) status = fail_manifest(fault, line, version, path, error);
+    }
+    free(text);
+    return status;
+}
+
+enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, const char *folder_path, int *file,
+                                   struct idx_error *error) {
+    char *path = idxi_path(folder_path, IDXI_MANIFEST_NAME);
+    if (path == NULL) return idxi_fail_memory(error);
+    enum idx_status status;
+    int opened = openat(folder, IDXI_MANIFEST_NAME, IDXI_OPEN_FILE);
+    if (opened >= 0)
+        status = read_file(manifest, opened, path, error);
+    else if (errno == ENOENT)
+        status = idxi_fail(error, IDX_NOT_AN_INDEX, folder_path, "has no manifest, so it is not an idx index");
+    else
+        status = idxi_fail_system(error, errno, path, "open");
+    if (opened >= 0 && (status != IDX_OK || file == NULL))
+        close(opened);
+    else if (status == IDX_OK)
+        *file = opened;
+    free(path);
+    return status;
+}
+
+/* ---- Writing ---- */
+
+/* The manifest that takes another's place, until it does. */
+#define NEW_NAME "manifest.new"
+
+/* Writes a manifest under a name, and syncs it, and then the folder. */
+static enum idx_status write_file(int folder, const char *name, const char *folder_path, struct idxf_manifest *manifest,
+                                  struct idx_error *error) {
+    struct idxi_page_writer writer;
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
+    if (text == NULL) return idxi_fail_memory(error);
+    size_t size = idxf_manifest_write(manifest, text);
+    enum idx_status status = idxi_page_writer_open(&writer, folder, name, 0, folder_path, error);
+    if (status == IDX_OK) status = idxi_page_writer_finish(&writer, text, size, error);
+    idxi_page_writer_close(&writer);
+    free(text);
+    return status == IDX_OK ? idxi_sync_folder(folder, folder_path, error) : status;
+}
+
+enum idx_status idxi_manifest_create(int folder, const char *folder_path, struct idxf_manifest *manifest,
+                                     struct idx_error *error) {
+    return write_file(folder, IDXI_MANIFEST_NAME, folder_path, manifest, error);
+}
+
+static enum idx_status change_manifest(struct idxf_manifest *manifest, int folder, const char *folder_path,
+                                       idxi_manifest_change *change, void *context, bool *switched,
+                                       struct idx_error *error) {
+    IDXI_TRY(idxi_manifest_load(manifest, folder, folder_path, NULL, error));
+    change(context, manifest);
+    if (unlinkat(folder, NEW_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
+        return idxi_fail_system(error, errno, folder_path, "remove its " NEW_NAME);
+    enum idx_status status = write_file(folder, NEW_NAME, folder_path, manifest, error);
+    if (status == IDX_OK && renameat(folder, NEW_NAME, folder, IDXI_MANIFEST_NAME) != 0)
+        status = idxi_fail_system(error, errno, folder_path, "replace its manifest");
+    *switched = status == IDX_OK;
+    if (status == IDX_OK) return idxi_sync_folder(folder, folder_path, error);
+    unlinkat(folder, NEW_NAME, 0);
+    return status;
+}
+
+enum idx_status idxi_manifest_switch(int folder, const char *folder_path, idxi_manifest_change *change, void *context,
+                                     bool *switched, struct idx_error *error) {
+    int lock;
+    *switched = false;
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    if (manifest == NULL) return idxi_fail_memory(error);
+    enum idx_status status = idxi_lock_wait(&lock, IDXI_MANIFEST_LOCK_NAME, folder, folder_path, error);
+    if (status == IDX_OK) {
+        status = change_manifest(manifest, folder, folder_path, change, context, switched, error);
+        close(lock);
+    }
+    free(manifest);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* kway_merge.c: a tree of two-way merges, each into a buffer of its own. */
+#include "libidx/streams/kway_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+#include "libidx/streams/two_way.h"
+
+#define NODE_ENTRIES 1024
+#define FEW 384 /* entries that are made more before they are merged */
+
+/* What a node has merged and its parent not yet taken: [begin, end). */
+struct node {
+    uint64_t *fingerprints, *values; /* values: NULL for fingerprints alone */
+    size_t begin, end;
+    bool ended;                /* nothing comes after these */
+    struct idxi_stream *input; /* of a leaf; NULL for the others: */
+    struct node *left, *right;
+};
+
+struct idxi_kway_merge {
+    struct idxi_stream stream;
+    struct node *nodes; /* each behind its children; the last is the root */
+    size_t node_count;
+    uint64_t *entries; /* all buffers */
+    bool any;          /* an entry was given, and the last one was: */
+    uint64_t fingerprint, value;
+};
+
+/* Merges `count` entries of two nodes that have as many each. */
+static void merge_nodes(struct node *node, struct node *left, struct node *right, size_t count) {
+    struct idxi_sides sides = {left->fingerprints + left->begin, NULL, right->fingerprints + right->begin, NULL,
+                               node->fingerprints + node->end,   NULL};
+    size_t taken;
+    if (node->values == NULL) {
+        taken = idxi_merge_fingerprints(&sides, count);
+    } else {
+        sides.a_values = left->values + left->begin;
+        sides.b_values = right->values + right->begin;
+        sides.out_values = node->values + node->end;
+        taken = idxi_merge_entries(&sides, count);
+    }
+    left->begin += taken;
+    right->begin += count - taken;
+    node->end += count;
+}
+
+static void take_rest(struct node *node, struct node *from, size_t count) {
+    memcpy(node->fingerprints + node->end, from->fingerprints + from->begin, count * sizeof *node->fingerprints);
+    if (node->values != NULL)
+        memcpy(node->values + node->end, from->values + from->begin, count * sizeof *node->values);
+    from->begin += count;
+    node->end += count;
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static enum idx_status fill(struct node *node, struct idx_error *error);
+
+/* Sets *has to how many entries the node has to offer, 0 at the end. Many at a time are merged faster than few. */
+static enum idx_status offer(struct node *node, size_t *has, struct idx_error *error) {
+    if (node->end - node->begin < FEW && !node->ended) IDXI_TRY(fill(node, error));
+    *has = node->end - node->begin;
+    return IDX_OK;
+}
+
+/* Moves what the node has to the front of its buffer. */
+static void compact(struct node *node) {
+    size_t count = node->end - node->begin;
+    memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);
+    if (node->values != NULL) memmove(node->values, node->values + node->begin, count * sizeof *node->values);
+    node->begin = 0;
+    node->end = count;
+}
+
+static enum idx_status read_input(struct node *node, struct idx_error *error) {
+    for (size_t count; node->end < FEW && !node->ended; node->end += count) {
+        IDXI_TRY(node->input->read(node->input, node->fingerprints + node->end,
+                                   node->values == NULL ? NULL : node->values + node->end, NODE_ENTRIES - node->end,
+                                   &count, error));
+        node->ended = count == 0;
+    }
+    return IDX_OK;
+}
+
+/* Fills the node's buffer. */
+static enum idx_status fill(struct node *node, struct idx_error *error) {
+    compact(node);
+    if (node->input != NULL) return read_input(node, error);
+    while (node->end < NODE_ENTRIES) {
+        size_t left, right, room = NODE_ENTRIES - node->end;
+        IDXI_TRY(offer(node->left, &left, error));
+        IDXI_TRY(offer(node->right, &right, error));
+        node->ended = left + right == 0;
+        if (node->ended) break;
+        if (left == 0 || right == 0)
+            take_rest(node, left > 0 ? node->left : node->right, least(left + right, room));
+        else
+            merge_nodes(node, node->left, node->right, least(room, least(left, right)));
+    }
+    return IDX_OK;
+}
+
+/* Copies entries, but for those like the one before. Returns how many remain. */
+static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
+                            uint64_t *fingerprints, uint64_t *values) {
+    const uint64_t *from = root->fingerprints + root->begin;
+    uint64_t fingerprint = merge->fingerprint, value = merge->value;
+    bool fresh = !merge->any;
+    size_t made = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t next = values == NULL ? 0 : root->values[root->begin + i];
+        fresh |= (from[i] != fingerprint) | (next != value);
+        fingerprints[made] = fingerprint = from[i];
+        value = next;
+        if (values != NULL) values[made] = value;
+        made += fresh;
+        fresh = false;
+    }
+    return made;
+}
+
+/* Whether each fingerprint differs from the one before. */
+static bool all_differ(const struct idxi_kway_merge *merge, const uint64_t *fingerprints, size_t count) {
+    uint64_t alike = merge->any && fingerprints[0] == merge->fingerprint;
+    for (size_t i = 1; i < count; i++) alike += fingerprints[i] == fingerprints[i - 1];
+    return alike == 0;
+}
+
+/* Gives the next `count` entries of the root, each once. Returns how many that are. */
+static size_t give(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
+                   uint64_t *values) {
+    const uint64_t *from = root->fingerprints + root->begin, *last = from + count - 1;
+    size_t made = count;
+    if (all_differ(merge, from, count)) {
+        memcpy(fingerprints, from, count * sizeof *fingerprints);
+        if (values != NULL) memcpy(values, root->values + root->begin, count * sizeof *values);
+    } else {
+        made = copy_distinct(merge, root, count, fingerprints, values);
+    }
+    merge->any = true;
+    merge->fingerprint = *last;
+    merge->value = values == NULL ? 0 : root->values[root->begin + count - 1];
+    root->begin += count;
+    return made;
+}
+
+static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
+                                   size_t capacity, size_t *count, struct idx_error *error) {
+    struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
+    *count = 0;
+    if (merge->node_count == 0) return IDX_OK;
+    struct node *root = &merge->nodes[merge->node_count - 1];
+    while (*count < capacity) {
+        size_t has;
+        IDXI_TRY(offer(root, &has, error));
+        if (has == 0) break;
+        *count += give(merge, root, least(has, capacity - *count), fingerprints + *count,
+                       values == NULL ? NULL : values + *count);
+    }
+    return IDX_OK;
+}
+
+static enum idx_status rewind_merge(struct idxi_stream *stream, struct idx_error *error) {
+    struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
+    merge->any = false;
+    for (size_t i = 0; i < merge->node_count; i++) {
+        struct node *node = &merge->nodes[i];
+        node->begin = node->end = 0;
+        node->ended = false;
+        if (node->input != NULL) IDXI_TRY(node->input->rewind(node->input, error));
+    }
+    return IDX_OK;
+}
+
+/* Adds the nodes that merge `count` inputs, and returns the last. */
+static struct node *add_nodes(struct idxi_kway_merge *merge, struct idxi_stream *const *inputs, size_t count) {
+    struct node *left = count == 1 ? NULL : add_nodes(merge, inputs, count / 2);
+    struct node *right = count == 1 ? NULL : add_nodes(merge, inputs + count / 2, count - count / 2);
+    struct node *node = &merge->nodes[merge->node_count++];
+    node->left = left;
+    node->right = right;
+    node->input = count == 1 ? inputs[0] : NULL;
+    return node;
+}
+
+enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **result, struct idxi_stream *const *inputs, size_t count,
+                                     bool with_values, struct idx_error *error) {
+    struct idxi_kway_merge *merge = calloc(1, sizeof *merge);
+    size_t nodes = count == 0 ? 0 : 2 * count - 1, arrays = with_values ? 2 : 1;
+    if (merge == NULL) return idxi_fail_memory(error);
+    merge->stream = (struct idxi_stream){read_merged, rewind_merge};
+    merge->nodes = calloc(nodes + 1, sizeof *merge->nodes);
+    merge->entries = malloc((nodes + 1) * arrays * NODE_ENTRIES * sizeof *merge->entries);
+    if (merge->nodes == NULL || merge->entries == NULL) {
+        idxi_kway_merge_close(merge);
+        return idxi_fail_memory(error);
+    }
+    if (count > 0) add_nodes(merge, inputs, count);
+    for (size_t i = 0; i < nodes; i++) {
+        merge->nodes[i].fingerprints = merge->entries + i * arrays * NODE_ENTRIES;
+        merge->nodes[i].values = with_values ? merge->nodes[i].fingerprints + NODE_ENTRIES : NULL;
+    }
+    *result = merge;
+    return IDX_OK;
+}
+
+struct idxi_stream *idxi_kway_merge_stream(struct idxi_kway_merge *merge) {
+    return &merge->stream;
+}
+
+void idxi_kway_merge_close(struct idxi_kway_merge *merge) {
+    if (merge == NULL) return;
+    free(merge->nodes);
+    free(merge->entries);
+    free(merge);
+}

@@ -1,0 +1,20 @@
+/* kway_merge.h: k-way merge: makes one ascending stream of several, with each entry once. */
+#ifndef IDX_LIBIDX_KWAY_MERGE_H
+#define IDX_LIBIDX_KWAY_MERGE_H
+
+#include "libidx/streams/stream.h"
+
+struct idxi_kway_merge;
+
+/* Makes one stream of `count` streams, which stay the caller's and must outlive it. `with_values`: entries have values,
+ * and equal fingerprints are ordered by them. The stream has each entry once. Needs about 16 KiB per input, twice that
+ * with values. The caller frees *merge. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **merge, struct idxi_stream *const *inputs, size_t count,
+                                     bool with_values, struct idx_error *error);
+
+struct idxi_stream *idxi_kway_merge_stream(struct idxi_kway_merge *merge);
+
+/* Accepts NULL. */
+void idxi_kway_merge_close(struct idxi_kway_merge *merge);
+
+#endif

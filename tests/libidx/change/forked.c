@@ -1,0 +1,140 @@
+/* forked.c: a process that is forked while a writer or a builder is open frees its copies, and the other goes on. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/libidx/support.h"
+
+static const uint64_t fingerprints[] = {1, 2, 3, 4};
+static const struct idx_item item = {.fingerprint = 5, .id = "e", .id_length = 1};
+
+/* What a forked process does with what it inherited; returns 0 where all was as it should be. */
+typedef int (*inheritance)(void *inherited);
+
+static void fork_and_expect(inheritance use, void *inherited) {
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(use(inherited));
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ---- A writer ---- */
+
+static int use_writer(void *inherited) {
+    struct idx_writer *writer = inherited;
+    if (idx_writer_add(writer, &item, 1, &failure) != IDX_INVALID_ARGUMENT) return 1;
+    if (idx_writer_wait(writer, &failure) != IDX_INVALID_ARGUMENT) return 2;
+    idx_writer_close(writer);
+    return 0;
+}
+
+static void expect_busy(const char *path) {
+    struct idx_writer *other;
+    char holder[32];
+    assert_status(IDX_BUSY, idx_writer_open(&other, path, NULL, &failure));
+    snprintf(holder, sizeof holder, "by process %ld on", (long)getpid());
+    assert_non_null(strstr(failure.sentence, holder));
+}
+
+static void test_writer(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_writer *writer;
+    build_index(path, NULL, fingerprints, LENGTH(fingerprints));
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    fork_and_expect(use_writer, writer);
+    expect_busy(path);
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    idx_writer_close(writer);
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    idx_writer_close(writer);
+}
+
+/* ---- A writer that compacts ---- */
+
+struct gate {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool reached, open;
+};
+
+/* Holds the compaction up until the gate is open. */
+static bool wait_at(void *context, const struct idx_progress *progress) {
+    struct gate *gate = context;
+    (void)progress;
+    pthread_mutex_lock(&gate->mutex);
+    gate->reached = true;
+    pthread_cond_broadcast(&gate->changed);
+    while (!gate->open) pthread_cond_wait(&gate->changed, &gate->mutex);
+    pthread_mutex_unlock(&gate->mutex);
+    return true;
+}
+
+static void await_gate(struct gate *gate) {
+    pthread_mutex_lock(&gate->mutex);
+    while (!gate->reached) pthread_cond_wait(&gate->changed, &gate->mutex);
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+static void open_gate(struct gate *gate) {
+    pthread_mutex_lock(&gate->mutex);
+    gate->open = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+static void test_compacting_writer(void **state) {
+    struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
+    const char *path = path_in(*state, "i");
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_writer *writer;
+    options.compact_records = 1;
+    options.progress = wait_at;
+    options.context = &gate;
+    build_index(path, NULL, fingerprints, LENGTH(fingerprints));
+    assert_ok(idx_writer_open(&writer, path, &options, &failure));
+    for (unsigned i = 0; i < 2; i++) assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    await_gate(&gate);
+    fork_and_expect(use_writer, writer);
+    assert_status(IDX_BUSY, idx_compact(path, NULL, NULL, &failure));
+    expect_busy(path);
+    open_gate(&gate);
+    assert_ok(idx_writer_wait(writer, &failure));
+    idx_writer_close(writer);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+/* ---- A builder ---- */
+
+static int use_builder(void *inherited) {
+    struct idx_builder *builder = inherited;
+    if (idx_builder_finish(builder, NULL, &failure) != IDX_INVALID_ARGUMENT) return 1;
+    idx_builder_free(builder);
+    return 0;
+}
+
+static void test_builder(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_builder *builder;
+    assert_ok(idx_builder_open(&builder, path, NULL, &failure));
+    assert_ok(idx_builder_add(builder, 1, "a", 1, &failure));
+    fork_and_expect(use_builder, builder);
+    assert_ok(idx_builder_add(builder, 2, "b", 1, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_free(builder);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        in_folder(test_writer),
+        in_folder(test_compacting_writer),
+        in_folder(test_builder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+"""The examples of the docstrings are right, and there is one for every public function."""
+
+import doctest
+import inspect
+import shutil
+
+import numpy
+import pytest
+
+import libidx
+
+FINGERPRINTS = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
+TEXTS = {"Fingerprinter", "train"}
+
+
+def examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    for name in libidx.__all__:
+        if name in TEXTS and not libidx.HAS_TEXT:
+            continue
+        for test in finder.find(getattr(libidx, name), name, module=False):
+            if test.examples and ".__" not in test.name:
+                yield test
+    for test in finder.find(libidx, "libidx", module=False):
+        if test.name == "libidx":
+            yield test
+    for name in "lookup", "exists", "count", "refresh", "replaced":
+        yield from finder.find(getattr(libidx._core.Index, name), f"Index.{name}", module=False)
+
+
+@pytest.mark.parametrize("test", list(examples()), ids=lambda test: test.name)
+def test_example(test):
+    if test.name != "libidx":
+        libidx.build("crawl.idx", FINGERPRINTS, ["a", "b", "c"], by_id=True)
+        test.globs = {"libidx": libidx, "numpy": numpy, "fingerprints": FINGERPRINTS, "index": libidx.open("crawl.idx")}
+    else:
+        test.globs = {}
+    result = doctest.DocTestRunner().run(test)
+    assert result.failed == 0 and result.attempted > 0
+
+
+def test_everything_is_documented():
+    names = {test.name for test in examples()}
+    for name in libidx.__all__:
+        value = getattr(libidx, name)
+        if not callable(value):
+            continue
+        assert value.__doc__, name
+        if inspect.isfunction(value):
+            assert name in names or (name in TEXTS and not libidx.HAS_TEXT), name
+    for name, value in vars(libidx.Index).items():
+        if inspect.isfunction(value) and not name.startswith("_"):
+            assert f"Index.{name}" in names
+
+
+def test_types(tmp_path):
+    """mypy and pyright find nothing wrong with the package as it is used, and stubtest nothing with its stubs."""
+    import subprocess
+    import sys
+
+    if shutil.which("mypy", path=sys.exec_prefix + "/bin") is None:
+        pytest.skip("mypy is not installed")
+    (tmp_path / "used.py").write_text(USED)
+
+    def run(*command):
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    run("mypy", "--strict", "used.py")
+    run("pyright", "--pythonpath", sys.executable, "used.py")
+    run("mypy.stubtest", "libidx._core", "libidx._text") if libidx.HAS_TEXT else run("mypy.stubtest", "libidx._core")
+    (tmp_path / "wrong.py").write_text(WRONG)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "wrong.py"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout.count(": error:") == WRONG.count("# error"), done.stdout
+
+
+USED = """
+from typing import List
+
+import numpy
+
+import libidx
+
+fingerprints = numpy.array([1, 2], numpy.uint64)
+summary: libidx.BuildSummary = libidx.build("i", fingerprints, ["a", "b"], k=2, by_id=True)
+with libidx.open("i", residence="all") as index:
+    matches: List[libidx.Match] = index.lookup(7, limit=3)
+    distances: List[int] = [match.distance for match in matches]
+    many: libidx.Matches = index.lookup(fingerprints, threads=2)
+    total = int(many.offsets[-1]) + len(many)
+    yes: bool = index.exists(7)
+    which = index.exists(fingerprints)[0]
+    documents = index.documents(fingerprints, limit=2).tolist(bytes)
+    first: bytes = documents[0][0]
+    found = index.find(["a"]).fingerprints
+    index.batch(many.fingerprints, method="merge", progress=lambda phase, done, total: print(phase))
+    clusters = index.clusters(method="star").clusters.max()
+with libidx.Builder("j") as builder:
+    builder.add(fingerprints, ["a", "b"])
+with libidx.Writer("j") as writer:
+    added, near = writer.check_and_add(fingerprints.view(numpy.int64), ["c", "d"])
+prints = libidx.Fingerprinter(bits=32)(["text"], threads=2)
+keep = libidx.dedup(["text", "text"]).keep
+try:
+    libidx.open("k")
+except libidx.NotFoundError as error:
+    print(error.status, error.file, error.offset)
+"""
+
+WRONG = """
+import libidx
+
+index = libidx.open("i", residence="memory")  # error
+index.lookup("7")  # error
+index.lookup(7).offsets  # error
+libidx.build("i", [1], id_type="string")  # error
+"""

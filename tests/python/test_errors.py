@@ -1,0 +1,145 @@
+"""Every status of the library is an exception of its own, with a builtin parent of its kind."""
+
+import os
+import pickle
+import re
+from pathlib import Path
+
+import numpy
+import pytest
+
+import libidx
+from libidx import _errors
+
+FINGERPRINTS = numpy.arange(1000, dtype=numpy.uint64)
+
+
+def make():
+    libidx.build("i", FINGERPRINTS, [f"document {n}" for n in range(1000)])
+
+
+def damage(name, change):
+    """Opens and reads an index one of whose files was changed."""
+    make()
+    path = next(Path("i").rglob(name))
+    change(path)
+    with libidx.open("i") as index:
+        index.lookup(FINGERPRINTS)
+        index.documents(FINGERPRINTS)
+
+
+def flip(offset):
+    def change(path):
+        content = bytearray(path.read_bytes())
+        content[offset] ^= 1
+        path.write_bytes(content)
+
+    return change
+
+
+def foreign(path):
+    libidx.build("other", FINGERPRINTS, ["other"] * 1000)
+    path.write_bytes(next(Path("other").rglob(path.name)).read_bytes())
+
+
+def rewrite_version():
+    make()
+    manifest = Path("i/manifest")
+    manifest.write_bytes(manifest.read_bytes().replace(b"idx-index 1\n", b"idx-index 9\n", 1))
+    libidx.open("i")
+
+
+def cancel():
+    libidx.build("c", FINGERPRINTS, progress=lambda phase, done, total: False)
+
+
+def busy():
+    make()
+    with libidx.Writer("i"):
+        libidx.Writer("i")
+
+
+CASES = {
+    100: (lambda: libidx.build("i", [4], bits=2, k=1), ValueError),
+    101: (lambda: libidx.build("i", FINGERPRINTS, scheme="what"), ValueError),
+    102: (lambda: libidx.build("i", FINGERPRINTS, scheme="4", k=5), ValueError),
+    103: (lambda: libidx.Fingerprinter("letters:1"), ValueError),
+    104: (lambda: (make(), libidx.open("i").lookup(1, 4)), ValueError),
+    200: (lambda: libidx.open("nowhere"), FileNotFoundError),
+    201: (lambda: (Path("i").mkdir(), libidx.open("i")), ValueError),
+    202: (lambda: (make(), make()), FileExistsError),
+    203: (rewrite_version, NotImplementedError),
+    205: (lambda: (make(), libidx.open("i").documents([1], max_bytes=3)), OverflowError),
+    206: (cancel, libidx.Error),
+    207: (busy, BlockingIOError),
+    300: (lambda: damage("table-00.tbl", os.unlink), OSError),
+    301: (lambda: damage("docs.sum", foreign), OSError),
+    302: (lambda: damage("table-00.tbl", lambda path: os.truncate(path, 5000)), OSError),
+    303: (lambda: damage("table-00.tbl", flip(100)), OSError),
+}
+
+
+@pytest.mark.parametrize("status", CASES)
+def test_status(status):
+    call, parent = CASES[status]
+    with pytest.raises(libidx.Error) as caught:
+        call()
+    error = caught.value
+    assert error.status == status
+    assert type(error) is _errors.BY_STATUS[status] and isinstance(error, parent)
+    assert str(error) == error.sentence and len(error.sentence) > 10
+    assert isinstance(error, libidx.DamagedError) == (300 <= status < 400)
+
+
+def test_there_is_an_exception_for_every_status():
+    """Those that can't be brought about here are made as the library's calls make them."""
+    for status, kind in _errors.BY_STATUS.items():
+        error = _errors.make(status, 5, "file", 7, "a sentence")
+        assert type(error) is kind and issubclass(kind, libidx.Error)
+        assert (error.status, error.errno, error.file, error.offset, str(error)) == (status, 5, "file", 7, "a sentence")
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is kind and again.__dict__.keys() == error.__dict__.keys()
+        assert (again.status, again.errno, again.file, str(again)) == (status, 5, "file", "a sentence")
+    assert issubclass(libidx.OutOfMemoryError, MemoryError)
+    assert issubclass(libidx.NoAccessError, PermissionError)
+    assert type(_errors.make(999, 0, "", 0, "new")) is libidx.Error
+
+
+def test_the_header_has_no_other_status():
+    header = os.environ.get("LIBIDX_HEADER")
+    if header is None:
+        pytest.skip("LIBIDX_HEADER is not set")
+    statuses = {int(n) for n in re.findall(r"^    IDX_[A-Z_]+ = ([1-4]\d\d),", Path(header).read_text(), re.M)}
+    assert statuses == set(_errors.BY_STATUS)
+
+
+def test_where_it_failed():
+    with pytest.raises(libidx.NotFoundError) as caught:
+        libidx.open(b"nowhere")
+    assert caught.value.filename == caught.value.file == "nowhere"
+    with pytest.raises(libidx.BadChecksumError) as caught:
+        damage("table-00.tbl", flip(4096 + 70))
+    assert caught.value.file.endswith("table-00.tbl")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_no_access(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        make()
+
+
+def test_verify():
+    make()
+    with libidx.open("i") as index:
+        assert all(check.error is None and check.sentence is None for check in index.verify())
+        path = next(Path("i").rglob("table-00.tbl"))
+        flip(4096 + 70)(path)
+        bad = [check for check in index.verify() if check.error is not None]
+        assert [check.error for check in bad][0] is libidx.BadChecksumError
+        assert bad[0].file.endswith("table-00.tbl") and bad[0].sentence
+        path.unlink()
+        assert libidx.MissingFileError in [check.error for check in index.verify()]
+    with pytest.raises(libidx.NotFoundError):
+        os.rename("i", "j")
+        libidx._core.verify("i")

@@ -1,0 +1,132 @@
+"""A thousand malformed calls: each raises, or is fine; none ends the process. Run under the address sanitizer, too."""
+
+import itertools
+
+import numpy
+
+import libidx
+
+VALUES = [
+    None, -1, 0, 1, 2**31, 2**63, 2**64, 1.5, True, "", "a", b"", b"\xff" * 9, [], [1], [None], ["a"], [b"\0"],
+    [1, "a"], (), {}, object(), print, numpy.array([1], numpy.uint64), numpy.array(1, numpy.uint64), numpy.array([1.0]),
+    numpy.empty(0, numpy.uint64), numpy.empty((2, 2), numpy.int64), memoryview(b"12345678"), float("nan"), "\udc80",
+    "i",
+]  # fmt: skip
+
+
+class Liar:
+    """Says that it is an Arrow array or stream, or an array."""
+
+    def __init__(self, name, answer):
+        setattr(self, name, lambda *unused, **also: answer)
+
+
+LIARS = [
+    Liar(name, answer)
+    for name in ("__arrow_c_array__", "__arrow_c_stream__", "__array__")
+    for answer in (None, (), (1, 2), (None, None), "capsule", numpy.array([1.0]))
+]
+
+
+class Raises:
+    @property
+    def __arrow_c_array__(self):
+        raise RuntimeError
+
+    def __index__(self):
+        raise RuntimeError
+
+    def __iter__(self):
+        raise RuntimeError
+
+
+def calls(index, writer, builder, stream):
+    """Calls of one and of two arguments, and their keywords."""
+    simhash = libidx.Simhash()
+    found = index.documents([1])
+    one = [
+        index.lookup, index.exists, index.count, index.documents, index.find, index.batch, index.pairs, index.join,
+        index.clusters, index._pairs, index._documents, index._find, index._batch, index._part, index._clusters,
+        index._join, writer.add, writer.remove_ids, writer.remove_fingerprints, writer._add, writer._check_and_add,
+        builder.add, builder._add, stream.add, simhash.add, simhash.add_hash, simhash.finish, simhash.ties,
+        found.tolist, found.__arrow_c_stream__, libidx.open, libidx.merge, libidx.plan, libidx.dedup, libidx.Stream,
+        libidx._core.Stream, libidx._core.Builder, libidx._core.Writer, libidx._core.Index, libidx._core.merge,
+        libidx._core.compact, libidx._core.verify, libidx._core.plan, libidx._core.shard,
+    ]  # fmt: skip
+    if libidx.HAS_TEXT:
+        fingerprinter = libidx.Fingerprinter()
+        one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
+    two = [
+        index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
+        writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,
+        lambda a, b: index.lookup(a, limit=b), lambda a, b: index.lookup(a, threads=b),
+        lambda a, b: index.exists(a, threads=b), lambda a, b: index.documents(a, limit=b),
+        lambda a, b: index.documents(a, threads=b), lambda a, b: index.documents(a, progress=b),
+        lambda a, b: libidx.build("x", a, b, replace=True), lambda a, b: libidx.open("i", residence=a, check_pages=b),
+        lambda a, b: libidx.build("y", [1], k=a, scheme=b), lambda a, b: libidx.build("y", [1], bits=a, recipe=b),
+        lambda a, b: index._documents(a, b, b, b, b), lambda a, b: index._clusters(a, b, b, b, b, b, b, b),
+    ]  # fmt: skip
+    return one, two
+
+
+def attempt(call, *arguments):
+    try:
+        call(*arguments)
+    except Exception:  # noqa: BLE001
+        return 1
+    return 0
+
+
+def test_malformed_calls():
+    libidx.build("i", [1, 2, 3], ["a", "b", "c"], by_id=True)
+    raised = tried = 0
+    with libidx.open("i") as index, libidx.Writer("i") as writer:
+        builder, stream = libidx.Builder("b"), libidx.Stream([1, 2])
+        one, two = calls(index, writer, builder, stream)
+        for call in one:
+            tried += 2
+            raised += attempt(call) + attempt(call, *[None] * 20)
+        for call, value in itertools.product(one, VALUES + LIARS + [Raises()]):
+            tried += 1
+            raised += attempt(call, value)
+        for call, (i, a), (j, b) in itertools.product(two, enumerate(VALUES), enumerate(VALUES)):
+            if (i + j) % 3 == 0:
+                tried += 1
+                raised += attempt(call, a, b)
+        builder.discard()
+        stream.close()
+        one, two = calls(index, writer, builder, stream)
+        assert index.lookup(1, 0) == [(1, 0)]
+    for call in one[:28]:  # of what is closed
+        tried += 1
+        raised += attempt(call, [1])
+    assert tried > 1000 and raised > tried / 2
+
+
+def test_closed_ones_refuse():
+    libidx.build("i", [1, 2, 3])
+    index = libidx.open("i")
+    index.close()
+    index.close()
+    for call in (
+        lambda: index.lookup(1),
+        lambda: index.lookup([1]),
+        lambda: index.exists(1),
+        lambda: index.count([1]),
+        lambda: index.documents(1),
+        lambda: index.find(1),
+        lambda: index.batch([1]),
+        lambda: index.pairs(),
+        lambda: index.join(index),
+        lambda: index.clusters(),
+        lambda: index.part(0, 1),
+        lambda: index.info(),
+        lambda: index.refresh(),
+        lambda: index.replaced(),
+    ):
+        try:
+            call()
+        except libidx.InvalidArgumentError as error:
+            assert "closed" in str(error)
+        else:
+            raise AssertionError

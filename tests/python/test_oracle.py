@@ -1,0 +1,182 @@
+"""Every way to ask, compared with a linear scan by NumPy."""
+
+import numpy
+import pytest
+from conftest import distances, near_copies, scan
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import libidx
+
+UINT64 = st.integers(0, 2**64 - 1)
+CALM = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def rows(matches):
+    """Matches as a list for each query."""
+    assert matches.offsets.dtype == numpy.int64
+    assert matches.fingerprints.dtype == numpy.uint64
+    assert matches.distances.dtype == numpy.uint8
+    assert matches.offsets[0] == 0 and matches.offsets[-1] == len(matches.fingerprints) == len(matches.distances)
+    pairs = list(zip(matches.fingerprints.tolist(), matches.distances.tolist(), strict=True))
+    return [pairs[begin:end] for begin, end in zip(matches.offsets[:-1], matches.offsets[1:], strict=True)]
+
+
+@CALM
+@given(
+    centres=st.lists(UINT64, min_size=0, max_size=6),
+    turns=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 63), st.integers(0, 63)), max_size=40),
+    queries=st.lists(UINT64, max_size=4),
+    k=st.integers(0, 3),
+    limit=st.none() | st.integers(0, 5),
+    threads=st.integers(1, 3),
+)
+def test_lookups(tmp_path_factory, centres, turns, queries, k, limit, threads):
+    fingerprints = centres + [centres[c % len(centres)] ^ (1 << a) ^ (1 << b) for c, a, b in turns if centres]
+    held = numpy.array(fingerprints, numpy.uint64)
+    path = tmp_path_factory.mktemp("index") / "i"
+    libidx.build(path, held)
+    asked = numpy.array(queries + fingerprints[:20], numpy.uint64)
+    expected = [scan(held, query, k) for query in asked.tolist()]
+    with libidx.open(path) as index:
+        found = index.lookup(asked, k, limit=limit, threads=threads)
+        assert rows(found) == [row[:limit] for row in expected]
+        assert len(found) == len(asked)
+        assert index.count(asked, k, threads=threads).tolist() == [len(row) for row in expected]
+        assert index.exists(asked, k, threads=threads).tolist() == [bool(row) for row in expected]
+        for query, row in zip(asked.tolist(), expected, strict=True):
+            assert index.lookup(query, k, limit=limit) == row[:limit]
+            assert index.count(query, k) == len(row)
+            assert index.exists(query, k) is bool(row)
+        for method in "auto", "probe", "merge", "stream":
+            assert rows(index.batch(asked, k, method=method, threads=threads)) == expected
+    stream = libidx.Stream(asked, k)
+    for piece in numpy.array_split(held, 3):
+        stream.add(piece)
+    assert [sorted(row) for row in rows(stream.finish())] == [sorted(row) for row in expected]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 40000])
+def test_batches_of_every_size(random, count, threads):
+    held = near_copies(random, 3000)
+    libidx.build("i", held)
+    queries = random.choice(held, count) ^ numpy.uint64(1)
+    with libidx.open("i") as index:
+        found = index.lookup(queries, threads=threads)
+        assert len(found) == count
+        assert index.count(queries, threads=threads).tolist() == numpy.diff(found.offsets).tolist()
+        apart = numpy.bitwise_count(found.fingerprints ^ numpy.repeat(queries, numpy.diff(found.offsets)))
+        assert apart.tolist() == found.distances.tolist()
+        for i in range(0, count, max(1, count // 50)):
+            got = found.fingerprints[found.offsets[i] : found.offsets[i + 1]].tolist()
+            assert got == [fingerprint for fingerprint, _ in scan(held, int(queries[i]), 3)]
+
+
+def test_many_matches_are_not_cut_short(random):
+    ball = numpy.array(
+        [(1 << a) | (1 << b) | (1 << c) for a in range(64) for b in range(a) for c in range(b)], numpy.uint64
+    )
+    libidx.build("i", ball)
+    with libidx.open("i", residence="all") as index:
+        assert len(index.lookup(0)) == len(ball) == index.count(0)
+        found = index.lookup(numpy.array([0, 2**63, 0], numpy.uint64))
+        assert numpy.diff(found.offsets)[[0, 2]].tolist() == [len(ball)] * 2
+        assert found.fingerprints[: len(ball)].tolist() == sorted(ball.tolist())
+        assert (
+            rows(index.lookup(numpy.zeros(9000, numpy.uint64), limit=3))
+            == [[(fingerprint, 3) for fingerprint in sorted(ball.tolist())[:3]]] * 9000
+        )
+        assert len(index.lookup(0, limit=50)) == 50
+
+
+def test_pairs_and_joins(random):
+    held, other = near_copies(random, 600), near_copies(random, 300)
+    other[:100] = held[:100] ^ numpy.uint64(4)
+    libidx.build("a", held, scheme="4")
+    libidx.build("b", other, scheme="4")
+    distinct, others = numpy.unique(held), numpy.unique(other)
+    apart = distances(distinct, distinct)
+    expected = {
+        (int(distinct[i]), int(distinct[j]), int(apart[i, j])) for i, j in zip(*numpy.nonzero(apart <= 3)) if i < j
+    }
+    with libidx.open("a") as a, libidx.open("b") as b:
+        pairs = a.pairs(threads=2)
+        assert len(pairs) == len(expected) > 100
+        assert set(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.distances.tolist())) == expected
+        joined = a.join(b, 2)
+        apart = distances(distinct, others)
+        expected = {(int(distinct[i]), int(others[j]), int(apart[i, j])) for i, j in zip(*numpy.nonzero(apart <= 2))}
+        assert set(zip(joined.a.tolist(), joined.b.tolist(), joined.distances.tolist())) == expected
+        assert len(joined) >= 100
+    with pytest.raises(libidx.InvalidArgumentError):
+        a.join(b)
+
+
+def components(fingerprints, k):
+    """Of each row, the smallest row that a chain of pairs leads to."""
+    near = distances(fingerprints, fingerprints) <= k
+    least = numpy.arange(len(fingerprints))
+    while True:
+        lower = numpy.where(near, least[None, :], len(fingerprints)).min(axis=1)
+        if (lower == least).all():
+            return least
+        least = lower
+
+
+@CALM
+@given(
+    centres=st.lists(UINT64, min_size=1, max_size=5),
+    turns=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 63), st.integers(0, 63)), max_size=30),
+    k=st.integers(0, 4),
+)
+def test_dedup(centres, turns, k):
+    fingerprints = numpy.array(
+        centres + [centres[c % len(centres)] ^ (1 << a) ^ (1 << b) for c, a, b in turns], numpy.uint64
+    )
+    found = libidx.dedup(fingerprints, k)
+    least = components(fingerprints, k)
+    assert found.representative.tolist() == least.tolist()
+    assert found.keep.tolist() == (least == numpy.arange(len(least))).tolist()
+    assert found.distance.tolist() == numpy.bitwise_count(fingerprints ^ fingerprints[least]).tolist()
+    assert len(set(found.cluster.tolist())) == len(set(least.tolist())) == found.cluster.max() + 1
+    assert (found.cluster == found.cluster[least]).all()
+    star = libidx.dedup(fingerprints, k, method="star")
+    assert star.distance.max() <= k
+    kept = fingerprints[star.keep]
+    assert (distances(kept, kept) + 65 * numpy.eye(len(kept), dtype=int) > k).all()
+
+
+def test_dedup_of_nothing():
+    found = libidx.dedup(numpy.empty(0, numpy.uint64))
+    assert [len(column) for column in found] == [0] * 4
+
+
+def test_parts(random):
+    held = near_copies(random, 5000)
+    libidx.build("i", held)
+    with libidx.open("i") as index:
+        parts = [index.part(i, 7) for i in range(7)]
+    assert numpy.sort(numpy.concatenate(parts)).tolist() == numpy.unique(held).tolist()
+
+
+@pytest.mark.parametrize("bits", [1, 7, 33, 64])
+def test_other_widths(random, bits):
+    held = near_copies(random, 200, bits)
+    k = min(3, bits - 1)
+    libidx.build("i", held, bits=bits, k=k)
+    with libidx.open("i") as index:
+        for query in held[:50].tolist():
+            assert index.lookup(query) == scan(held, query, k)
+        if bits < 64:
+            with pytest.raises(libidx.InvalidArgumentError):
+                index.lookup(1 << bits)
+            with pytest.raises(libidx.InvalidArgumentError):
+                index.lookup(numpy.array([1 << bits], numpy.uint64))
+
+
+def test_shard(random):
+    fingerprints = near_copies(random, 1000)
+    shards = libidx.shard(fingerprints, 7)
+    assert set(shards.tolist()) == set(range(7))
+    assert (libidx.shard(fingerprints.view(numpy.int64), 7) == shards).all()

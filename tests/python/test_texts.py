@@ -1,0 +1,70 @@
+"""From texts to fingerprints: equal whatever holds the texts and whatever threads there are."""
+
+import numpy
+import pytest
+
+import libidx
+
+pytestmark = pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
+
+TEXTS = [f"the {n} quick brown foxes of {n * n} and the dog {chr(0x4E00 + n)} ü{n}" for n in range(500)]
+
+
+def test_threads_and_holders_agree():
+    import pyarrow
+
+    fingerprinter = libidx.Fingerprinter()
+    alone = numpy.concatenate([fingerprinter([text]) for text in TEXTS])
+    assert alone.dtype == numpy.uint64 and len(set(alone.tolist())) > 400
+    for given in TEXTS, tuple(TEXTS), [text.encode() for text in TEXTS], pyarrow.array(TEXTS):
+        for threads in 1, 4:
+            assert (fingerprinter(given, threads=threads) == alone).all()
+    assert libidx.Fingerprinter(bits=16)(TEXTS).tolist() == (alone & numpy.uint64(0xFFFF)).tolist()
+
+
+def test_features_and_fields():
+    fingerprinter = libidx.Fingerprinter("words:1;title=3")
+    assert fingerprinter.recipe.startswith("words:1;nfkc-cf;w=logtf;title=3;v1;icu=")
+    prints, features = fingerprinter.with_features(["a b", "", "a a a"], titles=["c", "", "a"])
+    assert features.tolist() == [3, 0, 1] and prints[1] == 0
+    with pytest.raises(ValueError, match="give as many"):
+        fingerprinter(["a"], titles=["b", "c"])
+    with pytest.raises(TypeError):
+        fingerprinter("one text")
+    with pytest.raises(TypeError):
+        fingerprinter([None])
+    assert len(fingerprinter([])) == 0
+
+
+def test_recipes_that_make_several():
+    with pytest.raises(libidx.InvalidArgumentError):
+        libidx.Fingerprinter("segments:4")(["a b c d e f"])
+
+
+def test_training():
+    table = libidx.train(TEXTS)
+    assert table.documents == len(TEXTS) and table.terms > 500 and table.dropped == 0 and table.features
+    table.save("table")
+    again = libidx.Table.load("table")
+    recipe = "words:1;w=tfidf"
+    weighted = libidx.Fingerprinter(recipe, table=table)(TEXTS)
+    assert (libidx.Fingerprinter(recipe, table=again)(TEXTS) == weighted).all()
+    assert (libidx.Fingerprinter()(TEXTS) != weighted).any()
+    with pytest.raises(libidx.BadRecipeError):
+        libidx.Fingerprinter(recipe)
+    with pytest.raises(TypeError):
+        libidx.Fingerprinter(recipe, table="table")
+    with pytest.raises(libidx.NotFoundError):
+        libidx.Table.load("none")
+    with pytest.raises(TypeError):
+        libidx.Table()
+
+
+def test_dedup():
+    texts = [*TEXTS, "...", TEXTS[3], "", TEXTS[7] + "!"]
+    found = libidx.dedup(texts, k=0)
+    assert found.representative[-4:].tolist() == [500, 3, 502, 7]
+    assert found.keep[-4:].tolist() == [True, False, True, False]
+    assert len(set(found.cluster.tolist())) == found.cluster.max() + 1
+    assert libidx.dedup(texts, k=0, min_features=1000).keep.all()
+    assert libidx.dedup(texts, k=0, fingerprinter=libidx.Fingerprinter("chars:4"), threads=2).keep.sum() >= 490

@@ -1,0 +1,217 @@
+/* answerer.c: looks queries up and writes the answers as `idx lookup` prints it. */
+#include "tools/answers/answerer.h"
+
+#include "tools/answers/agree.h"
+#include "tools/shared/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void answerer_init(struct answerer *answerer, const struct question *question) {
+    memset(answerer, 0, sizeof *answerer);
+    answerer->question = question;
+    answerer->front = (struct output)OUTPUT_KEPT;
+}
+
+void answerer_forget(struct answerer *answerer) {
+    idx_documents_close(answerer->documents);
+    answerer->documents = NULL;
+}
+
+void answerer_free(struct answerer *answerer) {
+    answerer_forget(answerer);
+    free(answerer->matches);
+    free(answerer->front.bytes);
+}
+
+static void put_fingerprint(const struct question *question, uint64_t fingerprint, struct output *output) {
+    output_fingerprint(output, question->notation, question->properties.bits, fingerprint);
+}
+
+static void put_quoted_fingerprint(const struct question *question, uint64_t fingerprint, struct output *output) {
+    output_byte(output, '"');
+    put_fingerprint(question, fingerprint, output);
+    output_byte(output, '"');
+}
+
+/* ---- Columns ---- */
+
+static void put_query(const struct question *question, const struct query *query, struct output *output) {
+    if (query->id != NULL)
+        output_bytes(output, query->id, query->id_length);
+    else
+        put_fingerprint(question, query->fingerprint, output);
+}
+
+static void put_front(const struct question *question, const struct query *query, const struct idx_match *match,
+                      struct output *front) {
+    front->length = 0;
+    put_query(question, query, front);
+    output_byte(front, '\t');
+    put_fingerprint(question, match->fingerprint, front);
+    output_byte(front, '\t');
+    output_decimal(front, match->distance);
+    output_byte(front, '\t');
+}
+
+static void put_document_line(const struct output *front, const struct idx_document *document, struct output *output) {
+    output_bytes(output, front->bytes, front->length);
+    if (document->id != NULL)
+        output_bytes(output, document->id, document->id_length);
+    else
+        output_decimal(output, document->number);
+    output_byte(output, '\n');
+}
+
+/* ---- JSON ---- */
+
+static void put_query_key(const struct question *question, const struct query *query, struct output *output) {
+    output_text(output, "{\"query\":");
+    if (query->id != NULL)
+        json_put_bytes(output, query->id, query->id_length);
+    else
+        put_quoted_fingerprint(question, query->fingerprint, output);
+}
+
+static void put_match_keys(const struct question *question, const struct query *query, const struct idx_match *match,
+                           struct output *output) {
+    put_query_key(question, query, output);
+    output_text(output, ",\"fingerprint\":");
+    put_quoted_fingerprint(question, match->fingerprint, output);
+    output_text(output, ",\"distance\":");
+    output_decimal(output, match->distance);
+}
+
+static void put_document_element(const struct idx_document *document, bool first, struct output *output) {
+    if (!first) output_byte(output, ',');
+    if (document->id != NULL) {
+        json_put_bytes(output, document->id, document->id_length);
+    } else {
+        output_byte(output, '"');
+        output_decimal(output, document->number);
+        output_byte(output, '"');
+    }
+}
+
+/* ---- Matches ---- */
+
+static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
+    if (answerer->documents == NULL &&
+        idx_documents_open(answerer->question->index, &answerer->documents, &answerer->error) != IDX_OK)
+        return false;
+    return idx_documents_find(answerer->documents, fingerprint, NULL, &answerer->error) == IDX_OK;
+}
+
+static bool put_documents(struct answerer *answerer, struct output *output) {
+    const struct question *question = answerer->question;
+    struct idx_document document;
+    bool found = true;
+    for (uint64_t i = 0; i < question->max_documents && output->error == 0; i++) {
+        if (idx_documents_next(answerer->documents, &document, &found, &answerer->error) != IDX_OK) return false;
+        if (!found) break;
+        if (question->agree > 0)
+            agree_put_document(&document, output);
+        else if (question->json)
+            put_document_element(&document, i == 0, output);
+        else
+            put_document_line(&answerer->front, &document, output);
+    }
+    return true;
+}
+
+static bool put_match(struct answerer *answerer, const struct query *query, const struct idx_match *match,
+                      struct output *output) {
+    const struct question *question = answerer->question;
+    bool has_documents = question->properties.id_type != IDX_ID_NONE, whole = true;
+    if (has_documents && !find_documents(answerer, match->fingerprint)) return false;
+    if (question->agree > 0) return put_documents(answerer, output);
+    put_front(question, query, match, &answerer->front);
+    if (answerer->front.error != 0) output->error = answerer->front.error;
+    if (question->json) {
+        put_match_keys(question, query, match, output);
+        if (has_documents) output_text(output, ",\"documents\":[");
+    }
+    if (has_documents)
+        whole = put_documents(answerer, output);
+    else if (!question->json)
+        output_bytes(output, answerer->front.bytes, answerer->front.length);
+    if (question->json)
+        output_text(output, has_documents ? "]}\n" : "}\n");
+    else if (!has_documents)
+        output_byte(output, '\n');
+    return whole;
+}
+
+/* ---- Queries ---- */
+
+static bool grow(struct answerer *answerer, size_t count) {
+    struct idx_match *matches = realloc(answerer->matches, count * sizeof *matches);
+    if (matches == NULL) {
+        answerer->error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for the matches"};
+        return false;
+    }
+    answerer->matches = matches;
+    answerer->capacity = count;
+    return true;
+}
+
+/* Sets *count to the matches asked for, which are then the first ones of `matches`. */
+static bool find_matches(struct answerer *answerer, uint64_t fingerprint, size_t *count) {
+    const struct question *question = answerer->question;
+    size_t wanted = ANSWER_MATCHES;
+    do {
+        if (wanted > question->limit) wanted = (size_t)question->limit;
+        if (wanted > answerer->capacity && !grow(answerer, wanted)) return false;
+        if (idx_lookup(question->index, fingerprint, question->distance, answerer->matches, answerer->capacity, count,
+                       &answerer->error) != IDX_OK)
+            return false;
+        wanted = *count;
+    } while (wanted > answerer->capacity && question->limit > answerer->capacity);
+    return true;
+}
+
+static void put_exists(const struct answerer *answerer, const struct query *query, struct output *output) {
+    const struct question *question = answerer->question;
+    if (question->json)
+        put_query_key(question, query, output);
+    else
+        put_query(question, query, output);
+    output_text(output, question->json ? "}\n" : "\n");
+}
+
+bool answerer_print(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
+                    struct output *output) {
+    uint64_t limit = answerer->question->limit;
+    if (count > 0) answerer->found = true;
+    if (answerer->question->exists && count > 0) put_exists(answerer, query, output);
+    if (answerer->question->exists) return true;
+    if (answerer->question->agree > 0) agree_put_query(answerer->question, query, output);
+    for (size_t i = 0; i < count && i < limit && output->error == 0; i++) {
+        if (!put_match(answerer, query, &matches[i], output)) return false;
+    }
+    return true;
+}
+
+static bool answer_one(struct answerer *answerer, const struct query *query, struct output *output) {
+    size_t count;
+    return find_matches(answerer, query->fingerprint, &count) &&
+           answerer_print(answerer, query, answerer->matches, count, output);
+}
+
+bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output) {
+    const struct question *question = answerer->question;
+    uint64_t fingerprints[ANSWER_QUERIES] = {0};
+    size_t counts[ANSWER_QUERIES];
+    for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
+    /* One by one after a failure too, which tells the query that failed from those before it. */
+    bool together = idx_lookup_many(question->index, fingerprints, count, question->distance, 1, answerer->group,
+                                    ANSWER_MATCHES, counts, &answerer->error) == IDX_OK;
+    for (size_t i = 0; i < count && output->error == 0; i++) {
+        bool is_known = together && (counts[i] <= ANSWER_MATCHES || question->limit <= ANSWER_MATCHES);
+        const struct idx_match *matches = answerer->group + i * ANSWER_MATCHES;
+        bool answered = is_known ? answerer_print(answerer, &queries[i], matches, counts[i], output)
+                                 : answer_one(answerer, &queries[i], output);
+        if (!answered) return false;
+    }
+    return true;
+}

@@ -1,0 +1,145 @@
+/* query_batch.c: answers the queries that are at hand, by several threads. A batch is cut into chunks; each thread
+ * takes the next chunk and answers it into that chunk's own output. */
+#include "tools/answers/query_batch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
+
+struct kept_query {
+    uint64_t fingerprint;
+    bool has_id;
+    size_t id, id_length; /* within `ids` */
+};
+
+struct query_batch {
+    size_t count;
+    struct kept_query queries[MOST_QUERIES];
+    struct output ids;
+    struct output outputs[MOST_CHUNKS];
+    atomic_size_t next_chunk;
+
+    pthread_mutex_t mutex; /* for the two below */
+    size_t failed_chunk;   /* the first one; MOST_CHUNKS when none */
+    struct idx_error error;
+
+    unsigned threads;
+    struct answerer answerers[]; /* one a thread */
+};
+
+struct query_batch *query_batch_new(const struct question *question, unsigned threads) {
+    struct query_batch *batch = calloc(1, sizeof *batch + threads * sizeof batch->answerers[0]);
+    if (batch == NULL) return NULL;
+    batch->ids = (struct output)OUTPUT_KEPT;
+    for (size_t i = 0; i < MOST_CHUNKS; i++) batch->outputs[i] = (struct output)OUTPUT_KEPT;
+    pthread_mutex_init(&batch->mutex, NULL);
+    batch->threads = threads;
+    for (unsigned i = 0; i < threads; i++) answerer_init(&batch->answerers[i], question);
+    return batch;
+}
+
+bool query_batch_add(struct query_batch *batch, const struct query *query) {
+    batch->queries[batch->count++] =
+        (struct kept_query){query->fingerprint, query->id != NULL, batch->ids.length, query->id_length};
+    output_bytes(&batch->ids, query->id, query->id_length);
+    return batch->ids.error == 0;
+}
+
+bool query_batch_is_full(const struct query_batch *batch) {
+    return batch->count == MOST_QUERIES || batch->ids.length >= 1 << 20;
+}
+
+static size_t chunks(const struct query_batch *batch) { return (batch->count + CHUNK - 1) / CHUNK; }
+
+static void note_failure(struct query_batch *batch, size_t chunk, const struct idx_error *error) {
+    pthread_mutex_lock(&batch->mutex);
+    if (chunk < batch->failed_chunk) {
+        batch->failed_chunk = chunk;
+        batch->error = *error;
+    }
+    pthread_mutex_unlock(&batch->mutex);
+}
+
+/* Chunks are taken in order: those before one that fails have all been taken, and are answered. */
+static void answer_chunk(struct query_batch *batch, struct answerer *answerer, size_t chunk) {
+    size_t begin = chunk * CHUNK, end = begin + CHUNK < batch->count ? begin + CHUNK : batch->count;
+    struct query queries[CHUNK];
+    for (size_t i = begin; i < end; i++) {
+        const struct kept_query *from = &batch->queries[i];
+        const char *id = from->has_id ? batch->ids.bytes + from->id : NULL;
+        queries[i - begin] = (struct query){from->fingerprint, id, from->id_length};
+    }
+    if (!answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk]))
+        note_failure(batch, chunk, &answerer->error);
+}
+
+struct work {
+    struct query_batch *batch;
+    struct answerer *answerer;
+    pthread_t thread;
+    bool started;
+};
+
+static void *answer_chunks(void *context) {
+    struct work *work = context;
+    struct query_batch *batch = work->batch;
+    size_t chunk, count = chunks(batch);
+    while ((chunk = atomic_fetch_add(&batch->next_chunk, 1)) < count) answer_chunk(batch, work->answerer, chunk);
+    return NULL;
+}
+
+static void answer_all(struct query_batch *batch, struct work *works) {
+    size_t count = chunks(batch) < batch->threads ? chunks(batch) : batch->threads;
+    for (size_t i = 0; i < count; i++) works[i] = (struct work){.batch = batch, .answerer = &batch->answerers[i]};
+    for (size_t i = 1; i < count; i++)
+        works[i].started = pthread_create(&works[i].thread, NULL, answer_chunks, &works[i]) == 0;
+    if (count > 0) answer_chunks(&works[0]); /* also the work of threads that could not be started */
+    for (size_t i = 1; i < count; i++) {
+        if (works[i].started) pthread_join(works[i].thread, NULL);
+    }
+}
+
+static bool print(struct query_batch *batch, struct output *output) {
+    size_t count = chunks(batch);
+    for (size_t i = 0; i < count; i++) {
+        struct output *made = &batch->outputs[i];
+        if (i <= batch->failed_chunk) output_bytes(output, made->bytes, made->length);
+        if (made->error != 0 && output->error == 0) output->error = made->error;
+        made->length = 0;
+    }
+    return batch->failed_chunk == MOST_CHUNKS;
+}
+
+bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error) {
+    struct work works[MOST_CHUNKS];
+    atomic_store(&batch->next_chunk, 0);
+    batch->failed_chunk = MOST_CHUNKS;
+    answer_all(batch, works);
+    bool whole = print(batch, output);
+    if (!whole) *error = batch->error;
+    batch->count = 0;
+    batch->ids.length = 0;
+    return whole;
+}
+
+bool query_batch_found(const struct query_batch *batch) {
+    for (unsigned i = 0; i < batch->threads; i++) {
+        if (batch->answerers[i].found) return true;
+    }
+    return false;
+}
+
+void query_batch_forget(struct query_batch *batch) {
+    for (unsigned i = 0; i < batch->threads; i++) answerer_forget(&batch->answerers[i]);
+}
+
+void query_batch_free(struct query_batch *batch) {
+    if (batch == NULL) return;
+    for (unsigned i = 0; i < batch->threads; i++) answerer_free(&batch->answerers[i]);
+    for (size_t i = 0; i < MOST_CHUNKS; i++) free(batch->outputs[i].bytes);
+    free(batch->ids.bytes);
+    pthread_mutex_destroy(&batch->mutex);
+    free(batch);
+}

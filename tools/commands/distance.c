@@ -1,0 +1,131 @@
+/* distance.c: `idx distance`: the Hamming distance of two fingerprints, or of the two in each line. */
+#include "tools/input/reader.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
+#include "tools/shared/message.h"
+#include "tools/shared/notation.h"
+#include "tools/shared/output.h"
+
+#include <idx.h>
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: idx distance [OPTION…] A B\n"
+    "   or: idx distance [OPTION…] <PAIRS\n"
+    "Print in how many bits the fingerprints A and B differ. Without arguments, read lines from standard input: two\n"
+    "fingerprints separated by a tab, and any further columns. Print the distance, a tab, and the line. Lines that\n"
+    "begin with # are skipped.\n"
+    "\n"
+    "  -k N                   print only what differs in at most N bits\n"
+    "  --fingerprints FORM    read hex (default), dec (unsigned) or signed (two's complement)\n"
+    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
+    "\n"
+    "Examples:\n"
+    "  idx distance 5225228b2be28bc8 5235228b2be28bc8\n"
+    "  idx distance -k 3 <pairs.tsv\n"
+    "\n"
+    "Exit status: 0 something was printed; 1 nothing was printed; 2 error.\n";
+
+struct distance {
+    unsigned bits, most;
+    int notation;
+    struct texts operands; /* A, B; or none */
+    struct output output;
+    bool any;
+};
+
+static bool read_arguments(int argc, char **argv, struct distance *distance, int *status) {
+    const struct option_rule rules[] = {
+        {.name = "k", .kind = OPTION_NUMBER, .value = &distance->most, .most = IDX_MAX_BITS},
+        {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &distance->notation, .names = notation_names},
+        {.name = "bits", .kind = OPTION_NUMBER, .value = &distance->bits, .least = 1, .most = IDX_MAX_BITS},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "A", 0, 2};
+    if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
+    if (distance->operands.count != 1) return true;
+    complain_of_usage("give two fingerprints, or none to read pairs from standard input");
+    *status = ENDS_BADLY;
+    return false;
+}
+
+static bool parse(const struct distance *distance, const char *text, size_t length, uint64_t *fingerprint,
+                  struct problem *problem) {
+    return notation_parse((enum notation)distance->notation, distance->bits, text, length, fingerprint, problem);
+}
+
+/* Prints the distance, and behind it the line, if any, where it is within what was asked for. */
+static void print(struct distance *distance, uint64_t a, uint64_t b, const char *line, size_t length) {
+    unsigned bits = idx_distance(a, b);
+    if (bits > distance->most) return;
+    distance->any = true;
+    output_decimal(&distance->output, bits);
+    if (line != NULL) output_byte(&distance->output, '\t');
+    if (line != NULL) output_bytes(&distance->output, line, length);
+    output_byte(&distance->output, '\n');
+}
+
+static bool print_operands(struct distance *distance) {
+    uint64_t fingerprints[2];
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = distance->operands.values[i];
+        struct problem problem;
+        if (parse(distance, text, strlen(text), &fingerprints[i], &problem)) continue;
+        complain("%s", problem.sentence);
+        return false;
+    }
+    print(distance, fingerprints[0], fingerprints[1], NULL, 0);
+    return true;
+}
+
+static bool print_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
+    const char *tab = memchr(line, '\t', length), *rest = tab == NULL ? NULL : tab + 1;
+    struct problem problem;
+    uint64_t a, b;
+    if (length > 0 && line[0] == '#') return true;
+    if (tab == NULL) {
+        complain("%s:%" PRIu64 ": the line has no tab; a line is two fingerprints, separated by a tab", reader->name,
+                 reader->line);
+        return false;
+    }
+    const char *end = memchr(rest, '\t', length - (size_t)(rest - line));
+    if (end == NULL) end = line + length;
+    if (parse(distance, line, (size_t)(tab - line), &a, &problem) &&
+        parse(distance, rest, (size_t)(end - rest), &b, &problem)) {
+        print(distance, a, b, line, length);
+        return true;
+    }
+    complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
+    return false;
+}
+
+/* Distances are printed before the next wait for input. */
+static bool print_lines(struct distance *distance) {
+    struct reader reader = READER_INIT;
+    const char *line;
+    size_t length;
+    bool well = reader_open(&reader, "-");
+    while (well) {
+        enum reader_status status = reader_line(&reader, false, &line, &length);
+        if (status == READER_PENDING) {
+            well = output_flush(&distance->output);
+            if (well) status = reader_line(&reader, true, &line, &length);
+        }
+        if (!well || status == READER_END) break;
+        well = status == READER_OK && print_line(distance, &reader, line, length) && distance->output.error == 0;
+    }
+    reader_free(&reader);
+    return well;
+}
+
+int command_distance(int argc, char **argv) {
+    struct distance distance = {.bits = IDX_MAX_BITS, .most = UINT_MAX, .output = OUTPUT_STANDARD};
+    int status;
+    if (!read_arguments(argc, argv, &distance, &status)) return status;
+    bool well = distance.operands.count == 2 ? print_operands(&distance) : print_lines(&distance);
+    bool written = output_close(&distance.output);
+    if (!well || !written) return ENDS_BADLY;
+    return distance.any ? ENDS_WELL : ENDS_WITHOUT;
+}

@@ -1,0 +1,129 @@
+/* cut_warc.c: documents that are records of a WARC file. */
+#include "tools/text/cut.h"
+
+#include <string.h>
+
+enum { AT_ONCE = 1 << 15 };
+
+/* Consumes `length` bytes, into the document unless it is NULL. False where the source ends before. */
+static bool take_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
+    const char *bytes;
+    while (length > 0) {
+        size_t held = source_peek(source, 1, &bytes);
+        if (held == 0) return false;
+        if (held > length) held = (size_t)length;
+        if (raw != NULL) cut_append(raw, bytes, held);
+        source_skip(source, held);
+        length -= held;
+    }
+    return true;
+}
+
+/* Peeks until the end of a head is at hand. Returns its length; 0 where none is found among WARC_MOST_HEAD bytes. */
+static size_t peek_head(struct source *source, uint64_t most, const char **bytes) {
+    struct warc_search search = {0};
+    size_t want = 1;
+    if (most > WARC_MOST_HEAD) most = WARC_MOST_HEAD;
+    for (;;) {
+        size_t held = source_peek(source, want, bytes);
+        bool found = warc_find_head(&search, *bytes, held < most ? held : (size_t)most);
+        if (found || held < want || held >= most) return search.head;
+        want = held + 1;
+    }
+}
+
+/* Goes to the next line that begins a record, after something that was none. */
+static void find_record(struct source *source) {
+    const char *bytes;
+    size_t held;
+    while ((held = source_peek(source, AT_ONCE, &bytes)) > 0) {
+        const char *mark = memmem(bytes + 1, held - 1, "\nWARC/", 6);
+        if (mark != NULL) {
+            source_skip(source, (size_t)(mark + 1 - bytes));
+            return;
+        }
+        source_skip(source, held > 6 ? held - 6 : held);
+    }
+}
+
+static void skip_line_ends(struct source *source) {
+    const char *bytes;
+    while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
+}
+
+/* Consumes the head of an HTTP response, and sets what it says of its body; FORMAT_AUTO where that is no document. */
+static bool begin_response(struct source *source, struct warc_head *head, struct raw_document *raw) {
+    const char *bytes;
+    struct http_head http;
+    size_t length = peek_head(source, head->length, &bytes);
+    raw->format = FORMAT_AUTO;
+    if (length == 0)
+        return bad_set(&raw->bad, BAD_HTTP, "the head of the HTTP response does not end within %d bytes",
+                       WARC_MOST_HEAD);
+    if (!http_parse_head(bytes, length, &http, &raw->bad)) return false;
+    source_skip(source, length);
+    head->length -= length;
+    if (http.good) head->type_of_block = http.type;
+    raw->chunked = http.chunked;
+    strcpy(raw->encoding, http.encoding);
+    return http.good;
+}
+
+static void set_media(struct raw_document *raw, const struct media_type *type) {
+    static const enum document_format formats[] = {[MEDIA_OTHER] = FORMAT_AUTO,
+                                                   [MEDIA_TEXT] = FORMAT_PLAIN,
+                                                   [MEDIA_HTML] = FORMAT_HTML,
+                                                   [MEDIA_HTTP] = FORMAT_AUTO};
+    raw->format = formats[type->media];
+    strcpy(raw->charset, type->charset);
+}
+
+/* Reads the block of a record: into the document, where it is one. False where there is nothing to give. */
+static bool read_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
+    struct source *source = &documents->source;
+    raw->format = FORMAT_AUTO;
+    if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && begin_response(source, head, raw)))
+        set_media(raw, &head->type_of_block);
+    bool document = raw->format != FORMAT_AUTO;
+    if (!take_bytes(source, head->length, document ? raw : NULL)) {
+        if (!source->broken && !source->unreadable)
+            bad_set(&raw->bad, BAD_WARC, "the file ends within this WARC record");
+        else
+            return raw->bad.kind != BAD_NONE;
+    }
+    return document || raw->bad.kind != BAD_NONE;
+}
+
+static bool read_record(struct documents *documents) {
+    struct source *source = &documents->source;
+    struct raw_document raw = cut_begin(documents, FORMAT_AUTO);
+    struct warc_head head;
+    const char *bytes;
+    uint64_t offset = source->offset;
+    size_t length = peek_head(source, UINT64_MAX, &bytes);
+    if (length == 0 && (source->broken || source->unreadable)) {
+        find_record(source); /* there is none: what is left is the beginning of a head */
+        return true;
+    }
+    if (length == 0)
+        bad_set(&raw.bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes", WARC_MOST_HEAD);
+    if (length == 0 || !warc_parse_head(bytes, length, &head, &raw.bad)) {
+        find_record(source);
+        return cut_give(documents, &raw, "byte ", offset);
+    }
+    if (head.id.length > 0) raw.id = strndup(head.id.bytes, head.id.length);
+    if (head.id.length > 0 && raw.id == NULL) bad_set_memory(&raw.bad);
+    source_skip(source, length);
+    if (read_block(documents, &head, &raw)) return cut_give(documents, &raw, "byte ", offset);
+    raw_document_free(&raw);
+    return true;
+}
+
+bool cut_warc(struct documents *documents) {
+    const char *bytes;
+    for (;;) {
+        skip_line_ends(&documents->source);
+        if (source_peek(&documents->source, 1, &bytes) == 0) return cut_give_end(documents);
+        if (!read_record(documents)) return false;
+    }
+}
