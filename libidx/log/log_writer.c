@@ -28,9 +28,12 @@ struct idxi_log_writer {
     struct idxi_log log; /* of the file, open for writing; the next frame comes at its place */
     int folder;
     char *folder_path;
-    uint64_t size;  /* of the file, bytes: from the place on, they are zeros */
-    uint64_t known; /* the last record that the manifest knows of */
-    bool failed;    /* what is on disk is open */
+    uint64_t size;                  /* of the file, bytes: from the place on, they are zeros */
+    uint64_t known;                 /* the last record that the manifest knows of */
+    bool failed;                    /* what is on disk is open */
+    bool due;                       /* a slot has still to say how far frames go */
+    bool left;                      /* another log took this one's place: enter_log has to go on to it */
+    struct idxf_manifest_log entry; /* what the manifest says of the log until then */
     pid_t process;
     uint8_t *bytes; /* of a frame */
     size_t capacity;
@@ -137,18 +140,17 @@ static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct i
     return idxi_file_size(log->file, &writer->size, log->path, error);
 }
 
-/* Goes on in the log that took its place under its name; the manifest knows of the one before yet. */
+/* Goes on to the log that took the place of this one. Where memory or a descriptor lacks, a later call does. */
 static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxf_record_rules rules = writer->log.rules;
-    struct idxf_manifest_log before = {.exists = true};
-    memcpy(before.id, writer->log.header.id, IDXF_UUID_BYTES);
-    IDXI_TRY(idxi_sync_folder(writer->folder, writer->folder_path, error));
     idxi_log_close(&writer->log);
-    IDXI_TRY(
-        idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, &before, IDXF_MAX_SEQUENCE, error));
+    IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, &writer->entry, IDXF_MAX_SEQUENCE,
+                           error));
     IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, error));
     IDXI_TRY(open_for_writing(writer, error));
-    return tell_manifest(writer, error);
+    IDXI_TRY(tell_manifest(writer, error));
+    writer->left = false;
+    return IDX_OK;
 }
 
 /* Makes a log, and puts it in the place of the one that there is, if any. From the rename on there is no way back. */
@@ -165,9 +167,13 @@ static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequ
         unlinkat(writer->folder, NEW_NAME, 0);
         return status;
     }
-    status = enter_log(writer, error);
+    writer->left = true;
+    writer->entry = (struct idxf_manifest_log){.exists = true, .last = writer->log.place.sequence};
+    if (writer->entry.last < sequence) writer->entry.last = sequence;
+    memcpy(writer->entry.id, writer->log.header.id, IDXF_UUID_BYTES);
+    status = idxi_sync_folder(writer->folder, writer->folder_path, error);
     writer->failed = status != IDX_OK;
-    return status;
+    return writer->failed ? status : enter_log(writer, error);
 }
 
 enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
@@ -243,7 +249,8 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
 
 void idxi_log_writer_close(struct idxi_log_writer *writer) {
     if (writer == NULL) return;
-    bool tells = !writer->failed && getpid() == writer->process && writer->known < writer->log.place.sequence;
+    bool tells =
+        !writer->failed && !writer->left && getpid() == writer->process && writer->known < writer->log.place.sequence;
     if (tells && sync_log(writer, NULL) == IDX_OK) tell_manifest(writer, NULL);
     idxi_log_close(&writer->log);
     if (writer->folder >= 0) close(writer->folder);
@@ -252,13 +259,15 @@ void idxi_log_writer_close(struct idxi_log_writer *writer) {
     free(writer);
 }
 
-uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) { return writer->log.place.sequence; }
+uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) {
+    return writer->left ? writer->entry.last : writer->log.place.sequence;
+}
 
-enum idx_status idxi_log_check(const struct idxi_log_writer *writer, struct idx_error *error) {
+enum idx_status idxi_log_check(struct idxi_log_writer *writer, struct idx_error *error) {
     if (getpid() != writer->process)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
                          "belongs to the process that opened the writer: open one in this process");
-    if (!writer->failed) return IDX_OK;
+    if (!writer->failed) return writer->left ? enter_log(writer, error) : IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->log.path,
                      "could not be written before, and whether what was to be written is on disk is not known: close "
                      "the writer, and open it again");
@@ -319,7 +328,7 @@ static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, 
     IDXI_TRY(idxi_write_at(log->file, writer->bytes, size, log->place.offset, log->path, error));
     IDXI_TRY(sync_log(writer, error));
     log->place = behind;
-    writer->failed = write_slot(writer, NULL) != IDX_OK; /* what was written is there all the same */
+    writer->due = write_slot(writer, NULL) != IDX_OK; /* what was written is there all the same */
     return IDX_OK;
 }
 
@@ -328,6 +337,8 @@ enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idx
     size_t size;
     if (count == 0) return IDX_OK;
     IDXI_TRY(idxi_log_check(writer, error));
+    if (writer->due) IDXI_TRY(write_slot(writer, error));
+    writer->due = false;
     IDXI_TRY(measure(writer, records, count, &size, error));
     IDXI_TRY(make_room(writer, size, error));
     IDXI_TRY(reserve(writer, size, error));

@@ -20,9 +20,9 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **writer, int folder
 /* The number of the newest record, or that of the manifest where it is above it. */
 uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer);
 
-/* Whether it can be written to: IDX_INVALID_ARGUMENT in a process that was forked from the one which opened it;
- * IDX_IO_ERROR after an error which leaves open what is on disk: it can only be closed then. */
-enum idx_status idxi_log_check(const struct idxi_log_writer *writer, struct idx_error *error);
+/* Does what an error left. Errors: of that; IDX_INVALID_ARGUMENT in a process that was forked from the one which opened
+ * the writer; IDX_IO_ERROR after a sync that failed, which leaves open what is on disk: it can only be closed then. */
+enum idx_status idxi_log_check(struct idxi_log_writer *writer, struct idx_error *error);
 
 /* Appends records under the next sequence numbers, as one frame: all of them are on disk when it returns. On an error
  * none is there, but after a sync that failed, when that is open. Errors: as idxi_log_check; IDX_INVALID_ARGUMENT (a
