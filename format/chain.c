@@ -280,28 +280,30 @@ AVX512_INLINE unsigned find_near(__m512i x, __m512i query, __m512i high, unsigne
     return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(x, high), errors, splat(distance));
 }
 
-/* Keeps the fingerprints of a lane that are near. One is written even where none is: a branch would be guessed wrong as
- * often as there is one. */
-static inline void keep_hits(struct idxf_hits *hits, const uint64_t x[STRIDE], unsigned near, unsigned lane) {
-    do {
-        hits->fingerprints[hits->count] = x[__builtin_ctz(near | 1u << (STRIDE - 1))];
-        hits->lanes[hits->count] = (uint8_t)lane;
-        hits->count += near != 0;
-        near &= near - 1;
-    } while (near != 0);
+/* The last strides of all chains, and a bit for each fingerprint of them that is near. */
+struct searched {
+    uint64_t fingerprints[IDXF_LANES * STRIDE];
+    uint64_t near;
+};
+
+/* Keeps those that are near. */
+static inline void keep_hits(struct idxf_hits *hits, const struct searched *searched) {
+    for (uint64_t near = searched->near; near != 0; near &= near - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(near);
+        hits->fingerprints[hits->count] = searched->fingerprints[i];
+        hits->lanes[hits->count++] = (uint8_t)(i / STRIDE);
+    }
 }
 
-/* Searches a stride below *last, up to `most` fingerprints. False where nothing more is to be searched. */
+/* Searches a stride below `before`, up to `most` fingerprints. False where nothing more is to be searched. */
 AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
-                                 unsigned distance, size_t most, uint64_t *last, struct idxf_hits *hits) {
-    uint64_t fingerprints[STRIDE];
+                                 unsigned distance, size_t most, uint64_t before, struct searched *searched) {
     __mmask8 made;
-    __m512i x = take_stride(strides, lane, *last, &made);
+    __m512i x = take_stride(strides, lane, before, &made);
     unsigned run = get_run(_mm512_mask_cmpge_epu64_mask(made, x, splat(lanes->low[lane])), most);
-    unsigned near = run & find_near(x, splat(lanes->queries[lane]), splat(lanes->high[lane]), distance);
-    _mm512_storeu_si512(fingerprints, x);
-    keep_hits(hits, fingerprints, near, lane);
-    *last = fingerprints[STRIDE - 1];
+    uint64_t near = run & find_near(x, splat(lanes->queries[lane]), splat(lanes->high[lane]), distance);
+    _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, x);
+    searched->near |= near << lane * STRIDE;
     return is_whole(run);
 }
 
@@ -309,7 +311,7 @@ AVX512_INLINE void search_walks(const struct idxf_decoder *decoder, const struct
                                 unsigned distance, struct idxf_hits *hits, bool small) {
     struct walks walks;
     struct strides strides[2];
-    uint64_t last[IDXF_LANES];
+    struct searched searched;
     __m512i keys = _mm512_loadu_si512(lanes->keys), high = _mm512_loadu_si512(lanes->high);
     unsigned open = _mm512_cmpge_epu64_mask(keys, _mm512_loadu_si512(lanes->low)) & ((1u << count) - 1);
     unsigned near = open & find_near(keys, _mm512_loadu_si512(lanes->queries), high, distance);
@@ -317,16 +319,21 @@ AVX512_INLINE void search_walks(const struct idxf_decoder *decoder, const struct
         hits->fingerprints[hits->count] = lanes->keys[__builtin_ctz(near)];
         hits->lanes[hits->count++] = (uint8_t)__builtin_ctz(near);
     }
-    _mm512_storeu_si512(last, keys);
+    for (unsigned lane = 0; lane < count; lane++) searched.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
     begin_walks(&walks, decoder, lanes, count, small);
     read_codes(&walks, &strides[0], open, decoder->block_size, small, false);
     for (size_t left = IDXF_MAX_BLOCK_FINGERPRINTS, i = 0; open != 0; left -= STRIDE, i ^= 1) {
-        read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
+        bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
+        if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
+        searched.near = 0;
         for (unsigned here = open; here != 0; here &= here - 1) {
             unsigned lane = (unsigned)__builtin_ctz(here);
-            bool more = search_stride(&strides[i], lanes, lane, distance, left, &last[lane], hits);
+            uint64_t before = searched.fingerprints[lane * STRIDE + STRIDE - 1];
+            bool more = search_stride(&strides[i], lanes, lane, distance, left, before, &searched);
             open ^= (unsigned)!more << lane;
         }
+        keep_hits(hits, &searched);
+        if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "format/directory.h"
 
 /* Searching this many fingerprints takes about as long as a probe more. */
-#define SPARED_GROUP 16
+#define SPARED_GROUP 8
 
 double idxi_expected_blocks(double group, double block_fingerprints) {
     double cells = (double)IDXF_LINE_CELLS / IDXF_LINE_BLOCKS;

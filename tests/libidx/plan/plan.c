@@ -77,9 +77,9 @@ static void test_probes_and_candidates(void **state) {
         {"4:1", 3, 16, 16, 4, 64},
         {"5:2", 3, 25, 26, 10, 9 * 0.015625 + 0.03125 - 3 * 0.015625 + 3 * 0.03125 - 0.046875},
         {"6:3", 3, 31, 33, 20, 0.0},
-        {"2:1:1", 3, 32, 32, 2 * (1 + 16), 2 * (16 + 16 * 0.000244140625)},
-        {"2:1:2", 5, 32, 32, 2 * (1 + 16 + 120), 2 * (17 * 16 + 120 * 0.000244140625)},
-        {"1:1:3", 3, 64, 64, 1 + 16 + 120 + 560, 137 * 16.0},
+        {"2:1:1", 3, 32, 32, 2 * (1 + 17), 2 * (8 + 17 * 0.000244140625)},
+        {"2:1:2", 5, 32, 32, 2 * (1 + 17 + 136), 2 * (18 * 8 + 136 * 0.000244140625)},
+        {"1:1:3", 3, 64, 64, 1 + 17 + 136 + 680, 154 * 8.0},
         {"@ff00000000000000:1,@00ffffffffffffff", 1, 8, 56, 1 + 8 + 1, 9 * 4096.0},
         {"@ffff000000000000:3,@0000ffffffffffff", 0, 16, 48, 2, 16},
     };
@@ -105,13 +105,13 @@ static void test_blocks_of_a_group(void **state) {
 
 static void test_spared_bits(void **state) {
     (void)state;
-    assert_int_equal(idxi_spared_bits(1 << 20, 32), 16);
-    assert_int_equal(idxi_spared_bits((1 << 20) - 1, 32), 17);
+    assert_int_equal(idxi_spared_bits(1 << 20, 32), 15);
+    assert_int_equal(idxi_spared_bits((1 << 20) - 1, 32), 16);
     assert_int_equal(idxi_spared_bits(1 << 20, 16), 0);
-    assert_int_equal(idxi_spared_bits(15, 16), 16);
-    assert_int_equal(idxi_spared_bits(16, 16), 16);
+    assert_int_equal(idxi_spared_bits(7, 16), 16);
+    assert_int_equal(idxi_spared_bits(8, 16), 16);
     assert_int_equal(idxi_spared_bits(0, 64), 64);
-    assert_int_equal(idxi_spared_bits(UINT64_MAX, 64), 5);
+    assert_int_equal(idxi_spared_bits(UINT64_MAX, 64), 4);
 }
 
 /* ---- Costs of real indexes ---- */
