@@ -1,9 +1,6 @@
-/* chain.c: decodes and searches chains of differences (SPEC.md, chapter 7): one after the other, portably or with BMI2,
- * or eight side by side with AVX-512. */
-#include "format/block.h"
-#include "format/processor.h"
-
-/* ---- One after the other ---- */
+/* chain.c: decodes and searches chains of differences (SPEC.md, chapter 7), one after the other, portably or with BMI2.
+ * chain_avx512.c takes eight side by side. */
+#include "format/chain.h"
 
 /* A chain gone along, from its last fingerprint downwards. */
 struct walk {
@@ -15,17 +12,11 @@ struct walk {
     size_t size;      /* of the block, bytes */
 };
 
-/* The codes of a small block, which are in one word from its chain's beginning on. */
-IDXF_INLINE uint64_t get_small_codes(const uint8_t *block, size_t begin) {
-    uint64_t first = idxf_load64(block + begin / 8), second = idxf_load64(block + begin / 8 + 8);
-    return first >> begin % 8 | second << 1 << (63 - begin % 8);
-}
-
 IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uint8_t *block, uint64_t key, size_t begin,
                                    size_t end, bool small) {
     struct walk walk = {block, 0, key, begin, end, end, decoder->block_size};
     if (!small) return walk;
-    walk.codes = get_small_codes(block, begin);
+    walk.codes = idxf_get_small_codes(block, begin);
     if (end > begin + IDXF_MAX_CODES_BITS) walk.codes_end = begin + IDXF_MAX_CODES_BITS;
     return walk;
 }
@@ -77,9 +68,6 @@ IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_la
     }
 }
 
-/* The most fingerprints that a chain is followed to: one more than it may have. */
-IDXF_INLINE size_t get_most(bool small) { return small ? IDXF_MAX_CODES_BITS + 2 : IDXF_MAX_BLOCK_FINGERPRINTS + 1; }
-
 /* Copied at a time. */
 #define COPIED 4
 
@@ -87,7 +75,8 @@ IDXF_INLINE size_t get_most(bool small) { return small ? IDXF_MAX_CODES_BITS + 2
 IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct idxf_chain *chain,
                                 uint64_t *fingerprints, bool small) {
     struct walk walk = begin_walk(decoder, chain->block, chain->key, chain->begin, chain->end, small);
-    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED], *end = descending + get_most(small), *next = end;
+    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED], *end = descending + idxf_get_most(small),
+                                                                   *next = end;
     unsigned align = 64 - decoder->bits;
     uint64_t before = walk.x;
     do {
@@ -140,8 +129,6 @@ enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, con
 }
 
 #ifdef IDXF_X86
-#include <immintrin.h>
-
 IDXF_BMI2 static void search_bmi2(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                                   unsigned distance, struct idxf_hits *hits) {
     search(decoder, lanes, count, distance, hits);
@@ -153,279 +140,6 @@ IDXF_BMI2 static void decode_bmi2(const struct idxf_decoder *decoder, const stru
 }
 
 static const struct idxf_way bmi2 = {"bmi2", search_bmi2, decode_bmi2};
-
-/* ---- Eight side by side ---- */
-
-#define AVX512_INLINE IDXF_AVX512 static inline __attribute__((always_inline))
-
-AVX512_INLINE __m512i splat(uint64_t value) { return _mm512_set1_epi64((long long)value); }
-
-/* Codes of eight chains are read side by side. Eight of them from one chain make a stride, whose tails are taken from
- * one register: they are in a window, the 64 bytes up to the end of the first one. The codes of the next stride are
- * read before the tails of one are taken, so that processors do both at a time. */
-#define STRIDE 8
-#define WINDOW 64
-
-struct strides {
-    const uint8_t *windows[IDXF_LANES];
-    uint64_t steps[2][IDXF_LANES]; /* four times 16 bits each: see step_all */
-};
-
-/* Chains gone along side by side: as struct walk. */
-struct walks {
-    __m512i blocks, codes, at, end, codes_end;
-    __m512i lengths, tails; /* of codes, as the decoder has them */
-};
-
-AVX512_INLINE void begin_walks(struct walks *walks, const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
-                               unsigned count, bool small) {
-    uint64_t codes[IDXF_LANES] = {0};
-    walks->blocks = _mm512_loadu_si512(lanes->blocks);
-    walks->at = _mm512_loadu_si512(lanes->begins);
-    walks->end = _mm512_loadu_si512(lanes->ends);
-    walks->lengths = _mm512_loadu_si512(decoder->lengths);
-    walks->tails = _mm512_loadu_si512(decoder->lead_tails);
-    walks->codes_end = walks->end;
-    if (!small) return;
-    for (unsigned lane = 0; lane < count; lane++)
-        codes[lane] = get_small_codes(lanes->blocks[lane], lanes->begins[lane]);
-    walks->codes = _mm512_loadu_si512(codes);
-    walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, splat(IDXF_MAX_CODES_BITS)));
-}
-
-/* Gets the next codes, and where their tails are. */
-AVX512_INLINE __m512i begin_strides(struct walks *walks, struct strides *strides, unsigned open, size_t size) {
-    const uint8_t *blocks[IDXF_LANES];
-    uint64_t at[IDXF_LANES], codes[IDXF_LANES] = {0};
-    _mm512_storeu_si512(blocks, walks->blocks);
-    _mm512_storeu_si512(at, walks->at);
-    for (; open != 0; open &= open - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(open);
-        codes[lane] = idxf_peek_bits(blocks[lane], size, at[lane]);
-    }
-    walks->codes = _mm512_loadu_si512(codes);
-    __m512i byte = _mm512_srli_epi64(_mm512_add_epi64(walks->end, splat(7)), 3);
-    byte = _mm512_min_epu64(_mm512_max_epu64(byte, splat(WINDOW)), splat(size));
-    byte = _mm512_sub_epi64(byte, splat(WINDOW));
-    _mm512_storeu_si512(strides->windows, _mm512_add_epi64(walks->blocks, byte));
-    return _mm512_slli_epi64(byte, 3);
-}
-
-/* Reads the next code of each chain. A step is 16 bits: where in the window its tail begins, 9 bits, and what
- * decoder->lead_tails says; no bits where there is none. */
-AVX512_INLINE __m512i step_all(struct walks *walks, __m512i window, bool strict) {
-    const __mmask64 first_bytes = 0x0101010101010101;
-    __m512i length = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->lengths);
-    __m512i tail = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->tails);
-    walks->codes = _mm512_srlv_epi64(walks->codes, length);
-    walks->at = _mm512_add_epi64(walks->at, length);
-    walks->end = _mm512_sub_epi64(walks->end, _mm512_and_si512(tail, splat(IDXF_NO_LEAD - 1)));
-    __mmask8 open = _mm512_cmple_epi64_mask(walks->at, walks->end);
-    if (strict) open = _mm512_mask_cmple_epi64_mask(open, walks->at, walks->codes_end);
-    __m512i begin = _mm512_slli_epi64(_mm512_sub_epi64(walks->end, window), 7);
-    return _mm512_mask_or_epi64(splat(IDXF_NO_LEAD), open, begin, tail);
-}
-
-/* Reads the codes of the next strides. */
-AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size, bool small,
-                              bool strict) {
-    __m512i window = small ? _mm512_setzero_si512() : begin_strides(walks, strides, open, size);
-    if (small) _mm512_storeu_si512(strides->windows, walks->blocks);
-    for (unsigned i = 0; i < 2; i++) {
-        __m512i steps = _mm512_setzero_si512();
-        for (unsigned j = 0; j < STRIDE / 2; j++)
-            steps = _mm512_shrdi_epi64(steps, step_all(walks, window, strict), 16);
-        _mm512_storeu_si512(strides->steps[i], steps);
-    }
-}
-
-/* Of three bits: whether the first is 0 and the second 1, or the third is 1. */
-#define CLEARED_OR 0xae
-
-/* The differences of a stride. */
-AVX512_INLINE __m512i take_differences(const struct strides *strides, unsigned lane) {
-    __m128i packed = _mm_set_epi64x((long long)strides->steps[1][lane], (long long)strides->steps[0][lane]);
-    __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, splat(IDXF_NO_LEAD - 1));
-    __m512i lead = _mm512_sllv_epi64(splat(1), _mm512_and_si512(steps, splat(2 * IDXF_NO_LEAD - 1)));
-    __m512i bytes = _mm512_multishift_epi64_epi8(_mm512_set1_epi8(10), steps);
-    bytes = _mm512_add_epi8(bytes, splat(0x0706050403020100));
-    __m512i bits = _mm512_permutexvar_epi8(bytes, _mm512_loadu_si512(strides->windows[lane]));
-    bits = _mm512_srlv_epi64(bits, _mm512_and_si512(_mm512_srli_epi64(steps, 7), splat(7)));
-    __m512i others = _mm512_sllv_epi64(splat(UINT64_MAX), length);
-    return _mm512_ternarylogic_epi64(others, bits, lead, CLEARED_OR);
-}
-
-/* The fingerprints of a stride, from the one below `before` downwards. Each clear bit of *made ends the chain there. */
-AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, uint64_t before, __mmask8 *made) {
-    const __m512i zero = _mm512_setzero_si512();
-    __m512i sums = take_differences(strides, lane);
-    *made = _mm512_test_epi64_mask(sums, sums);
-    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 7));
-    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 6));
-    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 4));
-    return _mm512_sub_epi64(splat(before), sums);
-}
-
-/* The lowest bits that are set, up to the first one that is not, and `most` of them. */
-static inline unsigned get_run(unsigned bits, size_t most) {
-    unsigned run = (bits ^ (bits + 1)) >> 1;
-    return most < STRIDE ? run & ((1u << most) - 1) : run;
-}
-
-static inline bool is_whole(unsigned run) { return run == (1u << STRIDE) - 1; }
-
-/* Those near the query that are not above the range. */
-AVX512_INLINE unsigned find_near(__m512i x, __m512i query, __m512i high, unsigned distance) {
-    __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(x, query));
-    return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(x, high), errors, splat(distance));
-}
-
-/* The last strides of all chains, and a bit for each fingerprint of them that is near. */
-struct searched {
-    uint64_t fingerprints[IDXF_LANES * STRIDE];
-    uint64_t near;
-};
-
-/* Keeps those that are near. */
-static inline void keep_hits(struct idxf_hits *hits, const struct searched *searched) {
-    for (uint64_t near = searched->near; near != 0; near &= near - 1) {
-        unsigned i = (unsigned)__builtin_ctzll(near);
-        hits->fingerprints[hits->count] = searched->fingerprints[i];
-        hits->lanes[hits->count++] = (uint8_t)(i / STRIDE);
-    }
-}
-
-/* Searches a stride below `before`, up to `most` fingerprints. False where nothing more is to be searched. */
-AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
-                                 unsigned distance, size_t most, uint64_t before, struct searched *searched) {
-    __mmask8 made;
-    __m512i x = take_stride(strides, lane, before, &made);
-    unsigned run = get_run(_mm512_mask_cmpge_epu64_mask(made, x, splat(lanes->low[lane])), most);
-    uint64_t near = run & find_near(x, splat(lanes->queries[lane]), splat(lanes->high[lane]), distance);
-    _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, x);
-    searched->near |= near << lane * STRIDE;
-    return is_whole(run);
-}
-
-AVX512_INLINE void search_walks(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
-                                unsigned distance, struct idxf_hits *hits, bool small) {
-    struct walks walks;
-    struct strides strides[2];
-    struct searched searched;
-    __m512i keys = _mm512_loadu_si512(lanes->keys), high = _mm512_loadu_si512(lanes->high);
-    unsigned open = _mm512_cmpge_epu64_mask(keys, _mm512_loadu_si512(lanes->low)) & ((1u << count) - 1);
-    unsigned near = open & find_near(keys, _mm512_loadu_si512(lanes->queries), high, distance);
-    for (; near != 0; near &= near - 1) {
-        hits->fingerprints[hits->count] = lanes->keys[__builtin_ctz(near)];
-        hits->lanes[hits->count++] = (uint8_t)__builtin_ctz(near);
-    }
-    for (unsigned lane = 0; lane < count; lane++) searched.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
-    begin_walks(&walks, decoder, lanes, count, small);
-    read_codes(&walks, &strides[0], open, decoder->block_size, small, false);
-    for (size_t left = IDXF_MAX_BLOCK_FINGERPRINTS, i = 0; open != 0; left -= STRIDE, i ^= 1) {
-        bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
-        if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
-        searched.near = 0;
-        for (unsigned here = open; here != 0; here &= here - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(here);
-            uint64_t before = searched.fingerprints[lane * STRIDE + STRIDE - 1];
-            bool more = search_stride(&strides[i], lanes, lane, distance, left, before, &searched);
-            open ^= (unsigned)!more << lane;
-        }
-        keep_hits(hits, &searched);
-        if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
-    }
-}
-
-IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
-                                      unsigned count, unsigned distance, struct idxf_hits *hits) {
-    if (decoder->is_small)
-        search_walks(decoder, lanes, count, distance, hits, true);
-    else
-        search_walks(decoder, lanes, count, distance, hits, false);
-}
-
-/* A chain being decoded from its end downwards. */
-#define MOST_BELOW ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
-struct descent {
-    uint64_t fingerprints[MOST_BELOW + STRIDE]; /* left-aligned; the key is behind MOST_BELOW others */
-    uint64_t *next;                             /* before which the next ones belong */
-    uint64_t last;
-    size_t count; /* 0 where it is faulty */
-};
-
-AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chain *chain, unsigned align) {
-    descent->next = descent->fingerprints + MOST_BELOW;
-    *descent->next = chain->key << align;
-    descent->last = chain->key;
-    descent->count = chain->key >= chain->floor;
-}
-
-/* Takes a stride, up to `most` of it. False where the chain ends. */
-AVX512_INLINE bool descend(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
-                           __m128i align, size_t most) {
-    const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    __mmask8 made;
-    __m512i x = take_stride(strides, lane, descent->last, &made);
-    unsigned run = get_run(made, most);
-    __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, x, splat(floor));
-    sound = _mm512_mask_cmple_epu64_mask(sound, x, _mm512_alignr_epi64(x, splat(descent->last), 7));
-    descent->next -= STRIDE;
-    _mm512_storeu_si512(descent->next, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(x, align)));
-    descent->last = (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(x, 3), 1);
-    descent->count = sound == run ? descent->count + idxf_count_bits(run) : 0;
-    return is_whole(sound);
-}
-
-/* Up to STRIDE - 1 words behind them are written, too. */
-AVX512_INLINE void take_descent(const struct descent *descent, uint64_t *fingerprints) {
-    const uint64_t *first = descent->fingerprints + MOST_BELOW + 1 - descent->count;
-    for (size_t i = 0; i < descent->count; i += STRIDE)
-        _mm512_storeu_si512(fingerprints + i, _mm512_loadu_si512(first + i));
-}
-
-AVX512_INLINE void decode_walks(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
-                                uint64_t *fingerprints, size_t counts[IDXF_LANES], bool small) {
-    struct descent descents[IDXF_LANES];
-    struct idxf_lanes lanes;
-    struct walks walks;
-    struct strides strides[2];
-    __m128i align = _mm_cvtsi32_si128(64 - (int)decoder->bits);
-    unsigned open = 0;
-    for (unsigned i = 0; i < IDXF_LANES; i++) {
-        const struct idxf_chain *chain = &chains[i < count ? i : 0];
-        lanes.blocks[i] = chain->block;
-        lanes.begins[i] = chain->begin;
-        lanes.ends[i] = chain->end;
-        begin_descent(&descents[i], chain, 64 - decoder->bits);
-        open |= (unsigned)(i < count && descents[i].count > 0) << i;
-    }
-    begin_walks(&walks, decoder, &lanes, count, small);
-    read_codes(&walks, &strides[0], open, decoder->block_size, small, true);
-    for (size_t left = get_most(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
-        read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
-        for (unsigned here = open; here != 0; here &= here - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(here);
-            if (!descend(&descents[lane], &strides[i], lane, chains[lane].floor, align, left)) open &= ~(1u << lane);
-        }
-    }
-    for (unsigned i = 0; i < count; i++) {
-        counts[i] = descents[i].count;
-        take_descent(&descents[i], fingerprints);
-        fingerprints += counts[i];
-    }
-}
-
-IDXF_AVX512 static void decode_avx512(const struct idxf_decoder *decoder, const struct idxf_chain *chains,
-                                      unsigned count, uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
-    if (count == 0) return;
-    if (decoder->is_small)
-        decode_walks(decoder, chains, count, fingerprints, counts, true);
-    else
-        decode_walks(decoder, chains, count, fingerprints, counts, false);
-}
-
-static const struct idxf_way avx512 = {"avx512", search_avx512, decode_avx512};
 #endif
 
 size_t idxf_decoder_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]) {
@@ -433,7 +147,7 @@ size_t idxf_decoder_ways(const struct idxf_way *ways[IDXF_MAX_WAYS]) {
     ways[count++] = &portable;
 #ifdef IDXF_X86
     if (idxf_has_bmi2()) ways[count++] = &bmi2;
-    if (idxf_has_avx512()) ways[count++] = &avx512;
+    if (idxf_has_avx512()) ways[count++] = &idxf_avx512_way;
 #endif
     return count;
 }

@@ -8,6 +8,7 @@
 #include "libidx/base/hash.h"
 #include "libidx/view/documents.h"
 #include "libidx/view/live.h"
+#include "libidx/view/segment.h"
 
 /* ---- Removals ---- */
 

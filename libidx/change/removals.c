@@ -8,6 +8,7 @@
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
 #include "libidx/view/live.h"
+#include "libidx/view/segment.h"
 
 struct removals {
     const struct idx_index *index;

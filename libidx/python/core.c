@@ -1,12 +1,6 @@
 /* core.c: the extension module libidx._core, and the arguments that its calls have in common. */
 #include "libidx/python/core.h"
 
-bool check_range(const char *name, long long value, long long least, long long most) {
-    if (value >= least && value <= most) return true;
-    raise_status(IDX_INVALID_ARGUMENT, "%s = %lld: give %lld to %lld", name, value, least, most);
-    return false;
-}
-
 bool path_take(PyObject *path, PyObject **bytes, const char **text) {
     *bytes = NULL;
     *text = NULL;
@@ -57,8 +51,8 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;
-    if (errors_init() && columns_init(module) && results_init(module) && index_init(module) && builder_init(module) &&
-        writer_init(module) && stream_init(module) && simhash_init(module) &&
+    if (errors_init() && columns_init(module) && results_init(module) && index_init(module) && lookup_init(module) &&
+        builder_init(module) && writer_init(module) && stream_init(module) && simhash_init(module) &&
         PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
         PyModule_AddStringConstant(module, "INSTRUCTIONS", idx_instructions()) == 0)
         return module;

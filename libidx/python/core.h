@@ -7,9 +7,6 @@
 
 /* ---- Options that several calls take ---- */
 
-/* A number from `least` to `most` of an argument; sets ValueError. */
-bool check_range(const char *name, long long value, long long least, long long most);
-
 /* A path as the file system has it: *bytes is to be released. */
 bool path_take(PyObject *path, PyObject **bytes, const char **text);
 
@@ -37,9 +34,13 @@ bool distance_take(PyObject *argument, const struct view *view, unsigned *distan
 
 bool index_init(PyObject *module);
 
-/* ---- Long calls on an Index (analysis.c) ---- */
+/* Methods of Index (lookup.c). */
+PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+bool lookup_init(PyObject *module);
 
-/* Methods of Index, by PyArg_ParseTuple. */
+/* Methods of Index, by PyArg_ParseTuple (batch.c, pairs.c, clusters.c, documents.c). */
 PyObject *index_batch(PyObject *self, PyObject *arguments);
 PyObject *index_pairs(PyObject *self, PyObject *arguments);
 PyObject *index_join(PyObject *self, PyObject *arguments);
@@ -47,16 +48,6 @@ PyObject *index_clusters(PyObject *self, PyObject *arguments);
 PyObject *index_part(PyObject *self, PyObject *arguments);
 PyObject *index_documents(PyObject *self, PyObject *arguments);
 PyObject *index_find(PyObject *self, PyObject *arguments);
-
-/* Appends matches of a query to the columns of a block of RESULT_MATCHES. */
-struct gathering {
-    struct block *block;
-    size_t offsets_room, fingerprints_room, distances_room;
-    bool failed; /* out of memory */
-};
-bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count);
-/* Ends with `count` queries. */
-bool gather_end(struct gathering *gathering, size_t count);
 
 /* ---- Making and changing (making.c, writer.c, stream.c) ---- */
 

@@ -45,6 +45,12 @@ PyObject *raise_status(enum idx_status status, const char *format, ...) {
     return NULL;
 }
 
+bool check_range(const char *name, long long value, long long least, long long most) {
+    if (value >= least && value <= most) return true;
+    raise_status(IDX_INVALID_ARGUMENT, "%s = %lld: give %lld to %lld", name, value, least, most);
+    return false;
+}
+
 /* ---- While a call is under way ---- */
 
 static const char *const phase_names[IDX_PHASE_COUNT] = {

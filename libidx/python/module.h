@@ -19,6 +19,9 @@ PyObject *raise_error(const struct idx_error *error);
 /* The same of a status and a sentence of our own, formatted as by PyUnicode_FromFormat. */
 PyObject *raise_status(enum idx_status status, const char *format, ...);
 
+/* Checks that the argument `name` is from `least` to `most`. */
+bool check_range(const char *name, long long value, long long least, long long most);
+
 /* What watches a call of the library: Ctrl-C, and the caller's progress. */
 struct watch {
     PyObject *progress; /* a callable (phase, done, total), or None; borrowed */

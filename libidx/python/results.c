@@ -1,55 +1,13 @@
-/* results.c: see results.h. Rows leave as a stream of Arrow's, too: columns of plain numbers are shared, not copied. */
+/* results.c: see results.h. */
 #include "libidx/python/results.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
-
-#include "libidx/python/arrow.h"
 
 struct result_object {
     PyObject_HEAD enum result result;
     struct block *block;
     PyObject *views[MAX_COLUMNS];
-};
-
-/* How a column of rows is made of columns of the block. */
-enum making {
-    PLAIN,
-    EXPANDED, /* a query's number for each of its rows, of offsets */
-    BITS,     /* of truth values */
-    TEXTS,    /* of offsets, the bytes in the column behind */
-};
-
-struct row_column {
-    const char *name, *format;
-    enum making making;
-    size_t column;
-};
-
-static const struct {
-    const char *name;
-    struct row_column rows[6];
-} layouts[RESULT_COUNT] = {
-    [RESULT_MATCHES] = {"libidx.Matches",
-                        {{"query", "l", EXPANDED, MATCHES_OFFSETS},
-                         {"fingerprint", "L", PLAIN, MATCHES_FINGERPRINTS},
-                         {"distance", "C", PLAIN, MATCHES_DISTANCES}}},
-    [RESULT_DOCUMENTS] = {"libidx.Documents",
-                          {{"query", "l", EXPANDED, DOCUMENTS_OFFSETS},
-                           {"id", "L", PLAIN, DOCUMENTS_NUMBERS},
-                           {"id", "U", TEXTS, DOCUMENTS_ID_OFFSETS}}},
-    [RESULT_PAIRS] = {"libidx.Pairs",
-                      {{"a", "L", PLAIN, PAIRS_A},
-                       {"b", "L", PLAIN, PAIRS_B},
-                       {"distance", "C", PLAIN, PAIRS_DISTANCES}}},
-    [RESULT_CLUSTERS] = {"libidx.Clusters",
-                         {{"cluster", "l", PLAIN, CLUSTERS_CLUSTERS},
-                          {"fingerprint", "L", PLAIN, CLUSTERS_FINGERPRINTS},
-                          {"distance", "C", PLAIN, CLUSTERS_DISTANCES},
-                          {"is_representative", "b", BITS, CLUSTERS_REPRESENTATIVE},
-                          {"id", "L", PLAIN, CLUSTERS_NUMBERS},
-                          {"id", "U", TEXTS, CLUSTERS_ID_OFFSETS}}},
 };
 
 static PyTypeObject *types[RESULT_COUNT];
@@ -70,6 +28,16 @@ PyObject *result_array(struct block *block) {
     PyObject *view = column_view(block, 0);
     block_release(block);
     return view;
+}
+
+PyObject *result_end(enum result result, struct block *block, enum idx_status status, const struct idx_error *error,
+                     const struct watch *watch, bool out_of_memory) {
+    if (check_call(status, error, watch)) {
+        if (!out_of_memory) return result_new(result, block);
+        PyErr_NoMemory();
+    }
+    block_release(block);
+    return NULL;
 }
 
 static void free_result(PyObject *self) {
@@ -93,6 +61,33 @@ static Py_ssize_t get_length(PyObject *self) {
     const struct result_object *object = (const struct result_object *)self;
     bool of_queries = object->result == RESULT_MATCHES || object->result == RESULT_DOCUMENTS;
     return (Py_ssize_t)(object->block->columns[0].count - of_queries);
+}
+
+/* ---- Gathering matches ---- */
+
+bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count) {
+    struct column *columns = gathering->block->columns;
+    struct column *offsets = &columns[MATCHES_OFFSETS], *fingerprints = &columns[MATCHES_FINGERPRINTS];
+    struct column *distances = &columns[MATCHES_DISTANCES];
+    size_t offset = fingerprints->count;
+    bool room = column_reserve(offsets, &gathering->offsets_room, query + 2 - offsets->count) &&
+                column_reserve(fingerprints, &gathering->fingerprints_room, count) &&
+                column_reserve(distances, &gathering->distances_room, count);
+    if (!room) return false;
+    while (offsets->count <= query) ((int64_t *)offsets->items)[offsets->count++] = (int64_t)offset;
+    for (size_t i = 0; i < count; i++) {
+        ((uint64_t *)fingerprints->items)[offset + i] = matches[i].fingerprint;
+        ((uint8_t *)distances->items)[offset + i] = (uint8_t)matches[i].distance;
+    }
+    fingerprints->count = distances->count = offset + count;
+    return true;
+}
+
+bool gather_end(struct gathering *gathering, size_t count) {
+    struct column *columns = gathering->block->columns;
+    if (!gather_matches(gathering, count, NULL, 0)) return false;
+    for (size_t i = MATCHES_OFFSETS; i <= MATCHES_DISTANCES; i++) column_trim(&columns[i]);
+    return true;
 }
 
 /* ---- IDs as Python's objects ---- */
@@ -148,212 +143,15 @@ static PyObject *to_list(PyObject *self, PyObject *arguments, PyObject *keywords
     return documents ? make_lists(&ids, columns) : make_list(&ids, 0, columns[0].count);
 }
 
-/* ---- Arrow ---- */
-
-/* What a stream, its schema or an array holds. */
-struct export {
-    enum result result;
-    struct block *block;
-    bool binary; /* texts are not all UTF-8 */
-    bool given;
-};
-
-static bool is_there(const struct export *export, const struct row_column *row) {
-    return row->name != NULL && export->block->columns[row->column].items != NULL;
-}
-
-static size_t count_rows(const struct export *export) {
-    const struct column *columns = export->block->columns;
-    if (export->result == RESULT_MATCHES || export->result == RESULT_DOCUMENTS)
-        return (size_t)((const int64_t *)columns[0].items)[columns[0].count - 1];
-    return columns[0].count;
-}
-
-static void release_schema(struct ArrowSchema *schema) {
-    for (int64_t i = 0; i < schema->n_children; i++) {
-        if (schema->children[i]->release != NULL) schema->children[i]->release(schema->children[i]);
-        free(schema->children[i]);
-    }
-    free(schema->children);
-    schema->release = NULL;
-}
-
-/* Fills a schema of nothing but a format; children are added. */
-static int make_schema(const struct export *export, struct ArrowSchema *schema) {
-    const struct row_column *rows = layouts[export->result].rows;
-    *schema = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
-    schema->children = calloc(6, sizeof *schema->children);
-    for (size_t i = 0; i < 6 && schema->children != NULL; i++) {
-        if (!is_there(export, &rows[i])) continue;
-        struct ArrowSchema *child = malloc(sizeof *child);
-        if (child == NULL) break;
-        const char *format = export->binary && rows[i].making == TEXTS ? "Z" : rows[i].format;
-        *child = (struct ArrowSchema){.format = format, .name = rows[i].name, .release = release_schema};
-        schema->children[schema->n_children++] = child;
-    }
-    return schema->children == NULL ? ENOMEM : 0;
-}
-
-/* A column of rows: its buffers, of which those that were made for it are its own. */
-struct rows_column {
-    struct block *block;
-    const void *buffers[3];
-    void *made;
-};
-
-static void release_column(struct ArrowArray *array) {
-    struct rows_column *column = array->private_data;
-    block_release(column->block);
-    free(column->made);
-    free(column);
-    array->release = NULL;
-}
-
-static void release_array(struct ArrowArray *array) {
-    for (int64_t i = 0; i < array->n_children; i++) {
-        if (array->children[i]->release != NULL) array->children[i]->release(array->children[i]);
-        free(array->children[i]);
-    }
-    free(array->children);
-    free(array->buffers);
-    array->release = NULL;
-}
-
-static void *expand(const struct column *offsets, size_t rows) {
-    const int64_t *offset = offsets->items;
-    int64_t *queries = malloc(rows * sizeof *queries + 1);
-    for (size_t i = 0; i + 1 < offsets->count && queries != NULL; i++) {
-        for (int64_t row = offset[i]; row < offset[i + 1]; row++) queries[row] = (int64_t)i;
-    }
-    return queries;
-}
-
-static void *pack(const struct column *truths) {
-    const uint8_t *truth = truths->items;
-    uint8_t *bits = calloc(truths->count / 8 + 1, 1);
-    for (size_t i = 0; i < truths->count && bits != NULL; i++) bits[i / 8] |= (uint8_t)((truth[i] != 0) << (i % 8));
-    return bits;
-}
-
-static int fill_column(const struct export *export, const struct row_column *row, size_t rows,
-                       struct ArrowArray *array) {
-    const struct column *source = &export->block->columns[row->column];
-    struct rows_column *column = calloc(1, sizeof *column);
-    if (column == NULL) return ENOMEM;
-    if (row->making == EXPANDED) column->made = expand(source, rows);
-    if (row->making == BITS) column->made = pack(source);
-    bool made = row->making == EXPANDED || row->making == BITS;
-    if (made && column->made == NULL) {
-        free(column);
-        return ENOMEM;
-    }
-    column->buffers[1] = made ? column->made : source->items;
-    if (row->making == TEXTS) column->buffers[2] = source[1].items;
-    block_hold(export->block);
-    column->block = export->block;
-    *array = (struct ArrowArray){.length = (int64_t)rows,
-                                 .n_buffers = row->making == TEXTS ? 3 : 2,
-                                 .buffers = column->buffers,
-                                 .release = release_column,
-                                 .private_data = column};
-    return 0;
-}
-
-static int make_array(const struct export *export, struct ArrowArray *array) {
-    const struct row_column *rows = layouts[export->result].rows;
-    size_t count = count_rows(export);
-    *array = (struct ArrowArray){.length = (int64_t)count, .n_buffers = 1, .release = release_array};
-    array->buffers = calloc(1, sizeof *array->buffers);
-    array->children = calloc(6, sizeof *array->children);
-    int status = array->buffers == NULL || array->children == NULL ? ENOMEM : 0;
-    for (size_t i = 0; i < 6 && status == 0; i++) {
-        if (!is_there(export, &rows[i])) continue;
-        struct ArrowArray *child = malloc(sizeof *child);
-        status = child == NULL ? ENOMEM : fill_column(export, &rows[i], count, child);
-        if (status == 0) array->children[array->n_children++] = child;
-        if (status != 0) free(child);
-    }
-    if (status != 0) release_array(array);
-    return status;
-}
-
-static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema) {
-    return make_schema(stream->private_data, schema);
-}
-
-/* All rows at once, then none. */
-static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
-    struct export *export = stream->private_data;
-    if (export->given) {
-        array->release = NULL;
-        return 0;
-    }
-    export->given = true;
-    return make_array(export, array);
-}
-
-static const char *stream_error(struct ArrowArrayStream *stream) {
-    (void)stream;
-    return "out of memory";
-}
-
-static void stream_release(struct ArrowArrayStream *stream) {
-    struct export *export = stream->private_data;
-    block_release(export->block);
-    free(export);
-    stream->release = NULL;
-}
-
-static void free_stream(PyObject *capsule) {
-    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
-    if (stream->release != NULL) stream->release(stream);
-    free(stream);
-}
-
-/* Whether all IDs are UTF-8, each by itself, as Arrow's strings are. */
-static bool are_utf8(const struct column *offsets, const struct column *bytes) {
-    const int64_t *offset = offsets->items;
-    for (size_t i = 0; i + 1 < offsets->count && offset != NULL; i++) {
-        PyObject *text = PyUnicode_DecodeUTF8((const char *)bytes->items + offset[i],
-                                              (Py_ssize_t)(offset[i + 1] - offset[i]), "strict");
-        if (text == NULL) {
-            PyErr_Clear();
-            return false;
-        }
-        Py_DECREF(text);
-    }
-    return true;
-}
+/* ---- Types ---- */
 
 static PyObject *arrow_stream(PyObject *self, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"requested_schema", NULL};
     const struct result_object *object = (const struct result_object *)self;
     PyObject *requested = Py_None; /* types are as they are: a consumer casts */
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O", names, &requested)) return NULL;
-    struct export *export = calloc(1, sizeof *export);
-    struct ArrowArrayStream *stream = malloc(sizeof *stream);
-    if (export == NULL || stream == NULL) {
-        free(export);
-        free(stream);
-        return PyErr_NoMemory();
-    }
-    *export = (struct export){object->result, object->block, false, false};
-    const struct column *columns = object->block->columns;
-    if (object->result == RESULT_DOCUMENTS)
-        export->binary = !are_utf8(columns + DOCUMENTS_ID_OFFSETS, columns + DOCUMENTS_ID_BYTES);
-    if (object->result == RESULT_CLUSTERS)
-        export->binary = !are_utf8(columns + CLUSTERS_ID_OFFSETS, columns + CLUSTERS_ID_BYTES);
-    block_hold(export->block);
-    *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, export};
-    PyObject *capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);
-    if (capsule == NULL) {
-        stream_release(stream);
-        free(stream);
-    }
-    return capsule;
+    return arrow_export(object->result, object->block);
 }
-
-/* ---- Types ---- */
 
 #define COLUMN(name, column, doc)                                                                                      \
     { name, get_column, NULL, doc, (void *)(size_t)(column) }
@@ -426,6 +224,8 @@ static const char *const docs[RESULT_COUNT] = {
 };
 
 bool results_init(PyObject *module) {
+    static const char *const names[RESULT_COUNT] = {"libidx.Matches", "libidx.Documents", "libidx.Pairs",
+                                                    "libidx.Clusters"};
     static PyGetSetDef *const columns[RESULT_COUNT] = {matches_columns, documents_columns, pairs_columns,
                                                        clusters_columns};
     static PyMethodDef *const methods[RESULT_COUNT] = {plain_methods, documents_methods, plain_methods,
@@ -439,7 +239,7 @@ bool results_init(PyObject *module) {
             {Py_sq_length, get_length},
             {0, NULL},
         };
-        PyType_Spec spec = {layouts[i].name, sizeof(struct result_object), 0,
+        PyType_Spec spec = {names[i], sizeof(struct result_object), 0,
                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
         types[i] = (PyTypeObject *)PyType_FromSpec(&spec);
         if (types[i] == NULL || PyModule_AddType(module, types[i]) < 0) return false;

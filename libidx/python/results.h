@@ -31,6 +31,24 @@ PyObject *result_new(enum result result, struct block *block);
 /* An array of the first column of a block, whose reference it takes. */
 PyObject *result_array(struct block *block);
 
+/* Makes the result of a call that has ended, or raises: its error, what its watch raised, or MemoryError. Takes the
+ * reference to the block. */
+PyObject *result_end(enum result result, struct block *block, enum idx_status status, const struct idx_error *error,
+                     const struct watch *watch, bool out_of_memory);
+
+/* A capsule of an Arrow stream of a result's rows (arrow_export.c). */
+PyObject *arrow_export(enum result result, struct block *block);
+
+/* Appends matches of a query to the columns of a block of RESULT_MATCHES. */
+struct gathering {
+    struct block *block;
+    size_t offsets_room, fingerprints_room, distances_room;
+    bool failed; /* out of memory */
+};
+bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count);
+/* Ends with `count` queries. */
+bool gather_end(struct gathering *gathering, size_t count);
+
 bool results_init(PyObject *module);
 
 #endif

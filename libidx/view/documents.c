@@ -6,21 +6,8 @@
 
 #include "format/bytes.h"
 #include "libidx/base/error.h"
+#include "libidx/segment/map_cursor.h"
 #include "libidx/view/live.h"
-
-/* One segment's part. */
-struct part {
-    const struct idxi_map *map;
-    uint64_t offset;                /* documents of the segments before */
-    struct idxi_page_cursor cursor; /* at the group of the next document */
-    struct idxf_group group;
-    uint64_t sought; /* the fingerprint that was sought last, whose first group is the one below */
-    bool decoded;    /* what follows is of `group` */
-    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
-    size_t next;    /* the next document's place in the group */
-    uint64_t left;  /* documents still to come */
-    uint64_t value; /* of the next one, where one is left */
-};
 
 struct idx_documents {
     const struct idx_index *index;
@@ -35,21 +22,21 @@ struct idx_documents {
     struct idxi_pending_cursor pending; /* its pending ones, of text; no view where there is none */
     uint64_t *numbers;                  /* and their integer IDs, ascending */
     size_t number_count, number_capacity, numbers_given;
-    size_t part_count;
-    struct part parts[];
+    size_t cursor_count;
+    struct idxi_map_cursor cursors[]; /* of the segments */
 };
 
 enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **result,
                                    struct idx_error *error) {
     size_t count = index->manifest->segment_count;
-    struct idx_documents *documents = calloc(1, sizeof *documents + count * sizeof *documents->parts);
+    struct idx_documents *documents = calloc(1, sizeof *documents + count * sizeof *documents->cursors);
     if (documents == NULL) return idxi_fail_memory(error);
     documents->index = index;
-    for (; documents->part_count < count; documents->part_count++) {
-        struct idxi_map *map = &index->segments[documents->part_count]->map;
-        struct part *part = &documents->parts[documents->part_count];
-        part->map = map;
-        part->offset = part > documents->parts ? part[-1].offset + part[-1].map->segment.documents : 0;
+    for (; documents->cursor_count < count; documents->cursor_count++) {
+        struct idxi_map *map = &index->segments[documents->cursor_count]->map;
+        struct idxi_map_cursor *cursor = &documents->cursors[documents->cursor_count];
+        cursor->map = map;
+        cursor->offset = cursor > documents->cursors ? cursor[-1].offset + cursor[-1].map->segment.documents : 0;
         enum idx_status status = idxi_map_prepare(map, error);
         if (status == IDX_OK) continue;
         idx_documents_close(documents);
@@ -66,106 +53,19 @@ void idx_documents_close(struct idx_documents *documents) {
     free(documents);
 }
 
-/* Opens the group at a cursor, and decodes its fingerprints. */
-static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
-                                    struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
-    IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
-    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
-    return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
-}
-
-/* Goes to the first group whose last entry is not below a fingerprint: for ascending ones often that of the one before.
- */
-static enum idx_status seek_group(struct part *part, uint64_t fingerprint, struct idx_error *error) {
-    uint8_t key[IDXI_GROUP_KEY_BYTES];
-    if (part->decoded && part->sought < fingerprint && fingerprint <= part->fingerprints[part->group.count - 1]) {
-        part->sought = fingerprint;
-        return IDX_OK;
-    }
-    part->decoded = false;
-    idxi_group_key(key, fingerprint, 0);
-    IDXI_TRY(idxi_pages_seek(&part->map->pages, part->map->docs_root, key, sizeof key, &part->cursor, error));
-    if (!part->cursor.found) return IDX_OK;
-    IDXI_TRY(decode_group(part->map, &part->cursor, &part->group, part->fingerprints, error));
-    part->sought = fingerprint;
-    part->decoded = true;
-    return IDX_OK;
-}
-
-/* Finds a fingerprint's entries in a group of `count`: from place *begin on, before *end. */
-static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t fingerprint, size_t *begin,
-                          size_t *end) {
-    size_t at = 0;
-    while (at < count && fingerprints[at] < fingerprint) at++;
-    *begin = at;
-    while (at < count && fingerprints[at] == fingerprint) at++;
-    *end = at;
-}
-
-/* How many of a fingerprint's documents are in the groups behind the part's. */
-static enum idx_status count_behind(const struct part *part, uint64_t fingerprint, uint64_t *count,
-                                    struct idx_error *error) {
-    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
-    struct idxi_page_cursor cursor = part->cursor;
-    struct idxf_group group = part->group;
-    size_t begin, end = group.count;
-    while (end == group.count) {
-        IDXI_TRY(idxi_pages_next(&cursor, error));
-        if (!cursor.found) break;
-        IDXI_TRY(decode_group(part->map, &cursor, &group, fingerprints, error));
-        find_in_group(fingerprints, group.count, fingerprint, &begin, &end);
-        *count += end - begin;
-        if (*count > part->map->segment.documents) return idxi_map_fail(part->map, &cursor, IDXF_FAULT_COUNT, error);
-    }
-    return IDX_OK;
-}
-
-/* Finds a fingerprint's first document, and counts them all: from the first group whose last entry is not below it, on
- * to the first that ends with another fingerprint. */
-static enum idx_status find_in_part(struct part *part, uint64_t fingerprint, struct idx_error *error) {
-    size_t end;
-    part->left = 0;
-    IDXI_TRY(seek_group(part, fingerprint, error));
-    if (!part->decoded) return IDX_OK;
-    find_in_group(part->fingerprints, part->group.count, fingerprint, &part->next, &end);
-    uint64_t count = end - part->next;
-    if (count > 0 && end == part->group.count) IDXI_TRY(count_behind(part, fingerprint, &count, error));
-    part->left = count;
-    if (count > 0) idxf_group_values(&part->group, part->next, 1, &part->value);
-    return IDX_OK;
-}
-
-/* Goes on to the part's next document, whose value must be above that of the one before: each group of IDs is decoded
- * once then. */
-static enum idx_status step(struct part *part, struct idx_error *error) {
-    uint64_t left = part->left - 1, before = part->value;
-    part->left = 0; /* where what follows fails */
-    if (left == 0) return IDX_OK;
-    if (++part->next == part->group.count) {
-        part->decoded = false;
-        IDXI_TRY(idxi_pages_next(&part->cursor, error));
-        if (!part->cursor.found) return idxi_map_fail(part->map, &part->cursor, IDXF_FAULT_COUNT, error);
-        IDXI_TRY(idxi_map_open_group(part->map, &part->cursor, &part->group, error));
-        part->next = 0;
-    }
-    idxf_group_values(&part->group, part->next, 1, &part->value);
-    if (part->value <= before) return idxi_map_fail(part->map, &part->cursor, IDXF_FAULT_ORDER, error);
-    part->left = left;
-    return IDX_OK;
-}
-
-/* Whether the part's next document, with an integer ID, was removed. */
-static bool is_number_removed(const struct idx_documents *documents, const struct part *part) {
+/* Whether the next document of a segment, with an integer ID, was removed. */
+static bool is_number_removed(const struct idx_documents *documents, const struct idxi_map_cursor *cursor) {
     uint8_t id[sizeof(uint64_t)];
-    idxf_store64(id, part->value);
-    return idxi_is_removed(documents->index, (size_t)(part - documents->parts), documents->fingerprint, id, sizeof id);
+    idxf_store64(id, cursor->value);
+    return idxi_is_removed(documents->index, (size_t)(cursor - documents->cursors), documents->fingerprint, id,
+                           sizeof id);
 }
 
-/* Goes on to the part's next document from this one on that was not removed; texts are looked at when they are decoded.
- */
-static enum idx_status skip_removed(const struct idx_documents *documents, struct part *part, struct idx_error *error) {
+/* Skips documents of a segment that were removed; texts are looked at when they are decoded. */
+static enum idx_status skip_removed(const struct idx_documents *documents, struct idxi_map_cursor *cursor,
+                                    struct idx_error *error) {
     if (!documents->filters || documents->index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
-    while (part->left > 0 && is_number_removed(documents, part)) IDXI_TRY(step(part, error));
+    while (cursor->left > 0 && is_number_removed(documents, cursor)) IDXI_TRY(idxi_map_cursor_next(cursor, error));
     return IDX_OK;
 }
 
@@ -220,13 +120,13 @@ static enum idx_status find_all(struct idx_documents *documents, uint64_t *count
     size_t first = idxi_first_live(documents->index, documents->fingerprint);
     documents->ids_left = 0;
     IDXI_TRY(find_pending(documents, count, error));
-    for (size_t i = 0; i < documents->part_count; i++) {
-        struct part *part = &documents->parts[i];
-        part->left = 0;
-        documents->ids_left += part->map->pages.length;
-        if (i >= first) IDXI_TRY(find_in_part(part, documents->fingerprint, error));
-        *count += part->left;
-        IDXI_TRY(skip_removed(documents, part, error));
+    for (size_t i = 0; i < documents->cursor_count; i++) {
+        struct idxi_map_cursor *cursor = &documents->cursors[i];
+        cursor->left = 0;
+        documents->ids_left += cursor->map->pages.length;
+        if (i >= first) IDXI_TRY(idxi_map_cursor_find(cursor, documents->fingerprint, error));
+        *count += cursor->left;
+        IDXI_TRY(skip_removed(documents, cursor, error));
     }
     return IDX_OK;
 }
@@ -314,21 +214,21 @@ static enum idx_status get_id(struct idx_documents *documents, const struct idxi
     return IDX_OK;
 }
 
-/* The part whose document comes next, or NULL. */
-static struct part *choose(struct idx_documents *documents) {
+/* The cursor whose document comes next, or NULL. */
+static struct idxi_map_cursor *choose(struct idx_documents *documents) {
     bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
-    struct part *chosen = NULL;
-    for (size_t i = 0; i < documents->part_count; i++) {
-        struct part *part = &documents->parts[i];
-        if (part->left > 0 && (chosen == NULL || (by_value && part->value < chosen->value))) chosen = part;
+    struct idxi_map_cursor *chosen = NULL;
+    for (size_t i = 0; i < documents->cursor_count; i++) {
+        struct idxi_map_cursor *cursor = &documents->cursors[i];
+        if (cursor->left > 0 && (chosen == NULL || (by_value && cursor->value < chosen->value))) chosen = cursor;
     }
     return chosen;
 }
 
-/* The next integer ID, of whichever parts, and pending documents, have it. */
+/* The next integer ID, of whichever segments and pending documents have it. */
 static enum idx_status next_number(struct idx_documents *documents, struct idx_document *document, bool *found,
                                    struct idx_error *error) {
-    const struct part *chosen = choose(documents);
+    const struct idxi_map_cursor *chosen = choose(documents);
     const uint64_t *pending = documents->numbers + documents->numbers_given;
     bool is_pending = documents->numbers_given < documents->number_count;
     *found = chosen != NULL || is_pending;
@@ -337,35 +237,35 @@ static enum idx_status next_number(struct idx_documents *documents, struct idx_d
     if (is_pending && *pending < number) number = *pending;
     *document = (struct idx_document){number, NULL, 0};
     if (is_pending && *pending == number) documents->numbers_given++;
-    for (size_t i = 0; i < documents->part_count; i++) {
-        struct part *part = &documents->parts[i];
-        if (part->left == 0 || part->value != number) continue;
-        IDXI_TRY(step(part, error));
-        IDXI_TRY(skip_removed(documents, part, error));
+    for (size_t i = 0; i < documents->cursor_count; i++) {
+        struct idxi_map_cursor *cursor = &documents->cursors[i];
+        if (cursor->left == 0 || cursor->value != number) continue;
+        IDXI_TRY(idxi_map_cursor_next(cursor, error));
+        IDXI_TRY(skip_removed(documents, cursor, error));
     }
     return IDX_OK;
 }
 
 /* Texts of all segments. */
 static uint64_t count_texts(const struct idx_documents *documents) {
-    const struct part *last = &documents->parts[documents->part_count];
-    return documents->part_count == 0 ? 0 : last[-1].offset + last[-1].map->segment.documents;
+    const struct idxi_map_cursor *last = &documents->cursors[documents->cursor_count];
+    return documents->cursor_count == 0 ? 0 : last[-1].offset + last[-1].map->segment.documents;
 }
 
-/* Whether the part's next document, a text, was removed. */
-static enum idx_status is_text_removed(struct idx_documents *documents, const struct part *part, bool *removed,
-                                       struct idx_error *error) {
-    struct idx_document document = {part->value, NULL, 0};
-    IDXI_TRY(get_id(documents, part->map, &document, error));
-    *removed = idxi_is_removed(documents->index, (size_t)(part - documents->parts), documents->fingerprint, document.id,
-                               document.id_length);
+/* Whether the next document of a segment, a text, was removed. */
+static enum idx_status is_text_removed(struct idx_documents *documents, const struct idxi_map_cursor *cursor,
+                                       bool *removed, struct idx_error *error) {
+    struct idx_document document = {cursor->value, NULL, 0};
+    IDXI_TRY(get_id(documents, cursor->map, &document, error));
+    *removed = idxi_is_removed(documents->index, (size_t)(cursor - documents->cursors), documents->fingerprint,
+                               document.id, document.id_length);
     return IDX_OK;
 }
 
 static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
                                  struct idx_error *error) {
     for (;;) {
-        struct part *chosen = choose(documents);
+        struct idxi_map_cursor *chosen = choose(documents);
         *found = chosen != NULL;
         if (chosen == NULL) {
             give_pending_text(documents, document, found);
@@ -373,8 +273,8 @@ static enum idx_status next_text(struct idx_documents *documents, struct idx_doc
         }
         *document = (struct idx_document){chosen->value, NULL, 0};
         IDXI_TRY(get_id(documents, chosen->map, document, error));
-        IDXI_TRY(step(chosen, error));
-        size_t segment = (size_t)(chosen - documents->parts);
+        IDXI_TRY(idxi_map_cursor_next(chosen, error));
+        size_t segment = (size_t)(chosen - documents->cursors);
         if (!documents->filters ||
             !idxi_is_removed(documents->index, segment, documents->fingerprint, document->id, document->id_length))
             return IDX_OK;
@@ -392,7 +292,7 @@ static enum idx_status next_text_value(struct idx_documents *documents, uint64_t
                                        struct idx_error *error) {
     struct idx_document document;
     for (;;) {
-        struct part *chosen = choose(documents);
+        struct idxi_map_cursor *chosen = choose(documents);
         *found = chosen != NULL;
         if (chosen == NULL) {
             give_pending_text(documents, &document, found);
@@ -403,7 +303,7 @@ static enum idx_status next_text_value(struct idx_documents *documents, uint64_t
         bool removed = false;
         *value = chosen->offset + chosen->value;
         if (documents->filters) IDXI_TRY(is_text_removed(documents, chosen, &removed, error));
-        IDXI_TRY(step(chosen, error));
+        IDXI_TRY(idxi_map_cursor_next(chosen, error));
         if (!removed) return IDX_OK;
     }
 }
@@ -422,8 +322,8 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
     const struct idxf_manifest *manifest = documents->index->manifest;
     *document = (struct idx_document){manifest->id_type == IDXF_ID_NONE ? 0 : value, NULL, 0};
     if (manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
-    for (size_t i = 0; i < documents->part_count; i++) {
-        const struct idxi_map *map = documents->parts[i].map;
+    for (size_t i = 0; i < documents->cursor_count; i++) {
+        const struct idxi_map *map = documents->cursors[i].map;
         documents->ids_left = map->pages.length;
         if (document->number < map->segment.documents) return get_id(documents, map, document, error);
         document->number -= map->segment.documents;
@@ -442,21 +342,21 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
 
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error) {
-    struct part *part = &documents->parts[segment];
-    documents->ids_left = part->map->pages.length;
-    IDXI_TRY(find_in_part(part, fingerprint, error));
-    while (part->left > 0) {
-        struct idx_document document = {part->value, NULL, 0};
+    struct idxi_map_cursor *cursor = &documents->cursors[segment];
+    documents->ids_left = cursor->map->pages.length;
+    IDXI_TRY(idxi_map_cursor_find(cursor, fingerprint, error));
+    while (cursor->left > 0) {
+        struct idx_document document = {cursor->value, NULL, 0};
         uint8_t number[sizeof(uint64_t)];
         if (documents->index->manifest->id_type == IDXF_ID_TEXT) {
-            IDXI_TRY(get_id(documents, part->map, &document, error));
+            IDXI_TRY(get_id(documents, cursor->map, &document, error));
         } else {
-            idxf_store64(number, part->value);
+            idxf_store64(number, cursor->value);
             document.id = number;
             document.id_length = sizeof number;
         }
-        IDXI_TRY(visit(context, part->value, document.id, document.id_length, error));
-        IDXI_TRY(step(part, error));
+        IDXI_TRY(visit(context, cursor->value, document.id, document.id_length, error));
+        IDXI_TRY(idxi_map_cursor_next(cursor, error));
     }
     return IDX_OK;
 }

@@ -68,6 +68,9 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 /* Reads and checks the manifest of an open folder, and that its tables cover its k. */
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
 
+/* Reads what is pending, up to now. Errors: as idxi_tail_read. */
+enum idx_status idxi_index_read_tail(struct idx_index *index, struct idx_error *error);
+
 /* What stands at the path that an index was opened by. */
 enum idxi_change {
     IDXI_SAME = 0,     /* its manifest */
@@ -83,23 +86,5 @@ bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* What its records have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
-
-/* Begins with a segment, the next one of index->segments, and opens its folder. */
-enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
-
-/* Opens one table of a segment and checks that it is the one that the manifest means. */
-enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
-                                        struct idx_error *error);
-
-/* Opens the document map of a segment, or its map from IDs. */
-enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
-                                      struct idx_error *error);
-
-/* Loads what a segment removes from those before it. */
-enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
-
-/* Whether the segment holds a fingerprint, removed or not. */
-enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
-                                      bool *contains, struct idx_error *error);
 
 #endif

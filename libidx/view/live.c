@@ -5,6 +5,7 @@
 
 #include "libidx/base/error.h"
 #include "libidx/streams/sort.h"
+#include "libidx/view/segment.h"
 
 /* ---- Segments ---- */
 

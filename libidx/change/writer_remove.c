@@ -1,0 +1,143 @@
+/* writer_remove.c: removes documents, by fingerprint and ID, by fingerprint, or by ID. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+#include "libidx/change/writer.h"
+#include "libidx/lookup/search.h"
+#include "libidx/view/live.h"
+
+/* Whether the fingerprint has a document, or with IDX_ID_NONE is there. */
+static enum idx_status find_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
+                                        struct idx_error *error) {
+    const struct idx_index *index = writer->index;
+    *found = idxi_has_pending(index) && idxi_pending_holds(&index->pending.pending, fingerprint);
+    return *found ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, found, error);
+}
+
+static bool has_id(const struct idx_writer *writer, const struct idx_document *document, const struct idx_item *item) {
+    if (writer->index->manifest->id_type == IDXF_ID_U64) return document->number == item->number;
+    return document->id_length == item->id_length &&
+           (item->id_length == 0 || memcmp(document->id, item->id, item->id_length) == 0);
+}
+
+/* Counts a fingerprint's documents: those with the item's ID, or all for NULL; and whether there are others. */
+static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
+                                       uint64_t fingerprint, const struct idx_item *item, uint64_t *count, bool *others,
+                                       struct idx_error *error) {
+    struct idx_document document;
+    bool found;
+    *count = 0;
+    *others = false;
+    IDXI_TRY(idx_documents_find(documents, fingerprint, NULL, error));
+    for (;;) {
+        IDXI_TRY(idx_documents_next(documents, &document, &found, error));
+        if (!found) return IDX_OK;
+        bool is_it = item == NULL || has_id(writer, &document, item);
+        *count += is_it;
+        *others |= !is_it;
+    }
+}
+
+/* Removes one document, or where it was the last, its fingerprint. */
+static enum idx_status remove_item(struct idx_writer *writer, struct idx_documents *documents,
+                                   const struct idx_item *item, struct idx_removal *removal, struct idx_error *error) {
+    uint64_t count = 0;
+    bool found, others = false;
+    IDXI_TRY(find_fingerprint(writer, item->fingerprint, &found, error));
+    if (found) IDXI_TRY(count_documents(writer, documents, item->fingerprint, item, &count, &others, error));
+    removal->documents += count;
+    removal->missing += count == 0;
+    if (count == 0) return IDX_OK;
+    return idxi_writer_record(writer, others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
+}
+
+static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
+                                          const struct idx_item *item, struct idx_removal *removal,
+                                          struct idx_error *error) {
+    uint64_t fingerprint = item->fingerprint, count = 1;
+    bool found, others;
+    IDXI_TRY(find_fingerprint(writer, fingerprint, &found, error));
+    removal->missing += !found;
+    if (!found) return IDX_OK;
+    if (writer->index->manifest->id_type != IDXF_ID_NONE)
+        IDXI_TRY(count_documents(writer, documents, fingerprint, NULL, &count, &others, error));
+    removal->documents += count;
+    return idxi_writer_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
+}
+
+static enum idx_status find_id(const struct idx_writer *writer, const struct idx_item *item, uint64_t *fingerprints,
+                               size_t capacity, size_t *count, struct idx_error *error) {
+    if (writer->index->manifest->id_type == IDXF_ID_U64)
+        return idx_find_id_u64(writer->index, item->number, fingerprints, capacity, count, error);
+    return idx_find_id(writer->index, item->id, item->id_length, fingerprints, capacity, count, error);
+}
+
+/* Removes all documents with the item's ID, whatever their fingerprints. */
+static enum idx_status remove_id(struct idx_writer *writer, struct idx_documents *documents,
+                                 const struct idx_item *item, struct idx_removal *removal, struct idx_error *error) {
+    uint64_t *fingerprints = NULL;
+    size_t capacity = 0, count;
+    IDXI_TRY(find_id(writer, item, NULL, 0, &count, error));
+    enum idx_status status = IDX_OK;
+    if (count > 0) {
+        capacity = count;
+        fingerprints = malloc(capacity * sizeof *fingerprints);
+        status = fingerprints == NULL ? idxi_fail_memory(error)
+                                      : find_id(writer, item, fingerprints, capacity, &count, error);
+    }
+    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+        struct idx_item one = *item;
+        one.fingerprint = fingerprints[i];
+        status = remove_item(writer, documents, &one, removal, error);
+    }
+    removal->missing += count == 0;
+    free(fingerprints);
+    return status;
+}
+
+/* What a call removes. */
+typedef enum idx_status (*removing)(struct idx_writer *writer, struct idx_documents *documents,
+                                    const struct idx_item *item, struct idx_removal *removal, struct idx_error *error);
+
+/* Removes items, or fingerprints where those are NULL, one after the other. They were checked. */
+static enum idx_status remove_all(struct idx_writer *writer, removing remove_one, const struct idx_item *items,
+                                  const uint64_t *fingerprints, size_t count, struct idx_removal *removal,
+                                  struct idx_error *error) {
+    struct idx_removal own = {0, 0};
+    struct idx_documents *documents;
+    IDXI_TRY(idxi_writer_begin(writer, count, error));
+    IDXI_TRY(idx_documents_open(writer->index, &documents, error));
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+        struct idx_item bare = {.fingerprint = items == NULL ? fingerprints[i] : 0};
+        status = remove_one(writer, documents, items == NULL ? &bare : &items[i], &own, error);
+    }
+    idx_documents_close(documents);
+    IDXI_TRY(idxi_writer_end(writer, status, error));
+    if (removal != NULL) *removal = own;
+    return IDX_OK;
+}
+
+enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                  struct idx_removal *removal, struct idx_error *error) {
+    if (writer->index->manifest->id_type == IDXF_ID_NONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
+                         "has no documents, only fingerprints: remove fingerprints instead");
+    IDXI_TRY(idxi_writer_check(writer, items, count, error));
+    return remove_all(writer, remove_item, items, NULL, count, removal, error);
+}
+
+enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
+                                               struct idx_removal *removal, struct idx_error *error) {
+    IDXI_TRY(idxi_check_queries(writer->index, fingerprints, count, error));
+    return remove_all(writer, remove_fingerprint, NULL, fingerprints, count, removal, error);
+}
+
+enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                      struct idx_removal *removal, struct idx_error *error) {
+    if (!writer->index->manifest->by_id)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
+                         "has no map from IDs: give fingerprints as well, or build it with such a map");
+    return remove_all(writer, remove_id, items, NULL, count, removal, error);
+}

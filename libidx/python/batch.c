@@ -1,0 +1,66 @@
+/* batch.c: batches: the matches of many queries at once. */
+#include "libidx/python/core.h"
+
+#include <string.h>
+
+/* An idx_batch_visitor. */
+static bool take_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct gathering *gathering = context;
+    gathering->failed = !gather_matches(gathering, query, matches, count);
+    return !gathering->failed;
+}
+
+static bool read_method(const char *name, enum idx_batch_method *method) {
+    static const char *const names[] = {"auto", "probe", "merge", "stream"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *method = (enum idx_batch_method)i;
+        return true;
+    }
+    PyErr_Format(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'merge' and 'stream'", name);
+    return false;
+}
+
+static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batch_options *options) {
+    struct gathering gathering = {.block = NULL};
+    struct watch *watch = options->context;
+    struct idx_error error;
+    struct array array;
+    if (!array_take(queries, "queries", &array)) return NULL;
+    gathering.block = block_new(MATCHES_KINDS);
+    if (gathering.block == NULL) {
+        array_release(&array);
+        return PyErr_NoMemory();
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status =
+        idx_batch(view->index, array.items, array.count, options, take_matches, &gathering, &error);
+    bool enough = !gathering.failed && (status != IDX_OK || gather_end(&gathering, array.count));
+    PyEval_RestoreThread(thread);
+    array_release(&array);
+    return result_end(RESULT_MATCHES, gathering.block, status, &error, watch, !enough);
+}
+
+/* (queries, k, method, threads, memory, tmpdir, progress) */
+PyObject *index_batch(PyObject *self, PyObject *arguments) {
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    struct watch watch = {Py_None, false};
+    PyObject *queries, *k, *folder, *bytes = NULL, *answer = NULL;
+    const char *method;
+    unsigned long long memory;
+    int threads;
+    if (!PyArg_ParseTuple(arguments, "OOsiKOO", &queries, &k, &method, &threads, &memory, &folder, &watch.progress) ||
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !read_method(method, &options.method))
+        return NULL;
+    struct view *view = view_hold(self);
+    if (view == NULL) return NULL;
+    options.threads = (unsigned)threads;
+    options.memory_bytes = memory;
+    options.progress = watch_visit;
+    options.context = &watch;
+    if (distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))
+        answer = run_batch(view, queries, &options);
+    Py_XDECREF(bytes);
+    view_release(view);
+    return answer;
+}

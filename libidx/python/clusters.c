@@ -1,0 +1,102 @@
+/* clusters.c: the clusters of an index. */
+#include "libidx/python/core.h"
+
+#include <string.h>
+
+struct clusters {
+    struct block *block;
+    enum idx_id_type id_type;
+    size_t room[MAX_COLUMNS];
+    bool failed;
+};
+
+static bool reserve(struct clusters *clusters, size_t column, size_t more) {
+    return column_reserve(&clusters->block->columns[column], &clusters->room[column], more);
+}
+
+static bool take_text(struct clusters *clusters, const struct idx_document *document) {
+    struct column *offsets = &clusters->block->columns[CLUSTERS_ID_OFFSETS];
+    struct column *bytes = &clusters->block->columns[CLUSTERS_ID_BYTES];
+    if (!reserve(clusters, CLUSTERS_ID_OFFSETS, 2) || !reserve(clusters, CLUSTERS_ID_BYTES, document->id_length))
+        return false;
+    if (document->id_length > 0) memcpy((uint8_t *)bytes->items + bytes->count, document->id, document->id_length);
+    bytes->count += document->id_length;
+    ((int64_t *)offsets->items)[offsets->count++] = (int64_t)bytes->count;
+    return true;
+}
+
+/* An idx_cluster_visitor. */
+static bool take_member(void *context, const struct idx_cluster_member *member) {
+    struct clusters *clusters = context;
+    struct column *columns = clusters->block->columns;
+    bool numbers = clusters->id_type == IDX_ID_U64;
+    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE + (size_t)numbers && !clusters->failed; i++)
+        clusters->failed = !reserve(clusters, i, 1);
+    if (!clusters->failed && clusters->id_type == IDX_ID_TEXT)
+        clusters->failed = !take_text(clusters, &member->document);
+    if (clusters->failed) return false;
+    ((int64_t *)columns[CLUSTERS_CLUSTERS].items)[columns[CLUSTERS_CLUSTERS].count++] = (int64_t)member->cluster;
+    ((uint64_t *)columns[CLUSTERS_FINGERPRINTS].items)[columns[CLUSTERS_FINGERPRINTS].count++] = member->fingerprint;
+    ((uint8_t *)columns[CLUSTERS_DISTANCES].items)[columns[CLUSTERS_DISTANCES].count++] = (uint8_t)member->distance;
+    ((uint8_t *)columns[CLUSTERS_REPRESENTATIVE].items)[columns[CLUSTERS_REPRESENTATIVE].count++] =
+        member->is_representative;
+    if (numbers)
+        ((uint64_t *)columns[CLUSTERS_NUMBERS].items)[columns[CLUSTERS_NUMBERS].count++] = member->document.number;
+    return true;
+}
+
+/* Makes the columns that the index's ID type has, empty. */
+static bool begin_clusters(struct clusters *clusters) {
+    bool room = true;
+    for (size_t i = 0; i <= CLUSTERS_REPRESENTATIVE; i++) room = room && reserve(clusters, i, 0);
+    if (clusters->id_type == IDX_ID_U64) room = room && reserve(clusters, CLUSTERS_NUMBERS, 0);
+    if (clusters->id_type != IDX_ID_TEXT || !room) return room;
+    struct column *offsets = &clusters->block->columns[CLUSTERS_ID_OFFSETS];
+    room = reserve(clusters, CLUSTERS_ID_OFFSETS, 1) && reserve(clusters, CLUSTERS_ID_BYTES, 0);
+    if (room) ((int64_t *)offsets->items)[offsets->count++] = 0;
+    return room;
+}
+
+static PyObject *run_clusters(struct view *view, const struct idx_cluster_options *options) {
+    struct clusters clusters = {.block = block_new(CLUSTERS_KINDS), .id_type = view->id_type};
+    struct idx_error error;
+    if (clusters.block == NULL || !begin_clusters(&clusters)) {
+        block_release(clusters.block);
+        return PyErr_NoMemory();
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_clusters(view->index, options, take_member, &clusters, NULL, &error);
+    for (size_t i = 0; i < clusters.block->count && status == IDX_OK; i++) {
+        if (clusters.block->columns[i].items != NULL) column_trim(&clusters.block->columns[i]);
+    }
+    PyEval_RestoreThread(thread);
+    return result_end(RESULT_CLUSTERS, clusters.block, status, &error, options->context, clusters.failed);
+}
+
+/* (k, method, representative, alone, threads, memory, tmpdir, progress), the second and third as numbers */
+PyObject *index_clusters(PyObject *self, PyObject *arguments) {
+    struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
+    struct watch watch = {Py_None, false};
+    PyObject *k, *folder, *bytes = NULL, *answer = NULL;
+    unsigned long long memory;
+    int method, representative, alone, threads;
+    if (!PyArg_ParseTuple(arguments, "OiipiKOO", &k, &method, &representative, &alone, &threads, &memory, &folder,
+                          &watch.progress) ||
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !check_range("method", method, 0, 1) ||
+        !check_range("representative", representative, 0, 2))
+        return NULL;
+    struct view *view = view_hold(self);
+    if (view == NULL) return NULL;
+    options.method = (enum idx_cluster_method)method;
+    options.representative = (enum idx_representative)representative;
+    options.alone = alone;
+    options.threads = (unsigned)threads;
+    options.memory_bytes = memory;
+    options.progress = watch_visit;
+    options.context = &watch;
+    if (distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))
+        answer = run_clusters(view, &options);
+    Py_XDECREF(bytes);
+    view_release(view);
+    return answer;
+}

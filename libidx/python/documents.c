@@ -1,0 +1,186 @@
+/* documents.c: what an index holds: the fingerprints of a part of it, documents of fingerprints, and fingerprints of
+ * IDs.
+ */
+#include "libidx/python/core.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Parts ---- */
+
+struct part {
+    struct column *column;
+    size_t room;
+    bool failed, interrupted;
+    PyThreadState *thread;
+    int64_t last;
+};
+
+/* An idx_fingerprints_visitor. */
+static bool take_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
+    struct part *part = context;
+    part->failed = !column_reserve(part->column, &part->room, count);
+    if (part->failed) return false;
+    memcpy((uint64_t *)part->column->items + part->column->count, fingerprints, count * sizeof *fingerprints);
+    part->column->count += count;
+    part->interrupted = !check_signals(&part->thread, &part->last);
+    return !part->interrupted;
+}
+
+/* (part, parts) */
+PyObject *index_part(PyObject *self, PyObject *arguments) {
+    struct idx_error error;
+    long long number, parts;
+    if (!PyArg_ParseTuple(arguments, "LL", &number, &parts) || !check_range("parts", parts, 1, UINT32_MAX) ||
+        !check_range("part", number, 0, parts - 1))
+        return NULL;
+    struct view *view = view_hold(self);
+    struct block *block = view == NULL ? NULL : block_new("Q");
+    if (block == NULL) {
+        if (view != NULL) view_release(view);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    struct part part = {.column = block->columns};
+    part.thread = PyEval_SaveThread();
+    part.failed = !column_reserve(part.column, &part.room, 0);
+    enum idx_status status =
+        idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, take_fingerprints, &part, &error);
+    column_trim(part.column);
+    PyEval_RestoreThread(part.thread);
+    view_release(view);
+    if (!part.interrupted && check_call(status, &error, NULL) && !part.failed) return result_array(block);
+    block_release(block);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+/* ---- Documents ---- */
+
+static PyObject *make_documents(struct idx_document_lists *lists, size_t count) {
+    struct block *block = block_new(DOCUMENTS_KINDS);
+    if (block == NULL) {
+        idx_documents_many_free(lists);
+        return PyErr_NoMemory();
+    }
+    size_t listed = (size_t)lists->offsets[count];
+    void *items[] = {lists->offsets, lists->counts, lists->numbers, lists->id_offsets, lists->ids};
+    size_t bytes = lists->id_offsets == NULL ? 0 : (size_t)lists->id_offsets[listed];
+    size_t counts[] = {count + 1, count, listed, listed + 1, bytes};
+    for (size_t i = 0; i < 5; i++) {
+        block->columns[i].items = items[i];
+        block->columns[i].count = counts[i];
+    }
+    return result_new(RESULT_DOCUMENTS, block);
+}
+
+static PyObject *list_documents(struct view *view, PyObject *fingerprints,
+                                const struct idx_documents_options *options) {
+    struct idx_document_lists lists;
+    struct idx_error error;
+    struct array array;
+    if (!array_take(fingerprints, "fingerprints", &array)) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_documents_many(view->index, array.items, array.count, options, &lists, &error);
+    PyEval_RestoreThread(thread);
+    size_t count = array.count;
+    array_release(&array);
+    if (check_call(status, &error, options->context)) return make_documents(&lists, count);
+    if (status == IDX_OK) idx_documents_many_free(&lists); /* the watch raised */
+    return NULL;
+}
+
+/* (fingerprints, limit, max_bytes, threads, progress), limits as numbers, -1: none */
+PyObject *index_documents(PyObject *self, PyObject *arguments) {
+    struct idx_documents_options options = IDX_DOCUMENTS_OPTIONS_INIT;
+    struct watch watch = {Py_None, false};
+    PyObject *fingerprints;
+    long long limit, max_bytes;
+    int threads;
+    if (!PyArg_ParseTuple(arguments, "OLLiO", &fingerprints, &limit, &max_bytes, &threads, &watch.progress) ||
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !check_range("limit", limit, -1, LLONG_MAX) ||
+        !check_range("max_bytes", max_bytes, -1, LLONG_MAX))
+        return NULL;
+    struct view *view = view_hold(self);
+    if (view == NULL) return NULL;
+    options.max_documents = (uint64_t)limit;
+    options.max_bytes = (uint64_t)max_bytes;
+    options.threads = (unsigned)threads;
+    options.progress = watch_visit;
+    options.context = &watch;
+    PyObject *answer = list_documents(view, fingerprints, &options);
+    view_release(view);
+    return answer;
+}
+
+/* ---- Fingerprints of IDs ---- */
+
+/* Finds the fingerprints of one ID, of which there are mostly few: appends them to a column. */
+static enum idx_status find_one(struct view *view, const char *id, size_t length, uint64_t number,
+                                struct column *column, size_t *room, struct idx_error *error) {
+    size_t count = 8, capacity;
+    do {
+        capacity = count;
+        if (!column_reserve(column, room, capacity)) {
+            *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+            return IDX_OUT_OF_MEMORY;
+        }
+        uint64_t *at = (uint64_t *)column->items + column->count;
+        enum idx_status status = id == NULL ? idx_find_id_u64(view->index, number, at, capacity, &count, error)
+                                            : idx_find_id(view->index, id, length, at, capacity, &count, error);
+        if (status != IDX_OK) return status;
+    } while (count > capacity);
+    column->count += count;
+    return IDX_OK;
+}
+
+/* The IDs are texts, or else numbers. */
+static PyObject *find_all(struct view *view, const struct texts *texts, const struct array *numbers) {
+    size_t count = texts == NULL ? numbers->count : texts->count, rooms[2] = {0, 0};
+    struct block *block = block_new("qQ");
+    struct idx_error error;
+    enum idx_status status = IDX_OK;
+    int64_t last = 0;
+    bool interrupted = false;
+    if (block == NULL || !column_reserve(&block->columns[0], &rooms[0], count + 1) ||
+        !column_reserve(&block->columns[1], &rooms[1], 0)) {
+        block_release(block);
+        return PyErr_NoMemory();
+    }
+    int64_t *offsets = block->columns[0].items;
+    block->columns[0].count = count + 1;
+    PyThreadState *thread = PyEval_SaveThread();
+    for (size_t i = 0; i < count && status == IDX_OK && !interrupted; i++) {
+        offsets[i] = (int64_t)block->columns[1].count;
+        status = find_one(view, texts == NULL ? NULL : texts->items[i], texts == NULL ? 0 : texts->lengths[i],
+                          texts == NULL ? numbers->items[i] : 0, &block->columns[1], &rooms[1], &error);
+        interrupted = i % 64 == 0 && !check_signals(&thread, &last);
+    }
+    offsets[count] = (int64_t)block->columns[1].count;
+    PyEval_RestoreThread(thread);
+    PyObject *answer = NULL;
+    if (!interrupted && check_call(status, &error, NULL))
+        answer = Py_BuildValue("(NN)", column_view(block, 0), column_view(block, 1));
+    block_release(block);
+    return answer;
+}
+
+/* (ids) */
+PyObject *index_find(PyObject *self, PyObject *arguments) {
+    PyObject *ids, *answer = NULL;
+    struct texts texts;
+    struct array array;
+    if (!PyArg_ParseTuple(arguments, "O", &ids)) return NULL;
+    struct view *view = view_hold(self);
+    if (view == NULL) return NULL;
+    if (view->id_type == IDX_ID_TEXT) {
+        if (texts_take(ids, "ids", &texts)) {
+            answer = find_all(view, &texts, NULL);
+            texts_release(&texts);
+        }
+    } else if (array_take(ids, "ids", &array)) {
+        answer = find_all(view, NULL, &array);
+        array_release(&array);
+    }
+    view_release(view);
+    return answer;
+}

@@ -1,0 +1,295 @@
+/* fingerprinter.c: the type Fingerprinter: fingerprints of texts, many at a time on threads, and training. */
+#include "libidx/python/text.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fingerprinter_object {
+    PyObject_HEAD PyObject *table; /* a Table, or None */
+    char *recipe;                  /* as it was given; NULL for the default */
+    unsigned bits;
+    struct idx_text *idle[IDX_MAX_THREADS]; /* of which calls take some, with the GIL held */
+    size_t idle_count;
+};
+
+static PyTypeObject *fingerprinter_type;
+
+static struct idx_text *take_idle(struct fingerprinter_object *object) {
+    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
+    struct idx_text *text = NULL;
+    struct idx_error error;
+    if (object->idle_count > 0) return object->idle[--object->idle_count];
+    options.recipe = object->recipe;
+    if (object->table != Py_None) options.table = table_of(object->table);
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_text_open(&text, &options, &error);
+    PyEval_RestoreThread(thread);
+    return check_call(status, &error, NULL) ? text : NULL;
+}
+
+static void give_idle(struct fingerprinter_object *object, struct idx_text *text) {
+    if (object->idle_count < IDX_MAX_THREADS) {
+        object->idle[object->idle_count++] = text;
+    } else {
+        idx_text_close(text);
+    }
+}
+
+static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"recipe", "table", "bits", NULL};
+    const char *recipe = NULL;
+    PyObject *table = Py_None;
+    int bits = IDX_MAX_BITS;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|z$Oi", names, &recipe, &table, &bits) ||
+        !check_range("bits", bits, 1, IDX_MAX_BITS))
+        return NULL;
+    if (table != Py_None && table_of(table) == NULL) return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct fingerprinter_object *object = (struct fingerprinter_object *)allocate(type, 0);
+    if (object == NULL) return NULL;
+    object->table = Py_NewRef(table);
+    object->bits = (unsigned)bits;
+    object->recipe = recipe == NULL ? NULL : strdup(recipe);
+    struct idx_text *text = recipe != NULL && object->recipe == NULL ? NULL : take_idle(object);
+    if (text != NULL) {
+        give_idle(object, text);
+        return (PyObject *)object;
+    }
+    Py_DECREF(object);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+static void fingerprinter_free(PyObject *self) {
+    struct fingerprinter_object *object = (struct fingerprinter_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    while (object->idle_count > 0) idx_text_close(object->idle[--object->idle_count]);
+    free(object->recipe);
+    Py_XDECREF(object->table);
+    release(self);
+    Py_DECREF(type);
+}
+
+/* ---- Many texts, on threads ---- */
+
+/* Documents that a thread takes at a time. */
+#define TAKEN ((size_t)64)
+
+struct work {
+    const struct documents *documents;
+    size_t count;
+    unsigned bits;
+    uint64_t *fingerprints, *features;
+    atomic_size_t next;
+    atomic_bool stop;
+    pthread_mutex_t mutex; /* for what follows */
+    enum idx_status status;
+    struct idx_error error;
+};
+
+struct worker {
+    struct work *work;
+    struct idx_text *text;
+    pthread_t thread;
+};
+
+static enum idx_status fingerprint_one(const struct work *work, struct idx_text *text, size_t at,
+                                       struct idx_error *error) {
+    struct idx_text_field fields[FIELDS];
+    struct idx_text_counts counts = {0, 0};
+    size_t count, field_count = documents_fields(work->documents, at, fields);
+    uint64_t fingerprint = 0;
+    enum idx_status status =
+        idx_text_fingerprints(text, fields, field_count, work->bits, &fingerprint, 1, &count, &counts, error);
+    work->fingerprints[at] = fingerprint;
+    work->features[at] = counts.features;
+    return status;
+}
+
+static void fail(struct work *work, enum idx_status status, const struct idx_error *error) {
+    pthread_mutex_lock(&work->mutex);
+    if (work->status == IDX_OK) {
+        work->status = status;
+        work->error = *error;
+    }
+    pthread_mutex_unlock(&work->mutex);
+    work->stop = true;
+}
+
+/* Takes the next few documents. False when there are none, or the work is to stop. */
+static bool take_some(struct worker *worker) {
+    struct work *work = worker->work;
+    struct idx_error error;
+    size_t begin = work->stop ? work->count : atomic_fetch_add(&work->next, TAKEN);
+    if (begin >= work->count) return false;
+    size_t end = work->count - begin < TAKEN ? work->count : begin + TAKEN;
+    enum idx_status status = IDX_OK;
+    for (size_t i = begin; i < end && status == IDX_OK; i++) status = fingerprint_one(work, worker->text, i, &error);
+    if (status != IDX_OK) fail(work, status, &error);
+    return true;
+}
+
+static void *run_worker(void *context) {
+    while (take_some(context)) {
+    }
+    return NULL;
+}
+
+/* Without the GIL. False where a signal's handler raised. */
+static bool run_work(struct worker *workers, size_t count, PyThreadState **thread) {
+    int64_t last = 0;
+    size_t started = 1;
+    bool fine = true;
+    while (started < count && pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0)
+        started++;
+    while (fine && take_some(&workers[0])) fine = check_signals(thread, &last);
+    if (!fine) workers[0].work->stop = true;
+    while (started > 1) pthread_join(workers[--started].thread, NULL);
+    return fine;
+}
+
+/* Takes as many fingerprinters as there are threads, and gives them back. */
+static bool fingerprint_all(struct fingerprinter_object *object, struct work *work, size_t threads) {
+    struct worker *workers = calloc(threads, sizeof *workers);
+    size_t taken = 0;
+    if (workers == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (; taken < threads; taken++) {
+        workers[taken] = (struct worker){.work = work, .text = take_idle(object)};
+        if (workers[taken].text == NULL) break;
+    }
+    bool fine = taken == threads;
+    if (fine) {
+        PyThreadState *thread = PyEval_SaveThread();
+        fine = run_work(workers, threads, &thread);
+        PyEval_RestoreThread(thread);
+    }
+    while (taken > 0) give_idle(object, workers[--taken].text);
+    free(workers);
+    return fine && check_call(work->status, &work->error, NULL);
+}
+
+/* (texts, titles, descriptions, threads) → fingerprints uint64[n], features uint64[n] */
+static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
+    struct fingerprinter_object *object = (struct fingerprinter_object *)self;
+    PyObject *columns[FIELDS], *answer = NULL;
+    struct documents documents;
+    size_t rooms[2] = {0, 0};
+    int threads;
+    if (!PyArg_ParseTuple(arguments, "OOOi", &columns[0], &columns[1], &columns[2], &threads) ||
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !documents_take(columns, &documents))
+        return NULL;
+    size_t count = documents.fields[BODY].count, most = count / TAKEN + 1;
+    struct block *block = block_new("QQ");
+    if (block != NULL && column_reserve(&block->columns[0], &rooms[0], count) &&
+        column_reserve(&block->columns[1], &rooms[1], count)) {
+        block->columns[0].count = block->columns[1].count = count;
+        struct work work = {.documents = &documents,
+                            .count = count,
+                            .bits = object->bits,
+                            .fingerprints = block->columns[0].items,
+                            .features = block->columns[1].items,
+                            .mutex = PTHREAD_MUTEX_INITIALIZER};
+        if (fingerprint_all(object, &work, (size_t)threads < most ? (size_t)threads : most))
+            answer = Py_BuildValue("(NN)", column_view(block, 0), column_view(block, 1));
+        pthread_mutex_destroy(&work.mutex);
+    } else {
+        PyErr_NoMemory();
+    }
+    block_release(block);
+    documents_release(&documents);
+    return answer;
+}
+
+/* ---- Training ---- */
+
+static enum idx_status add_all(struct idx_text_table *table, struct idx_text *text, const struct documents *documents,
+                               PyThreadState **thread, bool *interrupted, struct idx_error *error) {
+    struct idx_text_field fields[FIELDS];
+    enum idx_status status = IDX_OK;
+    int64_t last = 0;
+    for (size_t i = 0; i < documents->fields[BODY].count && status == IDX_OK && !*interrupted; i++) {
+        size_t count = documents_fields(documents, i, fields);
+        status = idx_text_table_add(table, text, fields, count, error);
+        *interrupted = !check_signals(thread, &last);
+    }
+    return status;
+}
+
+static PyObject *train_by(struct idx_text *text, const struct documents *documents) {
+    struct idx_text_table *table = NULL;
+    struct idx_error error;
+    bool interrupted = false;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_text_table_create(&table, text, &error);
+    if (status == IDX_OK) status = add_all(table, text, documents, &thread, &interrupted, &error);
+    PyEval_RestoreThread(thread);
+    if (!interrupted && check_call(status, &error, NULL)) return table_new(table);
+    idx_text_table_free(table);
+    return NULL;
+}
+
+/* (fingerprinter, texts, titles, descriptions) → Table */
+PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
+    PyObject *fingerprinter, *columns[FIELDS], *answer = NULL;
+    struct documents documents;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!OOO", fingerprinter_type, &fingerprinter, &columns[0], &columns[1],
+                          &columns[2]) ||
+        !documents_take(columns, &documents))
+        return NULL;
+    struct idx_text *text = take_idle((struct fingerprinter_object *)fingerprinter);
+    if (text != NULL) {
+        answer = train_by(text, &documents);
+        give_idle((struct fingerprinter_object *)fingerprinter, text);
+    }
+    documents_release(&documents);
+    return answer;
+}
+
+/* ---- The type ---- */
+
+static PyObject *get_recipe(PyObject *self, void *closure) {
+    struct fingerprinter_object *object = (struct fingerprinter_object *)self;
+    struct idx_text *text = take_idle(object);
+    (void)closure;
+    if (text == NULL) return NULL;
+    PyObject *recipe = PyUnicode_FromString(idx_text_recipe(text));
+    give_idle(object, text);
+    return recipe;
+}
+
+static PyObject *get_bits(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromUnsignedLong(((struct fingerprinter_object *)self)->bits);
+}
+
+static PyMethodDef fingerprinter_methods[] = {
+    {"_fingerprint", fingerprinter_call, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef fingerprinter_properties[] = {
+    {"recipe", get_recipe, NULL, "The recipe in canonical form, as an index is to store it.", NULL},
+    {"bits", get_bits, NULL, "Bits of a fingerprint, 1 to 64.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+bool fingerprinter_init(PyObject *module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, fingerprinter_new},
+        {Py_tp_dealloc, fingerprinter_free},
+        {Py_tp_methods, fingerprinter_methods},
+        {Py_tp_getset, fingerprinter_properties},
+        {Py_tp_doc, "Fingerprints texts; libidx.Fingerprinter is the whole of it."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx._text.Fingerprinter", sizeof(struct fingerprinter_object), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    fingerprinter_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return fingerprinter_type != NULL && PyModule_AddType(module, fingerprinter_type) == 0;
+}

@@ -1,0 +1,79 @@
+/* pairs.c: pairs of one index, and joins of two. */
+#include "libidx/python/core.h"
+
+struct pairs {
+    struct block *block;
+    size_t room[3];
+    bool failed;
+};
+
+/* An idx_pairs_visitor. */
+static bool take_pairs(void *context, const struct idx_pair *found, size_t count) {
+    struct pairs *pairs = context;
+    struct column *columns = pairs->block->columns;
+    size_t at = columns[PAIRS_A].count;
+    for (size_t i = 0; i < 3 && !pairs->failed; i++)
+        pairs->failed = !column_reserve(&columns[i], &pairs->room[i], count);
+    if (pairs->failed) return false;
+    for (size_t i = 0; i < count; i++) {
+        ((uint64_t *)columns[PAIRS_A].items)[at + i] = found[i].a;
+        ((uint64_t *)columns[PAIRS_B].items)[at + i] = found[i].b;
+        ((uint8_t *)columns[PAIRS_DISTANCES].items)[at + i] = (uint8_t)found[i].distance;
+    }
+    for (size_t i = 0; i < 3; i++) columns[i].count = at + count;
+    return true;
+}
+
+/* Pairs of one index, where `other` is NULL, or of two. */
+static PyObject *run_join(struct view *view, struct view *other, const struct idx_join_options *options) {
+    struct pairs pairs = {.block = block_new(PAIRS_KINDS)};
+    struct idx_error error;
+    if (pairs.block == NULL) return PyErr_NoMemory();
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = other == NULL ? idx_pairs(view->index, options, take_pairs, &pairs, &error)
+                                           : idx_join(view->index, other->index, options, take_pairs, &pairs, &error);
+    if (status == IDX_OK && !pairs.failed) {
+        for (size_t i = 0; i < 3; i++) column_trim(&pairs.block->columns[i]);
+    }
+    PyEval_RestoreThread(thread);
+    bool empty = false;
+    for (size_t i = 0; i < 3; i++) empty = empty || pairs.block->columns[i].items == NULL;
+    return result_end(RESULT_PAIRS, pairs.block, status, &error, options->context, pairs.failed || empty);
+}
+
+static PyObject *join(PyObject *self, PyObject *other_index, PyObject *k, int threads, unsigned long long memory,
+                      PyObject *progress) {
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct watch watch = {progress, false};
+    PyObject *answer = NULL;
+    if (!check_range("threads", threads, 1, IDX_MAX_THREADS)) return NULL;
+    struct view *view = view_hold(self);
+    struct view *other = view == NULL || other_index == NULL ? NULL : view_hold(other_index);
+    options.threads = (unsigned)threads;
+    options.memory_bytes = memory;
+    options.progress = watch_visit;
+    options.context = &watch;
+    if (view != NULL && (other_index == NULL || other != NULL) && distance_take(k, view, &options.distance))
+        answer = run_join(view, other, &options);
+    if (other != NULL) view_release(other);
+    if (view != NULL) view_release(view);
+    return answer;
+}
+
+/* (k, threads, memory, progress) */
+PyObject *index_pairs(PyObject *self, PyObject *arguments) {
+    PyObject *k, *progress;
+    unsigned long long memory;
+    int threads;
+    if (!PyArg_ParseTuple(arguments, "OiKO", &k, &threads, &memory, &progress)) return NULL;
+    return join(self, NULL, k, threads, memory, progress);
+}
+
+/* (other, k, threads, memory, progress) */
+PyObject *index_join(PyObject *self, PyObject *arguments) {
+    PyObject *other, *k, *progress;
+    unsigned long long memory;
+    int threads;
+    if (!PyArg_ParseTuple(arguments, "OOiKO", &other, &k, &threads, &memory, &progress)) return NULL;
+    return join(self, other, k, threads, memory, progress);
+}

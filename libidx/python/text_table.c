@@ -1,0 +1,102 @@
+/* text_table.c: the type Table: document frequencies of features. */
+#include "libidx/python/text.h"
+
+struct table_object {
+    PyObject_HEAD struct idx_text_table *table;
+};
+
+static PyTypeObject *table_type;
+
+PyObject *table_new(struct idx_text_table *table) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(table_type, Py_tp_alloc);
+    struct table_object *object = (struct table_object *)allocate(table_type, 0);
+    if (object == NULL) {
+        idx_text_table_free(table);
+        return NULL;
+    }
+    object->table = table;
+    return (PyObject *)object;
+}
+
+static void table_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    idx_text_table_free(((struct table_object *)self)->table);
+    release(self);
+    Py_DECREF(type);
+}
+
+static PyObject *table_save(PyObject *self, PyObject *path) {
+    struct idx_error error;
+    PyObject *bytes;
+    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status =
+        idx_text_table_write(((struct table_object *)self)->table, PyBytes_AsString(bytes), &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(bytes);
+    if (!check_call(status, &error, NULL)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *table_load(PyObject *type, PyObject *path) {
+    struct idx_text_table *table = NULL;
+    struct idx_error error;
+    PyObject *bytes;
+    (void)type;
+    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_text_table_read(&table, PyBytes_AsString(bytes), &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(bytes);
+    return check_call(status, &error, NULL) ? table_new(table) : NULL;
+}
+
+enum property { DOCUMENTS, TERMS, DROPPED, FEATURES };
+
+static PyObject *get_property(PyObject *self, void *closure) {
+    struct idx_text_table_properties properties;
+    idx_text_table_get_properties(((struct table_object *)self)->table, &properties);
+    switch ((enum property)(size_t)closure) {
+        case DOCUMENTS: return PyLong_FromUnsignedLongLong(properties.documents);
+        case TERMS: return PyLong_FromUnsignedLongLong(properties.terms);
+        case DROPPED: return PyLong_FromUnsignedLongLong(properties.dropped);
+        case FEATURES: break;
+    }
+    return PyUnicode_FromString(properties.features);
+}
+
+static PyMethodDef table_methods[] = {
+    {"save", table_save, METH_O, "save($self, path, /)\n--\n\nWrite it to a file, atomically."},
+    {"load", table_load, METH_O | METH_STATIC, "load(path, /)\n--\n\nRead what save, or idx features, wrote."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef table_properties[] = {
+    {"documents", get_property, NULL, "Documents that it was made from.", (void *)DOCUMENTS},
+    {"terms", get_property, NULL, "Terms that it holds.", (void *)TERMS},
+    {"dropped", get_property, NULL,
+     "How much lower than the truth a term's document frequency may be; 0: nothing was dropped.", (void *)DROPPED},
+    {"features", get_property, NULL, "Which features: a recipe.", (void *)FEATURES},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct idx_text_table *table_of(PyObject *object) {
+    if (PyObject_TypeCheck(object, table_type)) return ((struct table_object *)object)->table;
+    PyErr_Format(PyExc_TypeError, "table: %R where a Table is wanted", (PyObject *)Py_TYPE(object));
+    return NULL;
+}
+
+bool table_init(PyObject *module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, table_free},
+        {Py_tp_methods, table_methods},
+        {Py_tp_getset, table_properties},
+        {Py_tp_doc, "Document frequencies of features, made by train: what recipes with w=tfidf and w=idf weigh by."},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"libidx.Table", sizeof(struct table_object), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    table_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return table_type != NULL && PyModule_AddType(module, table_type) == 0;
+}

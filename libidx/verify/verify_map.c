@@ -1,0 +1,161 @@
+/* verify_map.c: see verify_map.h. */
+#include "libidx/verify/verify_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+
+/* The documents of a map, gone through in the order of their keys. */
+struct document_walk {
+    struct idxi_fingerprint_set set;
+    struct idxi_heaviest heaviest;
+    uint64_t documents;
+    uint64_t last_fingerprint, last_value;
+    uint64_t *seen; /* a bit for each document number; NULL for IDs that are none */
+};
+
+/* Notes that a document number has come; false where it is out of range or came before. */
+static bool note_number(uint64_t *seen, uint64_t documents, uint64_t number) {
+    if (number >= documents || seen[number / 64] >> number % 64 & 1) return false;
+    seen[number / 64] |= UINT64_C(1) << number % 64;
+    return true;
+}
+
+static enum idx_status note_documents(const struct idxi_map *map, const uint64_t *fingerprints, const uint64_t *values,
+                                      size_t count, struct document_walk *walk, struct idx_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (walk->documents == 0 || fingerprints[i] != walk->last_fingerprint)
+            idxi_fingerprint_set_add(&walk->set, fingerprints[i]);
+        walk->last_fingerprint = fingerprints[i];
+        walk->last_value = values[i];
+        walk->documents++;
+        idxi_heaviest_count(&walk->heaviest, fingerprints[i]);
+        if (walk->seen != NULL && !note_number(walk->seen, map->segment.documents, values[i]))
+            return idxi_fail(error, IDX_BAD_CONTENT, map->path,
+                             "has a document number twice or out of range: rebuild the index, or restore it");
+    }
+    return IDX_OK;
+}
+
+static enum idx_status fail_astray(const struct idxi_map *map, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, map->path,
+                     "has keys that mislead searches: rebuild the index, or restore it");
+}
+
+/* Searches for the key of the group before, plus 1, and for that of the group at the cursor, lead to it, and so do all
+ * between. */
+static enum idx_status check_way(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                 const struct document_walk *walk, struct idx_error *error) {
+    struct idxi_page_cursor low, high;
+    uint8_t key[IDXI_GROUP_KEY_BYTES] = {0};
+    uint64_t value = walk->last_value + 1;
+    if (walk->documents > 0) idxi_group_key(key, walk->last_fingerprint + (value == 0), value);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &low, error));
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, cursor->key, sizeof key, &high, error));
+    bool leads = low.found && low.value == cursor->value && high.found && high.value == cursor->value;
+    return leads ? IDX_OK : fail_astray(map, error);
+}
+
+/* The group at the cursor: it decodes, keeps the rules, is above the one before, and has the key of its last entry. */
+static enum idx_status check_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
+                                   struct document_walk *walk, struct idx_error *error) {
+    struct idxf_group group;
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES], values[IDXF_MAX_GROUP_ENTRIES];
+    uint8_t key[IDXI_GROUP_KEY_BYTES];
+    IDXI_TRY(idxi_map_open_group(map, cursor, &group, error));
+    enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);
+    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+    idxf_group_values(&group, 0, group.count, values);
+    bool ascends = walk->documents == 0 || walk->last_fingerprint < fingerprints[0] ||
+                   (walk->last_fingerprint == fingerprints[0] && walk->last_value < values[0]);
+    fault = ascends ? idxf_group_check(&group, fingerprints, values) : IDXF_FAULT_ORDER;
+    if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
+    idxi_group_key(key, fingerprints[group.count - 1], values[group.count - 1]);
+    if (memcmp(cursor->key, key, sizeof key) != 0) return fail_astray(map, error);
+    IDXI_TRY(check_way(map, cursor, walk, error));
+    return note_documents(map, fingerprints, values, group.count, walk, error);
+}
+
+static enum idx_status walk_documents(const struct idxi_map *map, struct document_walk *walk, struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, "", 0, &cursor, error));
+    while (cursor.found) {
+        IDXI_TRY(check_group(map, &cursor, walk, error));
+        if (walk->documents > map->segment.documents) break;
+        IDXI_TRY(idxi_pages_next(&cursor, error));
+    }
+    return IDX_OK;
+}
+
+/* The IDs of a map, gone through by number. */
+struct id_walk {
+    const struct idxi_map *map;
+    uint64_t next; /* the first number of the next group */
+};
+
+/* What visiting does not tell: searches for the first and the last number of a group lead to it. */
+static enum idx_status check_id(void *context, uint64_t number, const void *id, size_t length,
+                                struct idx_error *error) {
+    struct id_walk *walk = context;
+    const struct idxi_map *map = walk->map;
+    struct idxi_page_cursor low, high;
+    struct idxf_ids ids;
+    uint8_t key[IDXI_IDS_KEY_BYTES];
+    (void)id;
+    (void)length;
+    if (number != walk->next) return IDX_OK;
+    idxi_ids_key(key, number);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &low, error));
+    if (!low.found || low.key_size != sizeof key ||
+        idxf_ids_open(&ids, low.value, low.value_size, NULL, 0) != IDXF_OK ||
+        idxi_ids_number(low.key) - number != ids.count - 1)
+        return fail_astray(map, error);
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, low.key, sizeof key, &high, error));
+    if (!high.found || high.value != low.value) return fail_astray(map, error);
+    walk->next = number + ids.count;
+    return IDX_OK;
+}
+
+static enum idx_status check_ids(const struct idxi_map *map, struct idx_error *error) {
+    struct id_walk walk = {map, 0};
+    return idxi_map_visit_ids(map, check_id, &walk, error);
+}
+
+static enum idx_status compare_counts(const struct idxi_map *map, const struct document_walk *walk,
+                                      const struct idxi_fingerprint_set *expected, struct idx_error *error) {
+    if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)
+        return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    if (expected->known && walk->set.sum != expected->sum)
+        return idxi_fail(error, IDX_BAD_CONTENT, map->path,
+                         "contains other fingerprints than the tables: rebuild the index, or restore it");
+    return map->id_type == IDX_ID_TEXT ? check_ids(map, error) : IDX_OK;
+}
+
+static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
+                                      struct idx_error *error) {
+    bool agrees = heaviest->fingerprint == map->heaviest_fingerprint && heaviest->documents == map->heaviest_documents;
+    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, map->path, 0);
+}
+
+static enum idx_status check_documents(const struct idxi_map *map, const struct idxi_fingerprint_set *expected,
+                                       struct idx_error *error) {
+    struct document_walk walk = {0};
+    if (map->id_type == IDX_ID_NONE) return check_heaviest(map, &walk.heaviest, error);
+    if (map->id_type == IDX_ID_TEXT) {
+        walk.seen = calloc((size_t)(map->segment.documents / 64 + 1), sizeof *walk.seen);
+        if (walk.seen == NULL) return idxi_fail_memory(error);
+    }
+    enum idx_status status = walk_documents(map, &walk, error);
+    if (status == IDX_OK) status = compare_counts(map, &walk, expected, error);
+    if (status == IDX_OK) status = check_heaviest(map, &walk.heaviest, error);
+    free(walk.seen);
+    return status;
+}
+
+enum idx_status idxi_verify_map(struct idxi_map *map, const struct idxi_fingerprint_set *expected,
+                                struct idx_error *error) {
+    IDXI_TRY(idxi_pages_check_all(&map->pages, error));
+    IDXI_TRY(idxi_map_prepare(map, error));
+    return check_documents(map, expected, error);
+}

@@ -1,0 +1,132 @@
+/* verify_table.c: see verify_table.h. */
+#include "libidx/verify/verify_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+
+static enum idx_status check_pages(const struct idxi_table *table, struct idx_error *error) {
+    for (uint64_t page = 0; page < table->layout.pages; page++) {
+        if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
+        IDXI_TRY(idxi_table_verify_page(table, page, error));
+    }
+    return IDX_OK;
+}
+
+/* Bytes from begin to end of the file, between sections. */
+static enum idx_status check_zeros(const struct idxi_table *table, uint64_t begin, uint64_t end,
+                                   struct idx_error *error) {
+    for (uint64_t at = begin; at < end; at++) {
+        if (table->map[at] != 0) return idxi_fail_fault(error, IDXF_FAULT_PADDING, table->path, at);
+    }
+    return IDX_OK;
+}
+
+/* The fingerprints of a table, gone through in its order. */
+struct walk {
+    struct idxi_fingerprint_set set;
+    struct idxf_statistics_counter counter;
+    struct idxf_directory_writer directory; /* as it should be, up to the blocks so far */
+    bool differs;                           /* from what it is */
+    uint64_t difference;                    /* where, in the file */
+    uint64_t key;                           /* of the last block */
+    uint64_t fingerprints[IDXF_DECODED_ROOM];
+};
+
+static void note_difference(struct walk *walk, uint64_t offset) {
+    if (!walk->differs) walk->difference = offset;
+    walk->differs = true;
+}
+
+/* Compares the current line, once it has all its keys. */
+static void compare_line(const struct idxi_table *table, struct walk *walk) {
+    uint64_t at = walk->directory.line * IDXF_LINE_BYTES;
+    uint8_t bytes[IDXF_LINE_BYTES];
+    idxf_directory_take(&walk->directory, bytes);
+    if (memcmp(table->map + table->layout.directory + at, bytes, sizeof bytes) != 0)
+        note_difference(walk, table->layout.directory + at);
+}
+
+/* Compares a key with its place in the list of its line, where that has one: the line before it has been compared. */
+static void compare_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
+    struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
+    const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
+    struct idxf_list list = idxf_line_list(line);
+    uint64_t i = block - idxf_line_first(line), bits = list.width;
+    if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line reports it */
+    if (list.at > table->header.list_bytes || idxf_list_bytes(&list) > table->header.list_bytes - list.at) return;
+    uint64_t at = (table->layout.lists + list.at) * 8 + i * bits, end = at + bits;
+    size_t readable = (size_t)table->layout.checksums;
+    bool agrees = idxf_get_bits(table->map, readable, at, list.width) == idxf_leading(place.part, list.width);
+    if (i + 1 == list.count) agrees &= idxf_get_bits(table->map, readable, end, (unsigned)(-end % 8)) == 0;
+    if (!agrees) note_difference(walk, at / 8);
+}
+
+/* Goes through one block. */
+static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
+                                   struct idx_error *error) {
+    uint64_t block = blocks->next, offset = idxi_table_block_offset(table, block);
+    struct idxf_bounds bounds = blocks->bounds;
+    size_t count;
+    if (offset % IDXI_DROPPED_BYTES == 0) idxi_table_drop(table);
+    IDXI_TRY(idxi_blocks_read(blocks, block + 1, walk->fingerprints, &count, error));
+    for (size_t i = 0; i < count; i++)
+        idxi_fingerprint_set_add(&walk->set, idxf_unpermute(&table->permutation, walk->fingerprints[i]));
+    idxf_statistics_add(&walk->counter, walk->fingerprints, count);
+    walk->key = walk->fingerprints[count - 1];
+    enum idxf_fault fault = idxf_block_check_padding(table->decoder, idxi_table_block(table, block), bounds);
+    return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, offset);
+}
+
+static enum idx_status check_blocks(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
+    struct idxi_blocks blocks = {table, 0, {0, 0}};
+    idxf_statistics_begin(&walk->counter, table->prefix);
+    idxf_directory_begin(&walk->directory, table->layout.directory_lines);
+    for (uint64_t block = 0; block < table->header.blocks; block++) {
+        IDXI_TRY(check_block(table, &blocks, walk, error));
+        while (!idxf_directory_add(&walk->directory, walk->key)) compare_line(table, walk);
+        compare_key(table, block, walk);
+    }
+    while (walk->directory.line < walk->directory.lines) compare_line(table, walk);
+    bool agrees = walk->set.count == table->header.fingerprints;
+    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+}
+
+/* The lists end where the header says. */
+static enum idx_status check_directory(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
+    if (walk->directory.list_bytes != table->header.list_bytes) note_difference(walk, table->layout.lists);
+    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference) : IDX_OK;
+}
+
+static enum idx_status check_statistics(const struct idxi_table *table, const struct walk *walk,
+                                        struct idx_error *error) {
+    struct idxf_statistics counted = idxf_statistics_end(&walk->counter, &table->permutation);
+    const struct idxf_statistics *said = &table->header.statistics;
+    bool agrees = counted.set_bits == said->set_bits && counted.common_bits == said->common_bits &&
+                  counted.largest_group == said->largest_group && counted.pairs == said->pairs;
+    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, table->path, 0);
+}
+
+static enum idx_status check_sections(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
+    const struct idxf_table_layout *layout = &table->layout;
+    uint64_t blocks_end = layout->blocks + table->header.blocks * table->header.block_size;
+    uint64_t directory_end = layout->lists + table->header.list_bytes;
+    IDXI_TRY(check_pages(table, error));
+    IDXI_TRY(check_zeros(table, blocks_end, layout->directory, error));
+    IDXI_TRY(check_zeros(table, directory_end, layout->checksums, error));
+    IDXI_TRY(check_blocks(table, walk, error));
+    IDXI_TRY(check_directory(table, walk, error));
+    return check_statistics(table, walk, error);
+}
+
+enum idx_status idxi_verify_table(const struct idxi_table *table, struct idxi_fingerprint_set *set,
+                                  struct idx_error *error) {
+    struct walk *walk = calloc(1, sizeof *walk);
+    if (walk == NULL) return idxi_fail_memory(error);
+    enum idx_status status = check_sections(table, walk, error);
+    *set = walk->set;
+    free(walk);
+    idxi_table_drop(table);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* properties.c: what an open index is, how large its files are, and how skewed its data is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+#include "libidx/scheme/cost.h"
+#include "libidx/view/live.h"
+
+void idx_get_properties(const struct idx_index *index, struct idx_properties *properties) {
+    const struct idxf_manifest *manifest = index->manifest;
+    memset(properties, 0, sizeof *properties);
+    properties->format_version = IDXF_VERSION;
+    idxf_uuid_write(manifest->uuid, properties->uuid);
+    properties->bits = manifest->bits;
+    properties->k = manifest->k;
+    properties->id_type = (enum idx_id_type)manifest->id_type;
+    properties->recipe = manifest->recipe;
+    properties->scheme = &index->scheme;
+    properties->by_id = manifest->by_id;
+    properties->segments = manifest->segment_count;
+    properties->resident_bytes = sizeof *index + sizeof *manifest;
+    properties->pending_removals = index->pending.removals;
+    properties->pending_documents =
+        index->pending.pending.last - index->pending.pending.after - index->pending.removals;
+    if (index->pending.pending.pending != NULL)
+        properties->resident_bytes += idxi_pending_bytes(index->pending.pending.pending);
+    for (size_t i = 0; i < manifest->segment_count; i++) {
+        const struct idxi_segment *segment = index->segments[i];
+        properties->fingerprints += segment->entry.fingerprints;
+        properties->documents += segment->entry.documents;
+        properties->removals += segment->entry.removed;
+        properties->documents_bytes += segment->map.bytes;
+        properties->by_id_bytes += segment->by_id.bytes;
+        properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
+                                      segment->by_id.pages.allocated_bytes;
+        for (size_t table = 0; table < index->scheme.table_count; table++) {
+            properties->table_bytes += segment->tables[table].layout.file_size;
+            properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];
+        }
+    }
+}
+
+/* Every fingerprint is the random one as likely, so groups count by their squares. */
+static void measure_skew(const struct idxi_table *table, struct idx_table_properties *properties) {
+    const struct idxf_statistics *statistics = &table->header.statistics;
+    double count = (double)table->header.fingerprints, blocks = (double)table->header.blocks;
+    properties->dead_bits = ~(statistics->set_bits ^ statistics->common_bits) & idxf_low_bits(table->header.bits);
+    properties->largest_group = statistics->largest_group;
+    if (count == 0) return;
+    properties->mean_group = 1 + 2 * (double)statistics->pairs / count;
+    double even_group = ldexp(count, -(int)table->prefix), each = count / blocks;
+    properties->expected_blocks = fmin(idxi_expected_blocks(properties->mean_group, each), blocks);
+    properties->even_blocks = fmin(idxi_expected_blocks(even_group, each), blocks);
+}
+
+enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
+                                         struct idx_table_properties *properties, struct idx_error *error) {
+    if (segment >= index->manifest->segment_count || table >= index->scheme.table_count)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no table %zu in segment %zu", table, segment);
+    const struct idxi_table *reader = &index->segments[segment]->tables[table];
+    *properties = (struct idx_table_properties){
+        .mask = reader->header.mask,
+        .radius = reader->header.radius,
+        .prefix = reader->prefix,
+        .block_size = reader->header.block_size,
+        .fingerprints = reader->header.fingerprints,
+        .blocks = reader->header.blocks,
+        .file_bytes = reader->layout.file_size,
+        .directory_bytes = reader->layout.lists - reader->layout.directory + reader->header.list_bytes,
+    };
+    measure_skew(reader, properties);
+    return IDX_OK;
+}
+
+/* Takes what has more documents, or as many and is smaller. */
+static void take_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
+    if (documents < heaviest->documents) return;
+    if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
+    heaviest->fingerprint = fingerprint;
+    heaviest->documents = documents;
+}
+
+static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
+                                     struct idx_error *error) {
+    uint64_t *fingerprints;
+    size_t count, id_size;
+    const uint8_t *id;
+    if (!idxi_has_pending(index) || index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
+    IDXI_TRY(idxi_sort_pending(index, false, &fingerprints, &count, error));
+    for (size_t i = 0; i < count; i++) {
+        struct idxi_pending_cursor cursor;
+        uint64_t documents = 0;
+        idxi_pending_documents(&index->pending.pending, fingerprints[i], &cursor);
+        while (idxi_pending_next(&cursor, &id, &id_size)) documents++;
+        take_heavier(heaviest, fingerprints[i], documents);
+    }
+    free(fingerprints);
+    return IDX_OK;
+}
+
+enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
+                                 struct idx_error *error) {
+    struct idxi_heaviest heaviest = {0};
+    for (size_t i = 0; i < index->open_segments; i++) {
+        struct idxi_map *map = &index->segments[i]->map;
+        IDXI_TRY(idxi_map_prepare(map, error));
+        if (idxi_first_live(index, map->heaviest_fingerprint) <= i)
+            take_heavier(&heaviest, map->heaviest_fingerprint, map->heaviest_documents);
+    }
+    IDXI_TRY(weigh_pending(index, &heaviest, error));
+    *fingerprint = heaviest.fingerprint;
+    *documents = heaviest.documents;
+    return IDX_OK;
+}

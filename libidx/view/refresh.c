@@ -1,0 +1,132 @@
+/* refresh.c: newer views of an index: whether its path has another version by now, and what is pending since. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+#include "libidx/segment/manifest_file.h"
+#include "libidx/view/index.h"
+
+/* How often a refresh looks for the log again, which may be replaced as often in the meantime. */
+#define REFRESH_ATTEMPTS 10
+
+/* Whether a file is the one that was seen last, and as it was. */
+static bool is_seen(const struct idx_index *index, const struct stat *now) {
+    struct idx_index *origin = index->origin;
+    pthread_mutex_lock(&origin->mutex);
+    const struct stat *seen = &origin->seen;
+    bool same = origin->manifest_file >= 0 && now->st_dev == seen->st_dev && now->st_ino == seen->st_ino &&
+                now->st_size == seen->st_size && now->st_mtim.tv_sec == seen->st_mtim.tv_sec &&
+                now->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+    pthread_mutex_unlock(&origin->mutex);
+    return same;
+}
+
+/* Takes a manifest's file for the one that was seen last; -1 for none. */
+static void see(const struct idx_index *index, int file) {
+    struct idx_index *origin = index->origin;
+    pthread_mutex_lock(&origin->mutex);
+    int before = origin->manifest_file;
+    origin->manifest_file = file;
+    if (file >= 0 && fstat(file, &origin->seen) != 0) origin->seen = (struct stat){0};
+    pthread_mutex_unlock(&origin->mutex);
+    if (before >= 0) close(before);
+}
+
+/* Compares the manifest in a folder with the open one. */
+static enum idx_status compare_manifests(const struct idx_index *index, int folder, enum idxi_change *change,
+                                         struct idx_error *error) {
+    int file;
+    char *text = malloc(IDXF_MAX_MANIFEST_BYTES);
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    enum idx_status status = text == NULL || manifest == NULL
+                                 ? idxi_fail_memory(error)
+                                 : idxi_manifest_load(manifest, folder, index->path, &file, error);
+    *change = IDXI_REPLACED;
+    if (status == IDX_OK) {
+        struct idxf_manifest_log log = manifest->log;
+        manifest->log = index->manifest->log;
+        idxf_manifest_write(manifest, text);
+        if (manifest->checksum == index->manifest->checksum) {
+            *change = IDXI_NEW_LOG;
+            if (index->tail != NULL) idxi_tail_set_log(index->tail, &log);
+            see(index, file);
+        } else {
+            close(file);
+        }
+    }
+    free(text);
+    free(manifest);
+    bool is_other = status == IDX_NOT_AN_INDEX || status == IDX_NEW_VERSION ||
+                    (status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY);
+    return is_other ? IDX_OK : status;
+}
+
+static enum idx_status compare_folders(const struct idx_index *index, enum idxi_change *change,
+                                       struct idx_error *error) {
+    struct stat ours, theirs;
+    int folder = open(index->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        *change = IDXI_REPLACED;
+        return IDX_OK;
+    }
+    if (folder < 0) return idxi_fail_system(error, errno, index->path, "open");
+    enum idx_status status = IDX_OK;
+    if (fstat(folder, &theirs) != 0 || fstat(index->folder, &ours) != 0)
+        status = idxi_fail_system(error, errno, index->path, "stat");
+    else if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+        *change = IDXI_REPLACED;
+    else if (index->manifest == NULL)
+        *change = IDXI_SAME;
+    else
+        status = compare_manifests(index, folder, change, error);
+    close(folder);
+    return status;
+}
+
+enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change *change, struct idx_error *error) {
+    struct stat now;
+    *change = IDXI_SAME;
+    if (stat(index->manifest_path, &now) == 0 && is_seen(index, &now)) return IDX_OK;
+    return compare_folders(index, change, error);
+}
+
+enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error) {
+    enum idxi_change change;
+    IDXI_TRY(idxi_index_look(index, &change, error));
+    *replaced = change == IDXI_REPLACED;
+    return IDX_OK;
+}
+
+/* A view with what is pending up to now; NULL where that is no more than the index has. */
+static enum idx_status view_tail(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
+    struct idx_index *view = malloc(sizeof *view);
+    if (view == NULL) return idxi_fail_memory(error);
+    memcpy(view, index, offsetof(struct idx_index, holders)); /* the rest is the origin's */
+    enum idx_status status = idxi_index_read_tail(view, error);
+    if (status != IDX_OK || view->pending.pending.last == index->pending.pending.last) {
+        free(view);
+        *newer = NULL;
+        return status;
+    }
+    atomic_fetch_add(&index->origin->holders, 1);
+    *newer = view;
+    return IDX_OK;
+}
+
+enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
+    enum idxi_change change = IDXI_REPLACED;
+    enum idx_status status = IDX_OK;
+    if (!index->spoilt) IDXI_TRY(idxi_index_look(index, &change, error));
+    for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
+        status = view_tail(index, newer, error);
+        if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
+        see(index, -1); /* another log may have taken the place of the one that is known */
+        if (idxi_index_look(index, &change, NULL) != IDX_OK) return status;
+    }
+    return idxi_index_open(newer, index->path, &index->options, index, error);
+}

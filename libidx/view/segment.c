@@ -1,0 +1,202 @@
+/* segment.c: see segment.h. */
+#include "libidx/view/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/file.h"
+
+/* ---- Opening its files ---- */
+
+enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error) {
+    char name[IDXI_NAME_BYTES];
+    struct idxi_segment *segment = calloc(1, sizeof *segment);
+    if (segment == NULL) return idxi_fail_memory(error);
+    index->segments[number] = segment;
+    index->open_segments = number + 1;
+    atomic_init(&segment->holders, 1);
+    segment->entry = index->manifest->segments[number];
+    idxi_segment_name(segment->entry.number, name);
+    segment->path = idxi_path(index->path, name);
+    segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
+    if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
+    *folder = openat(index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*folder >= 0) return IDX_OK;
+    if (errno == ENOENT || errno == ENOTDIR)
+        return idxi_fail(error, IDX_MISSING_FILE, segment->path,
+                         "is missing: the index is damaged; rebuild it, or restore it from a copy");
+    return idxi_fail_system(error, errno, segment->path, "open");
+}
+
+static enum idx_status check_table(const struct idx_index *index, const struct idxi_segment *segment, size_t number,
+                                   struct idx_error *error) {
+    const struct idxi_table *table = &segment->tables[number];
+    const struct idxf_table_header *header = &table->header;
+    enum idxf_fault fault = IDXF_OK;
+    if (memcmp(header->uuid, segment->entry.uuid, IDXF_UUID_BYTES) != 0 || header->number != number)
+        return idxi_fail_foreign(error, table->path);
+    if (header->bits != index->manifest->bits) fault = IDXF_FAULT_BITS;
+    if (header->mask != index->scheme.tables[number].mask) fault = IDXF_FAULT_MASK;
+    if (header->radius != index->scheme.tables[number].radius) fault = IDXF_FAULT_RADIUS;
+    if (header->fingerprints != segment->entry.fingerprints) fault = IDXF_FAULT_COUNT;
+    if (fault == IDXF_OK && number > 0 && segment->tables[0].map != NULL &&
+        header->block_size != segment->tables[0].header.block_size)
+        fault = IDXF_FAULT_BLOCK_SIZE;
+    return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, 0);
+}
+
+enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_number, size_t table, int folder,
+                                        struct idx_error *error) {
+    struct idxi_segment *segment = index->segments[segment_number];
+    char name[IDXI_NAME_BYTES];
+    idxi_table_name(table, name);
+    segment->open_tables = table + 1;
+    IDXI_TRY(idxi_table_open(&segment->tables[table], folder, segment->path, name, &index->options, error));
+    return check_table(index, segment, table, error);
+}
+
+enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_number, enum idxi_map_kind kind,
+                                      int folder, struct idx_error *error) {
+    struct idxi_segment *segment = index->segments[segment_number];
+    *(kind == IDXI_MAP_BY_ID ? &segment->by_id_open : &segment->map_open) = true;
+    return idxi_map_open(kind == IDXI_MAP_BY_ID ? &segment->by_id : &segment->map, kind, folder, segment->path,
+                         &segment->entry, (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks,
+                         error);
+}
+
+/* Sections of this size and more are worth huge pages. */
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
+    size_t bytes = 0, at = 0;
+    for (size_t i = 0; i < segment->open_tables; i++)
+        bytes += idxi_table_load_bytes(&segment->tables[i], index->options.residence);
+    size_t alignment = bytes < HUGE_PAGE_BYTES ? IDXF_PAGE_SIZE : HUGE_PAGE_BYTES;
+    if (bytes > 0) segment->loaded = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (bytes > 0 && segment->loaded == NULL) return idxi_fail_memory(error);
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_PAGE_BYTES) madvise(segment->loaded, bytes, MADV_HUGEPAGE);
+#endif
+    segment->loaded_bytes = bytes;
+    for (size_t i = 0; i < segment->open_tables; i++) {
+        struct idxi_table *table = &segment->tables[i];
+        IDXI_TRY(idxi_table_load(table, &index->options, bytes > 0 ? segment->loaded + at : NULL, error));
+        at += idxi_table_load_bytes(table, index->options.residence);
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment_number, int folder,
+                                          struct idx_error *error) {
+    struct idxi_segment *segment = index->segments[segment_number];
+    struct idxf_record_rules rules = idxi_index_rules(index);
+    return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
+}
+
+/* Notes which tables have one code, so that their blocks can be searched side by side: mostly all. */
+static void note_alike(struct idxi_segment *segment) {
+    for (size_t i = 0; i < segment->open_tables; i++) {
+        const struct idxf_table_header *header = &segment->tables[i].header;
+        size_t first = 0;
+        while (first < i && (memcmp(&segment->tables[first].header.code, &header->code, sizeof header->code) != 0 ||
+                             segment->tables[first].header.long_codes != header->long_codes))
+            first++;
+        segment->tables[i].alike = first;
+    }
+}
+
+enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct idx_error *error) {
+    int folder;
+    IDXI_TRY(idxi_segment_open_folder(index, number, &folder, error));
+    struct idxi_segment *segment = index->segments[number];
+    enum idx_status status = IDX_OK;
+    for (size_t table = 0; table < index->scheme.table_count && status == IDX_OK; table++)
+        status = idxi_segment_open_table(index, number, table, folder, error);
+    note_alike(segment);
+    if (status == IDX_OK) status = load_tables(index, segment, error);
+    if (status == IDX_OK) status = idxi_segment_open_map(index, number, IDXI_MAP_DOCUMENTS, folder, error);
+    if (status == IDX_OK && index->manifest->by_id)
+        status = idxi_segment_open_map(index, number, IDXI_MAP_BY_ID, folder, error);
+    if (status == IDX_OK) status = idxi_segment_open_removed(index, number, folder, error);
+    close(folder);
+    return status;
+}
+
+/* ---- Sharing ---- */
+
+static bool is_of(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
+    return memcmp(segment->entry.uuid, entry->uuid, IDXF_UUID_BYTES) == 0 &&
+           segment->entry.fingerprints == entry->fingerprints && segment->entry.documents == entry->documents &&
+           segment->entry.removed == entry->removed;
+}
+
+bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, size_t number) {
+    if (older == NULL || older->options.residence != index->options.residence) return false;
+    for (size_t i = 0; i < older->open_segments; i++) {
+        if (!is_of(older->segments[i], &index->manifest->segments[number])) continue;
+        atomic_fetch_add(&older->segments[i]->holders, 1);
+        index->segments[number] = older->segments[i];
+        index->open_segments = number + 1;
+        return true;
+    }
+    return false;
+}
+
+void idxi_segment_release(struct idxi_segment *segment) {
+    if (segment == NULL || atomic_fetch_sub(&segment->holders, 1) != 1) return;
+    for (size_t table = 0; table < segment->open_tables; table++) idxi_table_close(&segment->tables[table]);
+    if (segment->map_open) idxi_map_close(&segment->map);
+    if (segment->by_id_open) idxi_map_close(&segment->by_id);
+    idxi_removed_close(&segment->removed);
+    free(segment->tables);
+    free(segment->loaded);
+    free(segment->path);
+    free(segment);
+}
+
+/* ---- Searching one for a fingerprint ---- */
+
+/* Whether a chain has a number of as many bits as the index. */
+static bool has_number(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t number) {
+    struct idxf_lanes lanes = {.blocks = {chain->block},
+                               .keys = {chain->key},
+                               .begins = {chain->begin},
+                               .ends = {chain->end},
+                               .low = {number},
+                               .high = {number},
+                               .queries = {number}};
+    struct idxf_hits hits;
+    idxf_search(decoder, &lanes, 1, 0, &hits);
+    return hits.count > 0;
+}
+
+enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                      bool *contains, struct idx_error *error) {
+    const struct idxi_table *table = &index->segments[segment]->tables[0];
+    uint64_t permuted = idxf_permute(&table->permutation, fingerprint), number = permuted >> (64 - table->header.bits);
+    struct idxf_start start;
+    *contains = false;
+    if (table->header.blocks == 0) return IDX_OK;
+    IDXI_TRY(idxi_table_find(table, permuted, &start, error));
+    struct idxf_bounds bounds = {start.above >> (64 - table->header.bits), 0};
+    for (uint64_t block = start.block; block < table->header.blocks; block++) {
+        struct idxf_chain chains[IDXF_MAX_CHAINS];
+        enum idxf_fault fault;
+        uint64_t offset = idxi_table_block_offset(table, block);
+        IDXI_TRY(idxi_table_check(table, offset, error));
+        unsigned count = idxf_block_list_chains(table->decoder, idxi_table_block(table, block), bounds, chains, &fault);
+        if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
+        for (unsigned i = 0; i < count; i++) {
+            if (chains[i].key < number) continue;
+            *contains = has_number(table->decoder, &chains[i], number);
+            return IDX_OK;
+        }
+        bounds.above = bounds.floor = chains[count - 1].key + 1;
+    }
+    return IDX_OK;
+}
