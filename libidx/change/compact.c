@@ -96,9 +96,7 @@ static uint32_t choose_number(const struct idxf_manifest *manifest) {
 
 /* ---- What is to be done ---- */
 
-static uint64_t count_records(const struct idx_index *index) {
-    return index->pending.pending.last - index->pending.pending.after;
-}
+static uint64_t count_records(const struct idx_index *index) { return index->pending.last - index->pending.after; }
 
 static uint64_t size_of(const struct idxi_segment *segment) {
     const struct idxf_manifest_segment *entry = &segment->entry;
@@ -164,7 +162,7 @@ static enum idx_status check_place(const struct idx_index *index, struct idx_err
 
 static void change_manifest(void *context, struct idxf_manifest *manifest) {
     const struct compaction *compaction = context;
-    manifest->sequence = compaction->index->pending.pending.last;
+    manifest->sequence = compaction->index->pending.last;
     manifest->segments[compaction->first] = compaction->output.segment;
     manifest->segment_count = (uint32_t)compaction->first + 1;
 }
@@ -191,7 +189,7 @@ static void trim_log(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     struct idxi_log_writer *log;
     int lock = -1;
-    if (!idxi_tail_has_log(index->tail)) return;
+    if (!idxi_replay_has_log(index->replay)) return;
     if (idxi_lock_for_a_moment(&lock, IDXI_LOCK_NAME, index->folder, index->path, NULL) != IDX_OK) return;
     if (idxi_log_writer_open(&log, index->folder, index->path, NULL) == IDX_OK) idxi_log_writer_close(log);
     idxi_lock_close(lock);

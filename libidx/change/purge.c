@@ -22,7 +22,7 @@ static enum idx_status note_removal(void *context, uint64_t sequence, const stru
  * ascending, each once. */
 static enum idx_status list_removed(const struct idx_index *index, size_t first, struct idxi_entries *list,
                                     struct idx_error *error) {
-    if (idxi_has_pending(index)) IDXI_TRY(idxi_pending_visit(&index->pending.pending, note_removal, list, error));
+    if (idxi_has_pending(index)) IDXI_TRY(idxi_pending_visit(&index->pending, note_removal, list, error));
     for (size_t i = first; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
@@ -162,7 +162,7 @@ static enum idx_status take_documents(const struct idx_index *index, uint64_t fi
     size_t id_size;
     bool numbers = index->manifest->id_type == IDXF_ID_U64;
     if (index->manifest->id_type == IDXF_ID_NONE) return idxi_entries_add(&combination->added, fingerprint, 0, error);
-    idxi_pending_documents(&index->pending.pending, fingerprint, &cursor);
+    idxi_pending_documents(&index->pending, fingerprint, &cursor);
     while (idxi_pending_next(&cursor, &id, &id_size)) {
         if (!numbers) IDXI_TRY(idxi_entries_add(sequences, cursor.sequence, combination->added.count, error));
         IDXI_TRY(idxi_entries_add(&combination->added, fingerprint, numbers ? idxf_load64(id) : 0, error));
@@ -206,7 +206,7 @@ static enum idx_status take_documents_of(const struct idx_index *index, const ui
 /* Adds a view's pending documents, and counts on. */
 static enum idx_status take_pending(const struct idx_index *index, struct idxi_combination *combination,
                                     uint64_t *number, struct idx_error *error) {
-    const struct idxi_pending_view *view = &index->pending.pending;
+    const struct idxi_pending_view *view = &index->pending;
     uint64_t *fingerprints;
     size_t count;
     if (!idxi_has_pending(index)) return IDX_OK;

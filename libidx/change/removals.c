@@ -97,7 +97,7 @@ enum idx_status idxi_removals_write(const struct idx_index *index, size_t first,
     struct removals removals = {.index = index};
     enum idx_status status = IDX_OK;
     if (first == 0) return IDX_OK; /* no older ones */
-    if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending.pending, take_removal, &removals, error);
+    if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending, take_removal, &removals, error);
     for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {

@@ -125,7 +125,7 @@ static uint64_t count_enough(const struct idx_writer *writer) {
 /* Begins a compaction where it is time. That of another process is waited for as one that failed is: what was added
  * stands in any case. */
 static void compact(struct idx_writer *writer) {
-    const struct idxi_pending_view *pending = &writer->index->pending.pending;
+    const struct idxi_pending_view *pending = &writer->index->pending;
     uint64_t last = pending->last, count = last - pending->after, enough = count_enough(writer);
     bool is_full = enough > 0 && count > enough;
     unsigned most = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
@@ -147,7 +147,7 @@ enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *err
 /* The view must have what the log has. */
 static enum idx_status check_view(struct idx_writer *writer, struct idx_error *error) {
     if (writer->index->spoilt) IDXI_TRY(refresh(writer, error));
-    if (writer->index->pending.pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
+    if (writer->index->pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
@@ -211,7 +211,7 @@ enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operatio
     struct idxf_record *record = &writer->records[writer->count];
     *record = make_record(writer, operation, item, writer->numbers[writer->count]);
     writer->count++; /* also where this fails, since it must be abandoned then */
-    IDXI_TRY(idxi_tail_append(writer->index->tail, record, &writer->index->pending, error));
+    IDXI_TRY(idxi_replay_append(writer->index->replay, record, &writer->index->pending, error));
     writer->index->removes |= operation != IDXF_ADD;
     return IDX_OK;
 }
@@ -223,7 +223,7 @@ void idxi_writer_expect(const struct idx_writer *writer, const struct idx_item *
     uint8_t number[sizeof(uint64_t)];
     if (count - i <= AHEAD) return;
     struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], number);
-    idxi_tail_expect(writer->index->tail, &record);
+    idxi_replay_expect(writer->index->replay, &record);
 }
 
 enum idx_status idxi_writer_check(const struct idx_writer *writer, const struct idx_item *items, size_t count,

@@ -26,7 +26,7 @@ struct checking {
 static void take_added(struct idxi_comparison *comparison, uint64_t query, uint64_t added) {
     struct checking *checking = (struct checking *)comparison;
     struct idx_match match = {added, idx_distance(query, added)};
-    idxi_nearest_take(&checking->nearest, checking->query, &match);
+    idxi_nearest_add(&checking->nearest, checking->query, &match);
 }
 
 static enum idx_status add_new(struct idx_writer *writer, struct checking *checking, const struct idx_item *items,
@@ -48,7 +48,7 @@ static enum idx_status look_up(void *context, size_t number, struct idx_error *e
     struct checking *checking = context;
     struct idxi_search search;
     size_t begin = number * TAKEN, end = checking->count - begin < TAKEN ? checking->count : begin + TAKEN;
-    idxi_search_init(&search, checking->index, checking->comparison.distance, checking->queries, idxi_nearest_take,
+    idxi_search_init(&search, checking->index, checking->comparison.distance, checking->queries, idxi_nearest_add,
                      &checking->nearest, error);
     return idxi_search_queries(&search, begin, end);
 }

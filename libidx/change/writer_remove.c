@@ -11,7 +11,7 @@
 static enum idx_status find_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
                                         struct idx_error *error) {
     const struct idx_index *index = writer->index;
-    *found = idxi_has_pending(index) && idxi_pending_holds(&index->pending.pending, fingerprint);
+    *found = idxi_has_pending(index) && idxi_pending_holds(&index->pending, fingerprint);
     return *found ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, found, error);
 }
 

@@ -52,7 +52,7 @@ static enum idx_status gather(void *context, uint64_t number, const void *id, si
 }
 
 static uint64_t count_pending(const struct idx_index *index) {
-    return idxi_has_pending(index) ? index->pending.pending.last - index->pending.pending.after : 0;
+    return idxi_has_pending(index) ? index->pending.last - index->pending.after : 0;
 }
 
 static enum idx_status gather_all(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
@@ -64,7 +64,7 @@ static enum idx_status gather_all(struct gathering *gathering, const struct idx_
     for (uint64_t i = 0; i < count_pending(index); i++) {
         const uint8_t *id;
         size_t length;
-        idxi_pending_id(&index->pending.pending, (uint32_t)i, &id, &length);
+        idxi_pending_id(&index->pending, (uint32_t)i, &id, &length);
         IDXI_TRY(gather(gathering, gathering->count, id, length, error));
     }
     return IDX_OK;

@@ -13,8 +13,9 @@ struct idxi_pending;
 
 /* What a look-up sees: the records with after < sequence <= last. Plain values, to be copied. */
 struct idxi_pending_view {
-    const struct idxi_pending *pending;
+    const struct idxi_pending *records; /* NULL: nothing is pending */
     uint64_t after, last;
+    uint64_t removals; /* of the records, those that remove */
 };
 
 /* Makes an empty one, held once, for records behind `after`. `k` is the index's. Errors: IDX_OUT_OF_MEMORY. */
@@ -42,12 +43,12 @@ size_t idxi_pending_bytes(const struct idxi_pending *pending);
 /* ---- Looking up: from any thread, no locks, no allocation ---- */
 
 /* Called for a match with query number `query`; returns false to stop. */
-typedef bool (*idxi_pending_visitor)(void *context, size_t query, const struct idx_match *match);
+typedef bool (*idxi_match_visitor)(void *context, size_t query, const struct idx_match *match);
 
 /* Visits, for each of `count` queries in turn, every fingerprint within `distance` (up to k) that has a pending
  * document, each once, in no particular order. Faster for many queries at once. Returns false where a visitor did. */
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
-                       idxi_pending_visitor visit, void *context);
+                       idxi_match_visitor visit, void *context);
 
 /* Asks memory for what finding the matches of a query reads: worth it some hundred nanoseconds ahead, for few queries.
  */

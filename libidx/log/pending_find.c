@@ -57,7 +57,7 @@ struct search {
     size_t first; /* the number of the first query */
     unsigned distance;
     unsigned parts; /* that are looked at: in one of distance + 1, a match has no error */
-    idxi_pending_visitor visit;
+    idxi_match_visitor visit;
     void *context;
 };
 
@@ -143,15 +143,15 @@ static bool search_staged(const struct search *search) {
 
 void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
     for (unsigned part = 0; part <= distance && distance > 0; part++) {
-        struct idxi_pending_bucket *place = idxi_pending_bucket(&view->pending->parts[part], query);
+        struct idxi_pending_bucket *place = idxi_pending_bucket(&view->records->parts[part], query);
         struct idxi_pending_array *array = atomic_load_explicit(&place->array, memory_order_acquire);
         if (array != NULL) prefetch_array(array);
     }
 }
 
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
-                       idxi_pending_visitor visit, void *context) {
-    struct search search = {.pending = view->pending,
+                       idxi_match_visitor visit, void *context) {
+    struct search search = {.pending = view->records,
                             .range = idxi_pending_range(view),
                             .distance = distance,
                             .parts = distance + 1,

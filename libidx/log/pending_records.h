@@ -144,7 +144,7 @@ struct idxi_pending_range {
 };
 
 static inline struct idxi_pending_range idxi_pending_range(const struct idxi_pending_view *view) {
-    uint64_t base = view->pending->base;
+    uint64_t base = view->records->base;
     return (struct idxi_pending_range){(uint32_t)(view->after < base ? 0 : view->after - base),
                                        (uint32_t)(view->last - base)};
 }

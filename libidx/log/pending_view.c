@@ -37,16 +37,16 @@ bool idxi_pending_is_held(const struct idxi_pending *pending, struct idxi_pendin
 }
 
 bool idxi_pending_holds(const struct idxi_pending_view *view, uint64_t fingerprint) {
-    uint32_t link = idxi_pending_find_first(view->pending, fingerprint);
+    uint32_t link = idxi_pending_find_first(view->records, fingerprint);
     return link != 0 &&
-           idxi_pending_is_held(view->pending, idxi_pending_range(view), idxi_pending_record(view->pending, link - 1));
+           idxi_pending_is_held(view->records, idxi_pending_range(view), idxi_pending_record(view->records, link - 1));
 }
 
 enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uint64_t fingerprint) {
     enum idxi_removal removal = IDXI_REMOVED_NONE;
-    uint32_t link = idxi_pending_find_first(view->pending, fingerprint);
+    uint32_t link = idxi_pending_find_first(view->records, fingerprint);
     if (link != 0)
-        find_floor(view->pending, idxi_pending_range(view), idxi_pending_record(view->pending, link - 1), &removal);
+        find_floor(view->records, idxi_pending_range(view), idxi_pending_record(view->records, link - 1), &removal);
     return removal;
 }
 
@@ -54,9 +54,9 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
     enum idxi_removal removal = idxi_pending_removal(view, fingerprint);
     if (removal != IDXI_REMOVED_SOME) return removal == IDXI_REMOVED_ALL;
     struct idxi_pending_range range = idxi_pending_range(view);
-    uint32_t link = idxi_pending_find_id(view->pending, id, id_size);
+    uint32_t link = idxi_pending_find_id(view->records, id, id_size);
     while (link != 0) {
-        const struct idxi_pending_record *record = idxi_pending_record(view->pending, link - 1);
+        const struct idxi_pending_record *record = idxi_pending_record(view->records, link - 1);
         if (record->fingerprint == fingerprint && record->operation == IDXF_REMOVE_DOCUMENT && is_in(range, link - 1))
             return true;
         link = record->previous_id;
@@ -89,7 +89,7 @@ static bool is_document(const struct idxi_pending *pending, struct idxi_pending_
 
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id,
                                size_t id_size) {
-    const struct idxi_pending *pending = view->pending;
+    const struct idxi_pending *pending = view->records;
     struct idxi_pending_range range = idxi_pending_range(view);
     enum idxi_removal removal;
     uint32_t link = idxi_pending_find_first(pending, fingerprint);
@@ -102,16 +102,16 @@ void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t finge
                             struct idxi_pending_cursor *cursor) {
     enum idxi_removal removal;
     *cursor = (struct idxi_pending_cursor){.view = *view};
-    if (view->pending->rules.id_type == IDXF_ID_NONE) return;
-    cursor->next = idxi_pending_find_first(view->pending, fingerprint);
+    if (view->records->rules.id_type == IDXF_ID_NONE) return;
+    cursor->next = idxi_pending_find_first(view->records, fingerprint);
     if (cursor->next == 0) return;
-    cursor->floor = find_floor(view->pending, idxi_pending_range(view),
-                               idxi_pending_record(view->pending, cursor->next - 1), &removal);
+    cursor->floor = find_floor(view->records, idxi_pending_range(view),
+                               idxi_pending_record(view->records, cursor->next - 1), &removal);
     if (removal == IDXI_REMOVED_ALL) cursor->next = cursor->floor; /* the removal itself, to go on from there */
 }
 
 bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size) {
-    const struct idxi_pending *pending = cursor->view.pending;
+    const struct idxi_pending *pending = cursor->view.records;
     struct idxi_pending_range range = idxi_pending_range(&cursor->view);
     while (cursor->next != 0 && cursor->next - 1 < range.end) {
         uint32_t number = cursor->next - 1;
@@ -128,7 +128,7 @@ bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, s
 
 void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size) {
     const struct idxi_pending_record *record =
-        idxi_pending_record(view->pending, idxi_pending_range(view).begin + number);
+        idxi_pending_record(view->records, idxi_pending_range(view).begin + number);
     *id = record->id;
     *id_size = record->id_size;
 }
@@ -136,11 +136,11 @@ void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, cons
 void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
                                struct idxi_pending_cursor *cursor) {
     *cursor = (struct idxi_pending_cursor){.view = *view};
-    if (view->pending->rules.id_type != IDXF_ID_NONE) cursor->next = idxi_pending_find_id(view->pending, id, id_size);
+    if (view->records->rules.id_type != IDXF_ID_NONE) cursor->next = idxi_pending_find_id(view->records, id, id_size);
 }
 
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint) {
-    const struct idxi_pending *pending = cursor->view.pending;
+    const struct idxi_pending *pending = cursor->view.records;
     struct idxi_pending_range range = idxi_pending_range(&cursor->view);
     enum idxi_removal removal;
     while (cursor->next != 0 && cursor->next - 1 >= range.begin) {
@@ -160,12 +160,12 @@ enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pe
                                    void *context, struct idx_error *error) {
     struct idxi_pending_range range = idxi_pending_range(view);
     for (uint32_t number = range.begin; number < range.end; number++) {
-        const struct idxi_pending_record *record = idxi_pending_record(view->pending, number);
+        const struct idxi_pending_record *record = idxi_pending_record(view->records, number);
         struct idxf_record shown = {.operation = (enum idxf_operation)record->operation,
                                     .fingerprint = record->fingerprint,
                                     .id = record->id,
                                     .id_size = record->id_size};
-        IDXI_TRY(visit(context, view->pending->base + number + 1, &shown, error));
+        IDXI_TRY(visit(context, view->records->base + number + 1, &shown, error));
     }
     return IDX_OK;
 }

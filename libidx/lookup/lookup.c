@@ -62,7 +62,7 @@ static enum idx_status look_up_chunk(void *context, size_t number, struct idx_er
     struct batch *batch = context;
     struct idxi_search search;
     size_t begin = number * CHUNK, end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
-    idxi_search_init(&search, batch->index, batch->distance, batch->queries, idxi_nearest_take, &batch->nearest, error);
+    idxi_search_init(&search, batch->index, batch->distance, batch->queries, idxi_nearest_add, &batch->nearest, error);
     IDXI_TRY(idxi_check_queries(batch->index, batch->queries + begin, end - begin, error));
     for (size_t query = begin; query < end; query++) batch->nearest.counts[query] = 0;
     IDXI_TRY(idxi_search_queries(&search, begin, end));

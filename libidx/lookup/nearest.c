@@ -22,7 +22,7 @@ static void sift_down(struct idx_match *matches, size_t count, size_t at) {
     }
 }
 
-bool idxi_nearest_take(void *context, size_t query, const struct idx_match *match) {
+bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match) {
     struct idxi_nearest *nearest = context;
     struct idx_match *matches = nearest->matches + query * nearest->capacity;
     size_t at = nearest->counts[query]++;

@@ -11,8 +11,8 @@ struct idxi_nearest {
     size_t *counts; /* found, in the heap or not; 0 at first */
 };
 
-/* Adds a match. An idxi_match_taker, whose context is a struct idxi_nearest; returns true. */
-bool idxi_nearest_take(void *context, size_t query, const struct idx_match *match);
+/* Adds a match. An idxi_match_visitor, whose context is a struct idxi_nearest; returns true. */
+bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match);
 
 /* Orders the matches of a query, once all were added: by distance, then by value. */
 void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query);

@@ -20,12 +20,12 @@ static enum idx_status report(struct idxi_search *search, const struct idxi_prob
                               uint64_t found) {
     uint64_t errors = idxf_unpermute(&probe->table->permutation, query ^ found);
     bool earlier;
-    if (search->stopped || !idxi_owns(search->probing, probe->turn, errors)) return IDX_OK;
+    if (search->stopped || !idxi_owns(search->probing, probe->order, errors)) return IDX_OK;
     uint64_t fingerprint = idxf_unpermute(&probe->table->permutation, found);
     IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &earlier, search->error));
     if (earlier) return IDX_OK;
     struct idx_match match = {fingerprint, (unsigned)__builtin_popcountll(errors)};
-    search->stopped = !search->take(search->context, probe->query, &match);
+    search->stopped = !search->visit(search->context, probe->query, &match);
     return IDX_OK;
 }
 
@@ -173,33 +173,33 @@ enum idx_status idxi_search_end(struct idxi_search *search) {
 }
 
 /* Begins a probe for the first `prefix` bits of `value`. */
-static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned prefix) {
     struct idxi_group *group = search->beginning;
     struct idxi_probe *probe = &group->probes[group->count++];
     uint64_t rest = idxf_low_bits(64 - prefix);
-    probe->table = turn->table;
-    probe->query = turn->query;
-    probe->turn = turn->number;
+    probe->table = query->table;
+    probe->query = query->number;
+    probe->order = query->order;
     probe->low = value & ~rest;
     probe->high = value | rest;
-    probe->permuted = turn->permuted;
-    prefetch(idxi_table_line(turn->table, value & ~rest));
-    group->bytes += turn->table->prefetched_bytes;
+    probe->permuted = query->permuted;
+    prefetch(idxi_table_line(query->table, value & ~rest));
+    group->bytes += query->table->prefetched_bytes;
     bool is_full = group->count == search->most || group->bytes >= search->most_bytes;
     return is_full ? end_group(search) : IDX_OK;
 }
 
 /* The last bits of the prefix, the spared ones, are not flipped: so few fingerprints have the bits before them that
  * they are searched for all of their values at once. */
-enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned bit, unsigned radius) {
-    unsigned prefix = turn->table->prefix, flipped = prefix - turn->table->spared_bits;
-    if (radius == 0) return begin_probe(search, turn, value, prefix);
-    IDXI_TRY(begin_probe(search, turn, value, flipped));
+    unsigned prefix = query->table->prefix, flipped = prefix - query->table->spared_bits;
+    if (radius == 0) return begin_probe(search, query, value, prefix);
+    IDXI_TRY(begin_probe(search, query, value, flipped));
     while (bit > 64 - flipped && !search->stopped) {
         bit--;
-        IDXI_TRY(idxi_search_probes(search, turn, value ^ UINT64_C(1) << bit, bit, radius - 1));
+        IDXI_TRY(idxi_search_probes(search, query, value ^ UINT64_C(1) << bit, bit, radius - 1));
     }
     return IDX_OK;
 }
@@ -220,8 +220,8 @@ static enum idx_status search_query(struct idxi_search *search, size_t query) {
         const struct idxi_probed *probed = &search->probing->tables[i];
         const struct idxi_table *table = &tables[probed->table];
         if (table->header.blocks == 0) continue;
-        struct idxi_turn turn = {table, query, i, idxf_permute(&table->permutation, search->queries[query])};
-        IDXI_TRY(idxi_search_probes(search, &turn, turn.permuted, 64, probed->radius));
+        struct idxi_table_query asked = {table, query, i, idxf_permute(&table->permutation, search->queries[query])};
+        IDXI_TRY(idxi_search_probes(search, &asked, asked.permuted, 64, probed->radius));
     }
     return IDX_OK;
 }
@@ -248,13 +248,13 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
 }
 
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
-                      const uint64_t *queries, idxi_match_taker take, void *context, struct idx_error *error) {
+                      const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error) {
     bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
     search->index = index;
     search->probing = &index->probings[distance];
     search->distance = distance;
     search->queries = queries;
-    search->take = take;
+    search->visit = visit;
     search->context = context;
     search->error = error;
     search->segment = 0;
@@ -293,15 +293,15 @@ static bool report_pending(void *context, size_t query, const struct idx_match *
     bool before;
     pending->status = idxi_is_before(index, index->open_segments, match->fingerprint, &before, search->error);
     if (pending->status != IDX_OK) return false;
-    search->stopped = !before && !search->take(search->context, pending->begin + query, match);
+    search->stopped = !before && !search->visit(search->context, pending->begin + query, match);
     return !search->stopped;
 }
 
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end) {
     struct pending_search pending = {search, begin, IDX_OK};
     if (search->stopped || !idxi_has_pending(search->index)) return IDX_OK;
-    idxi_pending_find(&search->index->pending.pending, search->queries + begin, end - begin, search->distance,
-                      report_pending, &pending);
+    idxi_pending_find(&search->index->pending, search->queries + begin, end - begin, search->distance, report_pending,
+                      &pending);
     return pending.status;
 }
 
@@ -311,7 +311,7 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
     bool ahead = idxi_has_pending(search->index) && end - begin <= FETCHED_AHEAD;
     for (size_t query = begin; query < end && ahead; query++)
-        idxi_pending_prefetch(&search->index->pending.pending, search->queries[query], search->distance);
+        idxi_pending_prefetch(&search->index->pending, search->queries[query], search->distance);
     IDXI_TRY(idxi_search_segments(search, begin, end));
     return idxi_search_pending(search, begin, end);
 }

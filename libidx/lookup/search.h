@@ -17,7 +17,7 @@
 struct idxi_probe {
     const struct idxi_table *table;
     size_t query;
-    size_t turn;                  /* the table's place among the tables that are probed */
+    size_t order;                 /* the table's place among the tables that are probed */
     uint64_t low, high, permuted; /* the range, and the query */
     struct idxf_start start;
 };
@@ -29,15 +29,12 @@ struct idxi_group {
     struct idxi_probe probes[IDXI_DISK_GROUP];
 };
 
-/* Called for a match of query number `query`. False stops the search. */
-typedef bool (*idxi_match_taker)(void *context, size_t query, const struct idx_match *match);
-
 struct idxi_search {
     const struct idx_index *index;
     const struct idxi_probing *probing; /* the tables to probe for the distance */
     unsigned distance;
     const uint64_t *queries;
-    idxi_match_taker take;
+    idxi_match_visitor visit;
     void *context;
     struct idx_error *error;
     size_t segment; /* being searched */
@@ -55,10 +52,11 @@ struct idxi_search {
     struct idxf_hits hits;
 };
 
-/* What the probes of a query in one table have in common. */
-struct idxi_turn {
+/* A query as one table is asked for it: what all probes of it there have in common. */
+struct idxi_table_query {
     const struct idxi_table *table;
-    size_t query, number; /* the table's in search->probing */
+    size_t number; /* the query's */
+    size_t order;  /* the table's place in search->probing */
     uint64_t permuted;
 };
 
@@ -71,7 +69,7 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
 
 /* Begins a search. The distance and all its queries must have been checked. Keeps all pointers. */
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
-                      const uint64_t *queries, idxi_match_taker take, void *context, struct idx_error *error);
+                      const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error);
 
 /* Finds all matches of the queries `begin` to `end`, in all segments, then in what is pending. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
@@ -83,7 +81,7 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
 /* Single probes of a table of search->segment, for callers that choose the tables. Begins one probe for each pattern of
  * at most `radius` flipped bits of the prefix of `value`, a permuted query. Bits from bit `bit` on (64: none) were
  * already flipped or not. The probes end with idxi_search_end. */
-enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_turn *turn, uint64_t value,
+enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned bit, unsigned radius);
 
 /* How many probes a query makes of a table. */

@@ -10,11 +10,11 @@
 
 static unsigned get_flipped(const struct idxi_table *table) { return table->prefix - table->spared_bits; }
 
-struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t turn,
+struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance) {
-    const struct idxi_probed *probed = &index->probings[distance].tables[turn];
+    const struct idxi_probed *probed = &index->probings[distance].tables[order];
     const struct idxi_table *table = &index->segments[segment]->tables[probed->table];
-    struct idxi_sorted_queries sorted = {.table = table, .segment = segment, .turn = turn, .radius = probed->radius};
+    struct idxi_sorted_queries sorted = {.table = table, .segment = segment, .order = order, .radius = probed->radius};
     sorted.flipped = probed->radius == 0 ? table->prefix : get_flipped(table);
     uint64_t bytes = table->header.blocks * table->header.block_size;
     while (sorted.range_bits < sorted.flipped && sorted.range_bits < MAX_RANGE_BITS &&

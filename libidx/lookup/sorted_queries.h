@@ -11,7 +11,7 @@
 
 struct idxi_sorted_queries {
     const struct idxi_table *table;
-    size_t segment, turn;     /* the table's: its segment, and its number in the probing */
+    size_t segment, order;    /* the table's: its segment, and its number in the probing */
     unsigned radius, flipped; /* bits that are flipped */
     unsigned range_bits;
     size_t first_range; /* ranges of the tables before this one */
@@ -25,7 +25,7 @@ struct idxi_sorted_queries {
 
 /* Without queries: cuts the table into ranges by bits that are flipped, or of a prefix, so that what a probe looks for
  * lies in one range. */
-struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t turn,
+struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance);
 
 /* Sorts fewer than 2^32 queries, which must outlive what is made. The spare holds as many. To be freed also after an

@@ -57,12 +57,12 @@ struct worker {
 #define AHEAD 16
 
 /* The query of a key; those behind it are asked for. There are `end` keys. */
-static inline struct idxi_turn get_turn(const struct worker *worker, size_t at, size_t end) {
+static inline struct idxi_table_query get_query(const struct worker *worker, size_t at, size_t end) {
     const struct idxi_sorted_queries *sorted = worker->queries;
     size_t number = (uint32_t)sorted->keys[at];
     if (at + AHEAD < end) __builtin_prefetch(&sorted->queries[(uint32_t)sorted->keys[at + AHEAD]], 0, 3);
-    return (struct idxi_turn){sorted->table, number, sorted->turn,
-                              idxf_permute(&sorted->table->permutation, sorted->queries[number])};
+    return (struct idxi_table_query){sorted->table, number, sorted->order,
+                                     idxf_permute(&sorted->table->permutation, sorted->queries[number])};
 }
 
 /* Called for the sorted queries [begin, end), which fall into a range with `flips` flipped, and may have `radius` more
@@ -91,8 +91,8 @@ static bool note_match(void *context, size_t query, const struct idx_match *matc
 
 static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
     for (size_t i = begin; i < end; i++) {
-        struct idxi_turn turn = get_turn(worker, i, end);
-        IDXI_TRY(idxi_search_probes(&worker->search, &turn, turn.permuted ^ flips, 64 - worker->range_bits, radius));
+        struct idxi_table_query query = get_query(worker, i, end);
+        IDXI_TRY(idxi_search_probes(&worker->search, &query, query.permuted ^ flips, 64 - worker->range_bits, radius));
     }
     return IDX_OK;
 }
@@ -117,10 +117,10 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
                                        .finds = &worker->finds,
                                        .error = worker->error};
     for (size_t i = begin; i < end && search.status == IDX_OK; i++) {
-        struct idxi_turn turn = get_turn(worker, i, end);
-        search.permuted = turn.permuted;
-        search.number = sweep->begin + turn.query;
-        search_range(&search, turn.permuted ^ flips, 64 - worker->range_bits, radius);
+        struct idxi_table_query query = get_query(worker, i, end);
+        search.permuted = query.permuted;
+        search.number = sweep->begin + query.number;
+        search_range(&search, query.permuted ^ flips, 64 - worker->range_bits, radius);
     }
     return search.status;
 }
@@ -293,8 +293,8 @@ enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *querie
 double idxi_sweep_cost(const struct idx_index *index, size_t count, unsigned distance) {
     double cost = 0;
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
-        for (size_t turn = 0; turn < index->probings[distance].count; turn++) {
-            struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, segment, turn, distance);
+        for (size_t order = 0; order < index->probings[distance].count; order++) {
+            struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, segment, order, distance);
             double patterns = (double)count * idxi_count_probes(queries.table, queries.radius);
             double decoding = get_decode_time(queries.table, queries.table->header.blocks) + patterns * SEARCH_TIME;
             cost += (double)count * SORT_TIME + fmin(patterns * PROBE_TIME, decoding);

@@ -62,16 +62,16 @@ static enum idx_status check_workers(const struct idxi_join *join, struct idx_er
 }
 
 /* Goes on to a table of the probing. */
-static void begin_table(struct idxi_join *join, size_t turn) {
-    join->turn = turn;
-    join->table = &join->probing->tables[turn];
+static void begin_table(struct idxi_join *join, size_t order) {
+    join->order = order;
+    join->table = &join->probing->tables[order];
     unsigned prefix = idxf_count_bits(join->table->mask), radius = join->table->radius;
     idxf_permutation_init(&join->permutation, join->table->mask, join->a->manifest->bits);
     join->prefix = idxi_top_bits(prefix);
     join->leading = idxi_join_range_bits(join);
     if (join->leading + radius > prefix) join->leading = prefix > radius ? prefix - radius : 0;
     join->earlier_count = 0;
-    for (size_t i = 0; i < turn; i++) {
+    for (size_t i = 0; i < order; i++) {
         const struct idxi_probed *table = &join->probing->tables[i];
         if (table->radius == 0) join->earlier[join->earlier_count++] = idxf_permute(&join->permutation, table->mask);
     }
@@ -79,8 +79,8 @@ static void begin_table(struct idxi_join *join, size_t turn) {
     join->pass = (struct idxi_join_pass){.narrow = join->prefix, .errors = radius};
 }
 
-static enum idx_status match_table(struct idxi_join *join, size_t turn, struct idx_error *error) {
-    begin_table(join, turn);
+static enum idx_status match_table(struct idxi_join *join, size_t order, struct idx_error *error) {
+    begin_table(join, order);
     IDXI_TRY(idxi_join_add_leaves(join, (struct idxi_join_leaf){0, 0}, error));
     IDXI_TRY(idxi_join_work(join, idxi_join_match_leaves, error));
     IDXI_TRY(check_counts(join, error));
@@ -132,7 +132,8 @@ static enum idx_status match_all(struct idxi_join *join, struct idx_error *error
     IDXI_TRY(idxi_join_make_workers(join, error));
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_work(join), error));
-    for (size_t turn = 0; turn < join->probing->count && !join->ended; turn++) IDXI_TRY(match_table(join, turn, error));
+    for (size_t order = 0; order < join->probing->count && !join->ended; order++)
+        IDXI_TRY(match_table(join, order, error));
     if (!join->ended) IDXI_TRY(match_pending(join, error));
     return idxi_progress_add(&join->progress, 0, error);
 }

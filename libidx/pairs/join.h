@@ -52,7 +52,7 @@ struct idxi_join {
     pthread_mutex_t handing_over;
 
     /* The table that is gone through. */
-    size_t turn; /* in the probing */
+    size_t order; /* in the probing */
     const struct idxi_probed *table;
     struct idxf_permutation permutation;
     uint64_t prefix;                  /* the bits of the mask, permuted */

@@ -39,7 +39,7 @@ static void visit_pair(void *context, uint64_t a, uint64_t b) {
     struct idxi_join_worker *worker = context;
     const struct idxi_join *join = worker->join;
     uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
-    if (worker->status != IDX_OK || !idxi_owns(join->probing, join->turn, x ^ y) || !are_live(worker, x, y)) return;
+    if (worker->status != IDX_OK || !idxi_owns(join->probing, join->order, x ^ y) || !are_live(worker, x, y)) return;
     idxi_join_put_pair(worker, x, y);
 }
 

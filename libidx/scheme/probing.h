@@ -31,12 +31,12 @@ static inline bool idxi_lets_through(const struct idxi_probed *table, uint64_t e
     return errors == 0;
 }
 
-/* Whether table `turn` of the probing is the first that lets an error pattern through, and so reports it. */
-static inline bool idxi_owns(const struct idxi_probing *probing, size_t turn, uint64_t errors) {
-    for (size_t i = 0; i < turn; i++) {
+/* Whether table `order` of the probing is the first that lets an error pattern through, and so reports it. */
+static inline bool idxi_owns(const struct idxi_probing *probing, size_t order, uint64_t errors) {
+    for (size_t i = 0; i < order; i++) {
         if (idxi_lets_through(&probing->tables[i], errors)) return false;
     }
-    return idxi_lets_through(&probing->tables[turn], errors);
+    return idxi_lets_through(&probing->tables[order], errors);
 }
 
 void idxi_probings_free(struct idxi_probing *probings);

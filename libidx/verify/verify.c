@@ -76,10 +76,10 @@ static void open_log(struct verification *verification) {
     struct idx_index *index = verification->index;
     struct idxf_record_rules rules = idxi_index_rules(index);
     struct opening *log = &verification->log;
-    log->status = idxi_tail_new(&index->tail, &rules, index->manifest->k, index->manifest->sequence, &log->error);
+    log->status = idxi_replay_new(&index->replay, &rules, index->manifest->k, index->manifest->sequence, &log->error);
     if (log->status != IDX_OK) return;
-    idxi_tail_set_log(index->tail, &index->manifest->log);
-    log->status = idxi_tail_read(index->tail, index->folder, index->path, &index->pending, &log->error);
+    idxi_replay_set_log(index->replay, &index->manifest->log);
+    log->status = idxi_replay_read(index->replay, index->folder, index->path, &index->pending, &log->error);
 }
 
 static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {

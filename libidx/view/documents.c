@@ -96,7 +96,7 @@ static enum idx_status find_pending(struct idx_documents *documents, uint64_t *c
     size_t id_size;
     *count = documents->number_count = documents->numbers_given = 0;
     if (!idxi_has_pending(index)) return IDX_OK;
-    idxi_pending_documents(&index->pending.pending, documents->fingerprint, &documents->pending);
+    idxi_pending_documents(&index->pending, documents->fingerprint, &documents->pending);
     cursor = documents->pending;
     for (; idxi_pending_next(&cursor, &id, &id_size); ++*count) {
         if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(add_number(documents, idxf_load64(id), error));
@@ -109,7 +109,7 @@ static enum idx_status find_pending(struct idx_documents *documents, uint64_t *c
 static void give_pending_text(struct idx_documents *documents, struct idx_document *document, bool *found) {
     const uint8_t *id;
     size_t id_size;
-    *found = documents->pending.view.pending != NULL && idxi_pending_next(&documents->pending, &id, &id_size);
+    *found = documents->pending.view.records != NULL && idxi_pending_next(&documents->pending, &id, &id_size);
     if (*found) *document = (struct idx_document){UINT64_MAX, id, id_size};
 }
 
@@ -328,7 +328,7 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
         if (document->number < map->segment.documents) return get_id(documents, map, document, error);
         document->number -= map->segment.documents;
     }
-    const struct idxi_pending_view *view = &documents->index->pending.pending;
+    const struct idxi_pending_view *view = &documents->index->pending;
     if (idxi_has_pending(documents->index) && document->number < view->last - view->after) {
         const uint8_t *id;
         idxi_pending_id(view, (uint32_t)document->number, &id, &document->id_length);

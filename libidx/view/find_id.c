@@ -84,7 +84,7 @@ static enum idx_status find_pending(const struct idx_index *index, const struct 
     *pending = (struct pending){0};
     if (!idxi_has_pending(index)) return IDX_OK;
     idxf_store64(number, wanted->number);
-    idxi_pending_fingerprints(&index->pending.pending, is_number ? number : wanted->id,
+    idxi_pending_fingerprints(&index->pending, is_number ? number : wanted->id,
                               is_number ? sizeof number : wanted->length, &cursor);
     for (struct idxi_pending_cursor all = cursor; idxi_pending_next_fingerprint(&all, &fingerprint);) documents++;
     pending->fingerprints = malloc((2 * documents + 1) * sizeof(uint64_t)); /* and room to sort them */

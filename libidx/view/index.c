@@ -75,16 +75,16 @@ static bool are_alike(const struct idx_index *one, const struct idx_index *other
     return alike;
 }
 
-static enum idx_status open_tail(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
+static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
     if (older == NULL || older->spoilt || older->manifest->sequence != manifest->sequence) {
-        IDXI_TRY(idxi_tail_new(&index->tail, &rules, manifest->k, manifest->sequence, error));
+        IDXI_TRY(idxi_replay_new(&index->replay, &rules, manifest->k, manifest->sequence, error));
     } else {
-        index->tail = older->tail;
-        idxi_tail_hold(index->tail);
+        index->replay = older->replay;
+        idxi_replay_hold(index->replay);
     }
-    idxi_tail_set_log(index->tail, &manifest->log);
+    idxi_replay_set_log(index->replay, &manifest->log);
     return IDX_OK;
 }
 
@@ -94,8 +94,8 @@ static void note_removals(struct idx_index *index) {
     for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
 }
 
-enum idx_status idxi_index_read_tail(struct idx_index *index, struct idx_error *error) {
-    IDXI_TRY(idxi_tail_read(index->tail, index->folder, index->path, &index->pending, error));
+enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *error) {
+    IDXI_TRY(idxi_replay_read(index->replay, index->folder, index->path, &index->pending, error));
     note_removals(index);
     return IDX_OK;
 }
@@ -112,8 +112,8 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         if (!idxi_segment_share(index, older, i)) IDXI_TRY(idxi_segment_open(index, i, error));
     }
-    IDXI_TRY(open_tail(index, older, error));
-    return idxi_index_read_tail(index, error);
+    IDXI_TRY(open_replay(index, older, error));
+    return idxi_index_read_log(index, error);
 }
 
 struct idx_index *idxi_index_new(const struct idx_open_options *options) {
@@ -165,7 +165,7 @@ static void release_origin(struct idx_index *origin) {
     if (atomic_fetch_sub(&origin->holders, 1) != 1) return;
     for (size_t i = 0; i < origin->open_segments; i++) idxi_segment_release(origin->segments[i]);
     free(origin->segments);
-    idxi_tail_release(origin->tail);
+    idxi_replay_release(origin->replay);
     idxi_probings_free(origin->probings);
     free(origin->manifest);
     if (origin->manifest_file >= 0) close(origin->manifest_file);

@@ -14,7 +14,7 @@
 #include "libidx/segment/names.h"
 #include "libidx/segment/removed.h"
 #include "libidx/segment/table_reader.h"
-#include "libidx/view/tail.h"
+#include "libidx/view/replay.h"
 
 /* Shared by all views that have it. */
 struct idxi_segment {
@@ -39,10 +39,10 @@ struct idx_index {
     struct idxi_probing *probings;  /* of the distances 0 to k */
     struct idxi_segment **segments; /* the oldest first */
     size_t open_segments;
-    struct idxi_tail *tail;
-    struct idxi_tail_view pending;
+    struct idxi_replay *replay;
+    struct idxi_pending_view pending;
     bool removes; /* segments or pending records have removals */
-    bool spoilt;  /* the tail has records that never came into the log: a newer view takes another one */
+    bool spoilt;  /* replay has records that never came into the log: a newer view takes another one */
     /* Views of one manifest share all that is above but `pending` and `removes`. It belongs to the first of them, their
      * origin, which stays until the last one is closed. */
     struct idx_index *origin;
@@ -68,8 +68,8 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 /* Reads and checks the manifest of an open folder, and that its tables cover its k. */
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
 
-/* Reads what is pending, up to now. Errors: as idxi_tail_read. */
-enum idx_status idxi_index_read_tail(struct idx_index *index, struct idx_error *error);
+/* Reads what is pending, up to now. Errors: as idxi_replay_read. */
+enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *error);
 
 /* What stands at the path that an index was opened by. */
 enum idxi_change {

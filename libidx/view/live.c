@@ -11,8 +11,7 @@
 
 size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint) {
     size_t first = index->open_segments;
-    if (idxi_has_pending(index) && idxi_pending_removal(&index->pending.pending, fingerprint) == IDXI_REMOVED_ALL)
-        return first;
+    if (idxi_has_pending(index) && idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return first;
     while (first > 0) {
         const struct idxi_removed *removed = &index->segments[--first]->removed;
         if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_ALL) break;
@@ -30,7 +29,7 @@ enum idx_status idxi_is_before(const struct idx_index *index, size_t end, uint64
 
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
     bool some = index->removes && idxi_has_pending(index) &&
-                idxi_pending_removal(&index->pending.pending, fingerprint) == IDXI_REMOVED_SOME;
+                idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME;
     for (size_t i = 0; i < index->open_segments && index->removes && !some; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         some = removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_SOME;
@@ -40,7 +39,7 @@ bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
 
 bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                      size_t id_size) {
-    if (idxi_has_pending(index) && idxi_pending_removes(&index->pending.pending, fingerprint, id, id_size)) return true;
+    if (idxi_has_pending(index) && idxi_pending_removes(&index->pending, fingerprint, id, id_size)) return true;
     for (size_t i = segment + 1; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         if (removed->count > 0 && idxi_removed_has(removed, fingerprint, id, id_size)) return true;
@@ -72,7 +71,7 @@ static enum idx_status keep_pending(const struct idx_index *index, bool alone, s
         uint64_t fingerprint = collection->fingerprints[i];
         bool before = false;
         if (i > 0 && fingerprint == collection->fingerprints[i - 1]) continue;
-        if (!idxi_pending_holds(&index->pending.pending, fingerprint)) continue;
+        if (!idxi_pending_holds(&index->pending, fingerprint)) continue;
         if (alone) IDXI_TRY(idxi_is_before(index, index->open_segments, fingerprint, &before, error));
         if (!before) collection->fingerprints[kept++] = fingerprint;
     }
@@ -82,7 +81,7 @@ static enum idx_status keep_pending(const struct idx_index *index, bool alone, s
 
 enum idx_status idxi_sort_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
                                   struct idx_error *error) {
-    const struct idxi_pending_view *view = &index->pending.pending;
+    const struct idxi_pending_view *view = &index->pending;
     size_t documents = (size_t)(view->last - view->after - index->pending.removals);
     struct collection collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0}; /* and room to sort them */
     if (collection.fingerprints == NULL) return idxi_fail_memory(error);

@@ -37,7 +37,7 @@ bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fin
 
 /* ---- Pending ---- */
 
-static inline bool idxi_has_pending(const struct idx_index *index) { return index->pending.pending.pending != NULL; }
+static inline bool idxi_has_pending(const struct idx_index *index) { return index->pending.records != NULL; }
 
 /* The fingerprints that have a pending document, ascending, each once. `alone`: without those that a segment holds as
  * well. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */

@@ -79,7 +79,7 @@ static void gather(struct idxi_pending_entries *entries, const struct idx_index 
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
     size_t id_size;
-    idxi_pending_documents(&index->pending.pending, fingerprint, &cursor);
+    idxi_pending_documents(&index->pending, fingerprint, &cursor);
     while (idxi_pending_next(&cursor, &id, &id_size)) {
         bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
         entries->fingerprints[entries->count] = fingerprint;
@@ -112,7 +112,7 @@ static enum idx_status sort_values(struct idxi_pending_entries *entries, struct 
 
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error) {
-    const struct idxi_pending_view *view = &index->pending.pending;
+    const struct idxi_pending_view *view = &index->pending;
     uint64_t *fingerprints = NULL;
     size_t count = 0, records = idxi_has_pending(index) ? (size_t)(view->last - view->after) : 0;
     *entries = (struct idxi_pending_entries){.fingerprints = malloc((records + 1) * sizeof(uint64_t)),

@@ -21,10 +21,8 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->segments = manifest->segment_count;
     properties->resident_bytes = sizeof *index + sizeof *manifest;
     properties->pending_removals = index->pending.removals;
-    properties->pending_documents =
-        index->pending.pending.last - index->pending.pending.after - index->pending.removals;
-    if (index->pending.pending.pending != NULL)
-        properties->resident_bytes += idxi_pending_bytes(index->pending.pending.pending);
+    properties->pending_documents = index->pending.last - index->pending.after - index->pending.removals;
+    if (index->pending.records != NULL) properties->resident_bytes += idxi_pending_bytes(index->pending.records);
     for (size_t i = 0; i < manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         properties->fingerprints += segment->entry.fingerprints;
@@ -91,7 +89,7 @@ static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_
     for (size_t i = 0; i < count; i++) {
         struct idxi_pending_cursor cursor;
         uint64_t documents = 0;
-        idxi_pending_documents(&index->pending.pending, fingerprints[i], &cursor);
+        idxi_pending_documents(&index->pending, fingerprints[i], &cursor);
         while (idxi_pending_next(&cursor, &id, &id_size)) documents++;
         take_heavier(heaviest, fingerprints[i], documents);
     }

@@ -53,7 +53,7 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
         idxf_manifest_write(manifest, text);
         if (manifest->checksum == index->manifest->checksum) {
             *change = IDXI_NEW_LOG;
-            if (index->tail != NULL) idxi_tail_set_log(index->tail, &log);
+            if (index->replay != NULL) idxi_replay_set_log(index->replay, &log);
             see(index, file);
         } else {
             close(file);
@@ -103,12 +103,12 @@ enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, stru
 }
 
 /* A view with what is pending up to now; NULL where that is no more than the index has. */
-static enum idx_status view_tail(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
+static enum idx_status view_pending(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);
     if (view == NULL) return idxi_fail_memory(error);
     memcpy(view, index, offsetof(struct idx_index, holders)); /* the rest is the origin's */
-    enum idx_status status = idxi_index_read_tail(view, error);
-    if (status != IDX_OK || view->pending.pending.last == index->pending.pending.last) {
+    enum idx_status status = idxi_index_read_log(view, error);
+    if (status != IDX_OK || view->pending.last == index->pending.last) {
         free(view);
         *newer = NULL;
         return status;
@@ -123,7 +123,7 @@ enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **ne
     enum idx_status status = IDX_OK;
     if (!index->spoilt) IDXI_TRY(idxi_index_look(index, &change, error));
     for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
-        status = view_tail(index, newer, error);
+        status = view_pending(index, newer, error);
         if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
         see(index, -1); /* another log may have taken the place of the one that is known */
         if (idxi_index_look(index, &change, NULL) != IDX_OK) return status;

@@ -234,7 +234,7 @@ static void run_trial(struct trial *trial) {
     for (size_t i = 0, view = 0; i <= trial->count; i++) {
         assert_int_equal(idxi_pending_last(pending), trial->after + i);
         if (i == view * trial->count / (VIEWS - 1)) {
-            views[view] = (struct idxi_pending_view){pending, trial->after + i / 3 * (view % 2), trial->after + i};
+            views[view] = (struct idxi_pending_view){pending, trial->after + i / 3 * (view % 2), trial->after + i, 0};
             compare(&views[view++], trial);
         }
         if (i < trial->count) assert_ok(idxi_pending_append(pending, &trial->records[i], &failure));
@@ -290,7 +290,7 @@ static void test_growth(void **state) {
         assert_ok(idxi_pending_append(pending, &record, &failure));
     }
     assert_in_range(idxi_pending_bytes(pending), bytes + 60 * count, bytes + 1000 * count);
-    struct idxi_pending_view view = {pending, 0, count};
+    struct idxi_pending_view view = {pending, 0, count, 0};
     for (size_t i = 0; i < count; i += QUERIES) {
         memset(&found, 0, sizeof found);
         for (size_t q = 0; q < QUERIES; q++) {
@@ -372,7 +372,7 @@ static uint64_t sum_up(const struct race *race, const struct idxi_pending_view *
 static void *look_up(void *context) {
     struct race *race = context;
     for (uint64_t round = 0; !atomic_load(&race->done); round++) {
-        struct idxi_pending_view view = {race->pending, race->trial.after, idxi_pending_last(race->pending)};
+        struct idxi_pending_view view = {race->pending, race->trial.after, idxi_pending_last(race->pending), 0};
         uint64_t first = sum_up(race, &view, round), again;
         for (int i = 0; i < 3; i++) {
             again = sum_up(race, &view, round);

@@ -1,0 +1,40 @@
+/* replay.h: replays the log of an index into memory, once for all views that share it. It has the reader of the log,
+ * and the records that were read so far. */
+#ifndef IDX_LIBIDX_REPLAY_H
+#define IDX_LIBIDX_REPLAY_H
+
+#include "format/manifest.h"
+#include "libidx/log/pending.h"
+
+struct idxi_replay;
+
+/* Makes an empty one, held once, of the records behind `sequence`, the manifest's. `k` is the index's.
+ * Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_replay_new(struct idxi_replay **replay, const struct idxf_record_rules *rules, unsigned k,
+                                uint64_t sequence, struct idx_error *error);
+
+/* Holds it once more, and once less: the last one frees it. NULL is fine. */
+void idxi_replay_hold(struct idxi_replay *replay);
+void idxi_replay_release(struct idxi_replay *replay);
+
+/* Sets what the newest known manifest says of the log. From any thread. */
+void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_log *entry);
+
+/* Reads what is new in the log, if there is one, in the index's folder (a descriptor, and its path), and sets *view to
+ * all records. From any thread: other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes
+ * once. Errors: as idxi_log_open and idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
+enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path,
+                                 struct idxi_pending_view *view, struct idx_error *error);
+
+/* Whether there is a log. */
+bool idxi_replay_has_log(struct idxi_replay *replay);
+
+/* Prefetches what appending the record reads and writes: worth it some records ahead, on the thread that appends. */
+void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_record *record);
+
+/* For the writer, whose replay no other view shares: appends a record that is to come into the log, after the last one
+ * of *view, which has it from now on. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
+enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf_record *record,
+                                   struct idxi_pending_view *view, struct idx_error *error);
+
+#endif
