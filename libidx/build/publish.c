@@ -1,7 +1,6 @@
-/* publish.c: temporary folders, leftovers of killed builds, and publishing by rename or exchange. */
+/* publish.c: temporary folders, and publishing by rename or exchange. */
 #include "libidx/build/publish.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,13 +16,11 @@
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
 #include "libidx/base/lock.h"
+#include "libidx/build/leftovers.h"
 #include "libidx/segment/names.h"
 
 /* How often what another build came before in is tried again. */
 #define ATTEMPTS 100
-
-/* Digits at the end of a temporary folder's name. */
-#define DIGITS 8
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -48,15 +44,15 @@ static enum idx_status fail_not_index(const char *path, struct idx_error *error)
 
 /* Whether an idx index is at the path, valid or not: a folder whose manifest begins like one. */
 static enum idx_status check_index(const char *path, struct idx_error *error) {
-    static const char begin[] = "idx-index ";
-    char bytes[sizeof begin - 1];
+    char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     char *manifest = idxi_path(path, IDXI_MANIFEST_NAME);
     if (manifest == NULL) return idxi_fail_memory(error);
     int file = open(manifest, IDXI_OPEN_FILE);
     enum idx_status status = IDX_OK;
     if (file < 0)
         status = errno == ENOENT ? fail_not_index(path, error) : idxi_fail_system(error, errno, manifest, "open");
-    else if (read(file, bytes, sizeof bytes) != (ssize_t)sizeof bytes || memcmp(bytes, begin, sizeof bytes) != 0)
+    else if (read(file, bytes, sizeof bytes) != (ssize_t)sizeof bytes ||
+             memcmp(bytes, IDXI_MANIFEST_BEGIN, sizeof bytes) != 0)
         status = fail_not_index(path, error);
     if (file >= 0) close(file);
     free(manifest);
@@ -105,59 +101,17 @@ static enum idx_status open_parent(struct idxi_publication *publication, struct 
 }
 
 /* Writes what the names of the path's temporary folders begin with: the index's name, cut where it is long, with a hash
- * of the whole, so that DIGITS more fit into a file name. */
+ * of the whole, so that IDXI_LEFTOVER_DIGITS more fit into a file name. */
 static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - DIGITS;
-    if (length + strlen("..tmp-") + DIGITS <= NAME_MAX) {
+    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - IDXI_LEFTOVER_DIGITS;
+    if (length + strlen("..tmp-") + IDXI_LEFTOVER_DIGITS <= NAME_MAX) {
         snprintf(prefix, NAME_MAX + 1, ".%s.tmp-", name);
         return;
     }
     while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) kept--; /* no part of a UTF-8 character */
     snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)kept, name,
              (unsigned long long)idxf_checksum(name, length));
-}
-
-static void write_random(char digits[DIGITS + 1], int attempt) {
-    uint32_t random;
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint32_t)getpid() + (uint32_t)attempt;
-    snprintf(digits, DIGITS + 1, "%08x", (unsigned)random);
-}
-
-/* ---- What killed builds left ---- */
-
-/* A build keeps its temporary folder locked while it lives; what nobody has locked is a killed one's. That is moved to
- * another name first: so a build can lose its folder, but not half of it, even where locks don't reach, on a file
- * system that several machines share. `digits` are the end of `path`, which becomes that name. */
-static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
-    struct stat status;
-    int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
-    if (folder < 0) return false;
-    write_random(digits, attempt);
-    bool taken = flock(folder, LOCK_EX | LOCK_NB) == 0 && renameat(parent, name, AT_FDCWD, path) == 0;
-    if (taken) idxi_remove_tree(AT_FDCWD, path);
-    close(folder);
-    return taken && lstat(path, &status) != 0 && errno == ENOENT;
-}
-
-static bool is_leftover(const char *name, const char *prefix) {
-    size_t length = strlen(prefix);
-    return strncmp(name, prefix, length) == 0 && strlen(name) == length + DIGITS &&
-           strspn(name + length, "0123456789abcdef") == DIGITS;
-}
-
-/* What can't be removed, as another user's, stays. The first thing is to sync the folder: the index that a killed build
- * had replaced is needed until the disk knows of the new one. */
-static void remove_leftovers(struct idxi_publication *publication, const char *prefix, const char *path, char *digits) {
-    DIR *entries = publication->folder < 0 ? NULL : opendir(publication->parent);
-    if (entries == NULL) return;
-    int attempt = 0;
-    for (struct dirent *entry; attempt < ATTEMPTS && (entry = readdir(entries)) != NULL;) {
-        if (!is_leftover(entry->d_name, prefix)) continue;
-        if (attempt++ == 0 && idxi_sync_folder(publication->folder, publication->parent, NULL) != IDX_OK) break;
-        if (remove_leftover(publication->folder, entry->d_name, path, digits, attempt)) publication->leftovers++;
-    }
-    closedir(entries);
 }
 
 /* ---- The temporary folder ---- */
@@ -183,7 +137,7 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
                                       struct idx_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         bool ours = false;
-        write_random(digits, attempt);
+        idxi_leftover_digits(digits, attempt);
         bool made = mkdir(temporary, 0777) == 0;
         if (!made && errno != EEXIST) return idxi_fail_system(error, errno, publication->path, "create");
         enum idx_status status = made ? lock_temporary(publication, temporary, &ours, error) : IDX_OK;
@@ -197,12 +151,12 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
 static enum idx_status open_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
     write_prefix(publication->path, prefix);
-    size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + DIGITS + 1;
+    size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + IDXI_LEFTOVER_DIGITS + 1;
     char *temporary = malloc(size);
     if (temporary == NULL) return idxi_fail_memory(error);
-    char *digits = temporary + size - DIGITS - 1;
-    snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, DIGITS, 0);
-    remove_leftovers(publication, prefix, temporary, digits);
+    char *digits = temporary + size - IDXI_LEFTOVER_DIGITS - 1;
+    snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, IDXI_LEFTOVER_DIGITS, 0);
+    publication->leftovers = idxi_leftovers_remove(publication->folder, publication->parent, prefix, temporary, digits);
     enum idx_status status = make_temporary(publication, temporary, digits, error);
     if (status == IDX_OK)
         publication->temporary = temporary;

@@ -1,6 +1,5 @@
 /* compact.c: makes one segment from the pending records and some of the newest segments, while readers and the writer
  * go on. */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +20,6 @@
 #include "libidx/log/log_writer.h"
 #include "libidx/view/live.h"
 
-#define NUMBER_DIGITS 6
 #define MAX_NUMBER 999999
 
 struct compaction {
@@ -37,12 +35,6 @@ struct compaction {
 };
 
 /* ---- Folders of segments ---- */
-
-static bool is_segment_name(const char *name) {
-    size_t digits = 0;
-    while (isdigit((unsigned char)name[digits])) digits++;
-    return digits == NUMBER_DIGITS && name[digits] == '\0';
-}
 
 static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
     unsigned long number = strtoul(name, NULL, 10);
@@ -65,7 +57,7 @@ static enum idx_status remove_unlisted(const struct idx_index *index, size_t *re
         return failed;
     }
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        if (!is_segment_name(entry->d_name) || is_listed(index->manifest, entry->d_name)) continue;
+        if (!idxi_is_segment_name(entry->d_name) || is_listed(index->manifest, entry->d_name)) continue;
         idxi_remove_tree(folder, entry->d_name);
         *removed += fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0;
     }

@@ -321,12 +321,13 @@ struct idx_build_options {
 struct idx_builder;
 
 /* Begins to build an index at `path`, a folder. The builder works in a temporary folder beside it, `.NAME.tmp-` and
- * eight digits, and first removes the ones that killed builds of the same path left behind. It checks at once that it
- * can write there, and that nothing exists at `path` (with `replace`: nothing, or an idx index). Several builders may
- * build the same index at a time: the first one to finish publishes it; with `replace`, the last one to finish replaces
- * the others. `options` may be NULL; the builder copies it. The caller frees *builder. Errors: IDX_INVALID_ARGUMENT,
- * IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the folder that is to hold the index,
- * or the temporary folder), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * eight digits, and first removes the ones that killed builds of the same path left behind; a folder of such a name
+ * that holds anything but files of an index stays. It checks at once that it can write there, and that nothing exists
+ * at `path` (with `replace`: nothing, or an idx index). Several builders may build the same index at a time: the first
+ * one to finish publishes it; with `replace`, the last one to finish replaces the others. `options` may be NULL; the
+ * builder copies it. The caller frees *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
+ * IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder),
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
                                          const struct idx_build_options *options, struct idx_error *error);
 

@@ -70,9 +70,6 @@ enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, c
 
 /* ---- Writing ---- */
 
-/* The manifest that takes another's place, until it does. */
-#define NEW_NAME "manifest.new"
-
 /* Writes a manifest under a name, and syncs it, and then the folder. */
 static enum idx_status write_file(int folder, const char *name, const char *folder_path, struct idxf_manifest *manifest,
                                   struct idx_error *error) {
@@ -97,14 +94,14 @@ static enum idx_status change_manifest(struct idxf_manifest *manifest, int folde
                                        struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, folder, folder_path, NULL, error));
     change(context, manifest);
-    if (unlinkat(folder, NEW_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
-        return idxi_fail_system(error, errno, folder_path, "remove its " NEW_NAME);
-    enum idx_status status = write_file(folder, NEW_NAME, folder_path, manifest, error);
-    if (status == IDX_OK && renameat(folder, NEW_NAME, folder, IDXI_MANIFEST_NAME) != 0)
+    if (unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT) /* one that was killed here left it */
+        return idxi_fail_system(error, errno, folder_path, "remove its " IDXI_NEW_MANIFEST_NAME);
+    enum idx_status status = write_file(folder, IDXI_NEW_MANIFEST_NAME, folder_path, manifest, error);
+    if (status == IDX_OK && renameat(folder, IDXI_NEW_MANIFEST_NAME, folder, IDXI_MANIFEST_NAME) != 0)
         status = idxi_fail_system(error, errno, folder_path, "replace its manifest");
     *switched = status == IDX_OK;
     if (status == IDX_OK) return idxi_sync_folder(folder, folder_path, error);
-    unlinkat(folder, NEW_NAME, 0);
+    unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0);
     return status;
 }
 

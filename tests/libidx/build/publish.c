@@ -16,11 +16,16 @@
 
 #include "tests/libidx/support.h"
 
+/* What a build that was killed early leaves in its folder. */
+static void fill(const char *path) {
+    assert_int_equal(mkdir(path_in(path, "000001"), 0777), 0);
+    write_file(path_in(path, "000001/table-00.tbl"), "x", 1);
+    write_file(path_in(path, "manifest"), "idx", 3);
+}
+
 static void make_tree(const char *path) {
     assert_int_equal(mkdir(path, 0777), 0);
-    assert_int_equal(mkdir(path_in(path, "segment"), 0777), 0);
-    write_file(path_in(path, "segment/table"), "x", 1);
-    write_file(path_in(path, "manifest"), "x", 1);
+    fill(path);
 }
 
 static struct idxi_publication open_publication(const char *path, bool replace) {
@@ -63,6 +68,53 @@ static void test_nothing_else_is_removed(void **state) {
     assert_int_equal(clean(path_in(*state, "i")), 0);
     assert_int_equal(count_entries(*state), LENGTH(folders) + 2);
     for (size_t i = 0; i < LENGTH(folders); i++) assert_int_equal(count_entries(path_in(*state, "%s", folders[i])), 2);
+}
+
+/* Of a user, under a name as builds give, with all that it holds. */
+static void test_folders_of_users_stay(void **state) {
+    static const char *const files[] = {
+        "notes.txt",          "000001/photo.jpg", "000001/000002/docs.mdb", "2024/docs.mdb",
+        "docs.mdb",           "manifest.txt",     "000001/manifest",        ".hidden",
+        "000001/table-0.tbl", "table-00.tbl",     "000001/table-00.tbl.bak"};
+    for (size_t i = 0; i < LENGTH(files); i++) {
+        char *path = strdup(path_in(*state, ".i.tmp-%08zx/%s", i, files[i]));
+        for (char *slash = path + strlen(*state) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+            *slash = '\0';
+            if (strstr(path, ".tmp-") != NULL) mkdir(path, 0777);
+            *slash = '/';
+        }
+        write_file(path, "x", 1);
+        free(path);
+    }
+    make_tree(path_in(*state, ".i.tmp-a0000000"));
+    write_file(path_in(*state, ".i.tmp-a0000000/manifest"), "list of goods", 13);
+    make_tree(path_in(*state, ".i.tmp-a0000001"));
+    assert_int_equal(symlink("nowhere", path_in(*state, ".i.tmp-a0000001/pending.log")), 0);
+    make_tree(path_in(*state, ".i.tmp-a0000002"));
+    assert_int_equal(mkfifo(path_in(*state, ".i.tmp-a0000002/000001/docs.mdb"), 0600), 0);
+    assert_int_equal(clean(path_in(*state, "i")), 0);
+    assert_int_equal(count_entries(*state), LENGTH(files) + 3);
+    for (size_t i = 0; i < LENGTH(files); i++) expect_there(path_in(*state, ".i.tmp-%08zx/%s", i, files[i]), true);
+    assert_int_equal(count_entries(path_in(*state, ".i.tmp-a0000002/000001")), 2);
+}
+
+/* An index that was replaced, by a build that was killed before it removed it. */
+static void test_a_replaced_index_is_removed(void **state) {
+    const char *path = path_in(*state, ".i.tmp-00000000");
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    struct idx_item item = {.fingerprint = 5, .id = "e", .id_length = 1};
+    struct idx_writer *writer;
+    options.by_id = true;
+    build_index(path, &options, NULL, 0);
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    idx_writer_close(writer);
+    assert_ok(idx_compact(path, NULL, NULL, &failure));
+    assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    assert_ok(idx_writer_remove_fingerprints(writer, &item.fingerprint, 1, NULL, &failure));
+    idx_writer_close(writer);
+    assert_int_equal(clean(path_in(*state, "i")), 1);
+    assert_int_equal(count_entries(*state), 0);
 }
 
 static void test_locked_folders_stay(void **state) {
@@ -116,7 +168,7 @@ static void open_and_die(const char *path) {
     if (child == 0) {
         struct idxi_publication publication;
         if (idxi_publication_open(&publication, path, true, NULL) != IDX_OK) _exit(1);
-        if (mkdir(path_in(publication.temporary, "segment"), 0777) != 0) _exit(1);
+        if (mkdir(path_in(publication.temporary, "000001"), 0777) != 0) _exit(1);
         raise(SIGKILL);
     }
     assert_true(waitpid(child, &status, 0) == child);
@@ -256,7 +308,7 @@ static void test_a_build_that_loses_its_folder(void **state) {
     const char *path = path_in(*state, "i");
     locks_reach = false;
     alive = open_publication(path, false);
-    make_tree(path_in(alive.temporary, "x"));
+    fill(alive.temporary);
     before_unlinkat = publish_alive;
     assert_int_equal(clean(path), 1);
     locks_reach = true;
@@ -325,7 +377,7 @@ static int publish_on(const char *path, char letter, size_t rounds) {
         if (idxi_publication_open(&publication, path, true, &failure) != IDX_OK) break;
         for (int place = 0; place < 2; place++) {
             char *file, text[] = "idx-index ?\n";
-            if (asprintf(&file, "%s/%s", publication.temporary, place == 0 ? "manifest" : "other") < 0) return 2;
+            if (asprintf(&file, "%s/%s", publication.temporary, place == 0 ? "manifest" : "pending.log") < 0) return 2;
             text[10] = letter;
             FILE *stream = fopen(file, "w");
             if (stream == NULL || fputs(text, stream) < 0 || fclose(stream) != 0) return 3;
@@ -360,7 +412,7 @@ static void test_many_builds_at_a_time(void **state) {
     assert_int_equal(count_entries(*state), 1);
     assert_int_equal(count_entries(path), 2);
     uint8_t *manifest = read_file(path_in(path, "manifest"), &size);
-    uint8_t *other = read_file(path_in(path, "other"), &other_size);
+    uint8_t *other = read_file(path_in(path, "pending.log"), &other_size);
     assert_int_equal(size, 12);
     assert_string_equal((char *)manifest, (char *)other);
     free(manifest);
@@ -371,6 +423,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_leftovers_are_removed),
         in_folder(test_nothing_else_is_removed),
+        in_folder(test_folders_of_users_stay),
+        in_folder(test_a_replaced_index_is_removed),
         in_folder(test_locked_folders_stay),
         in_folder(test_many_leftovers),
         in_folder(test_a_living_build_keeps_its_folder),
