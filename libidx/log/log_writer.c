@@ -14,9 +14,6 @@
 #include "libidx/log/log_reader.h"
 #include "libidx/segment/manifest_file.h"
 
-/* A new log until it takes its place. */
-#define NEW_NAME IDXI_LOG_NAME ".new"
-
 /* The zeros that are made at a time: an eighth of what there is, within these numbers of bytes. */
 #define LEAST_ROOM ((uint64_t)64 << 10)
 #define MOST_ROOM ((uint64_t)4 << 20)
@@ -119,23 +116,26 @@ static enum idx_status make_log(struct idxi_log *old, uint64_t sequence, int fol
     uint8_t *begin = calloc(1, IDXF_LOG_FRAMES);
     if (begin == NULL) return idxi_fail_memory(error);
     struct idxi_log made = {.bytes = begin};
-    unlinkat(folder, NEW_NAME, 0); /* of one who was killed */
-    enum idx_status status = idxi_page_writer_open(&file, folder, NEW_NAME, IDXF_LOG_FRAMES, old->path, error);
+    unlinkat(folder, IDXI_NEW_LOG_NAME, 0); /* of one who was killed */
+    enum idx_status status = idxi_page_writer_open(&file, folder, IDXI_NEW_LOG_NAME, IDXF_LOG_FRAMES, old->path, error);
     if (status == IDX_OK) status = copy_frames(&made, old, sequence, &file, error);
     if (status == IDX_OK) status = idxi_page_writer_write(&file, zeros, sizeof zeros, error);
     idxf_log_slot_write(&made.header, &made.place, begin + idxf_log_slot_offset(0));
     if (status == IDX_OK) status = idxi_page_writer_finish(&file, begin, IDXF_LOG_FRAMES, error);
-    if (status != IDX_OK && file.fd >= 0) unlinkat(folder, NEW_NAME, 0);
+    if (status != IDX_OK && file.fd >= 0) unlinkat(folder, IDXI_NEW_LOG_NAME, 0);
     idxi_page_writer_close(&file);
     free(begin);
     return status;
 }
 
-/* Opens the file that stands there for writing, in the reader's place. */
+/* Opens the file for writing, in the reader's place. What a link leads to is not to be written. */
 static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     close(log->file);
-    log->file = openat(writer->folder, IDXI_LOG_NAME, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    log->file = openat(writer->folder, IDXI_LOG_NAME, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (log->file < 0 && errno == ELOOP)
+        return idxi_fail(error, IDX_NO_ACCESS, log->path,
+                         "is a symbolic link, and writers do not follow links: put the file itself in its place");
     if (log->file < 0) return idxi_fail_system(error, errno, log->path, "open");
     return idxi_file_size(log->file, &writer->size, log->path, error);
 }
@@ -162,9 +162,9 @@ static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequ
     enum idx_status status = make_log(&old, sequence, writer->folder, error);
     free(old.bytes);
     if (status != IDX_OK) return status;
-    if (renameat(writer->folder, NEW_NAME, writer->folder, IDXI_LOG_NAME) != 0) {
+    if (renameat(writer->folder, IDXI_NEW_LOG_NAME, writer->folder, IDXI_LOG_NAME) != 0) {
         status = idxi_fail_system(error, errno, writer->log.path, "replace");
-        unlinkat(writer->folder, NEW_NAME, 0);
+        unlinkat(writer->folder, IDXI_NEW_LOG_NAME, 0);
         return status;
     }
     writer->left = true;

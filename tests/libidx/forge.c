@@ -9,6 +9,7 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/document_sums.h"
+#include "format/log.h"
 #include "format/table.h"
 #include "tests/libidx/support.h"
 
@@ -36,6 +37,34 @@ void seal_table(const char *path) {
     idxf_store64(content + HEADER_SUM, idxf_checksum(content, HEADER_SUM));
     write_file(path, content, size);
     free(content);
+}
+
+/* A slot at the place where frames end: the checksum of the frame before it becomes right. */
+static void seal_slots(uint8_t *bytes, uint64_t end, uint64_t chain) {
+    for (unsigned slot = 0; slot < 2; slot++) {
+        uint8_t *at = bytes + idxf_log_slot_offset(slot);
+        if (idxf_load64(at) == end) idxf_store64(at + 16, chain);
+        idxf_store64(at + 24, XXH3_64bits_withSeed(at, 24, idxf_load64(bytes + IDXF_LOG_HEADER_BYTES - 8)));
+    }
+}
+
+size_t seal_log(uint8_t *bytes, const uint8_t *whole, size_t size) {
+    const size_t least = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
+    uint64_t chain = idxf_checksum(bytes, IDXF_LOG_HEADER_BYTES - 8);
+    size_t at = IDXF_LOG_FRAMES;
+    idxf_store64(bytes + IDXF_LOG_HEADER_BYTES - 8, chain);
+    seal_slots(bytes, at, chain);
+    while (size - at > least) {
+        uint64_t frame = idxf_load64(bytes + at);
+        if (frame < least || frame > size - at) frame = idxf_load64(whole + at);
+        if (frame < least || frame > size - at) break;
+        uint8_t *sum = bytes + at + frame - IDXF_FRAME_CHECKSUM_BYTES;
+        chain = XXH3_64bits_withSeed(bytes + at, (size_t)frame - IDXF_FRAME_CHECKSUM_BYTES, chain);
+        idxf_store64(sum, chain);
+        at += (size_t)frame;
+        seal_slots(bytes, at, chain);
+    }
+    return at;
 }
 
 void forge_table(const char *path, size_t offset, const void *bytes, size_t length) {

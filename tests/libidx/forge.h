@@ -20,6 +20,11 @@ void seal_table(const char *path);
 /* Overwrites bytes of a table file and seals it. */
 void forge_table(const char *path, size_t offset, const void *bytes, size_t length);
 
+/* Makes the checksums of the bytes of a log right: of its header, its frames, and its slots, whose ends of frames are
+ * found by the sizes that the frames say, or where these can't be, by those of `whole`, the log before it was changed.
+ * Returns where the frames end. */
+size_t seal_log(uint8_t *bytes, const uint8_t *whole, size_t size);
+
 /* A chain of a block, right or wrong: differences, from its last fingerprint downwards, 0 for one that ends it; and
  * what the list of chains says of it, where it is not the highest. */
 struct forged_chain {

@@ -185,6 +185,26 @@ static void make_log(const char *folder, size_t batches, size_t count) {
 
 /* ---- Writing and reading ---- */
 
+/* What a link in the log's place leads to is read, but not written. */
+static void test_links_are_not_written(void **state) {
+    const char *folder = *state, *moved = path_in(folder, "moved.log");
+    struct idxi_log_writer *writer;
+    size_t size, size_after;
+    make_log(folder, 2, 3);
+    assert_int_equal(rename(path_in(folder, "pending.log"), moved), 0);
+    assert_int_equal(symlink("moved.log", path_in(folder, "pending.log")), 0);
+    uint8_t *before = read_file(moved, &size);
+    check_log(folder, 0, 6);
+    assert_status(IDX_NO_ACCESS, open_writer(&writer, folder));
+    assert_non_null(strstr(failure.sentence, "symbolic link"));
+    uint8_t *after = read_file(moved, &size_after);
+    assert_int_equal(size_after, size);
+    assert_memory_equal(after, before, size);
+    free(before);
+    free(after);
+    check_log(folder, 0, 6);
+}
+
 static void test_append_and_read(void **state) {
     const char *folder = *state;
     struct idxi_log_writer *writer;
@@ -869,6 +889,7 @@ static void test_another_log(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        on_index(test_links_are_not_written),
         on_index(test_append_and_read),
         on_index(test_the_visitor_ends_it),
         on_index(test_nothing_new_costs_one_read),

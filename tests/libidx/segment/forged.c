@@ -17,6 +17,7 @@
 #include "tests/libidx/support.h"
 
 #define COUNT 400
+#define PENDING 40 /* of them */
 #define DEFAULT_CASES 2000
 
 static uint64_t seed;
@@ -26,15 +27,15 @@ static size_t case_count = DEFAULT_CASES;
 
 struct file {
     const char *name;
-    enum { TABLE, MAP, SUMS, REMOVED, MANIFEST } kind;
+    enum { TABLE, MAP, SUMS, REMOVED, MANIFEST, LOG } kind;
 };
 
-/* Of the second segment, which removes from the first; and some of the first one's. */
+/* Of the second segment, which removes from the first; some of the first one's; and what is pending. */
 static const struct file files[] = {
     {"manifest", MANIFEST},     {"000002/table-00.tbl", TABLE}, {"000002/table-01.tbl", TABLE},
     {"000002/docs.mdb", MAP},   {"000002/docs.sum", SUMS},      {"000002/by-id.mdb", MAP},
     {"000002/by-id.sum", SUMS}, {"000002/removed", REMOVED},    {"000001/table-00.tbl", TABLE},
-    {"000001/docs.mdb", MAP},   {"000001/by-id.mdb", MAP},
+    {"000001/docs.mdb", MAP},   {"000001/by-id.mdb", MAP},      {"pending.log", LOG},
 };
 
 static uint64_t fingerprints[COUNT];
@@ -47,12 +48,21 @@ static void add_all(struct idx_writer *writer, size_t begin, size_t end) {
     }
 }
 
-/* Two segments; in each some fingerprints with many documents, and in the second one removals of both kinds. */
+static void remove_some(struct idx_writer *writer, size_t begin, size_t end) {
+    struct idx_removal removal;
+    for (size_t i = begin; i < end; i++) {
+        char id[32];
+        struct idx_item item = {.fingerprint = fingerprints[i], .number = i, .id = id, .id_length = write_id(id, i)};
+        assert_ok(idx_writer_remove(writer, &item, 1, &removal, &failure));
+    }
+}
+
+/* Two segments and a log; in each some fingerprints with many documents, and in the second segment and the log removals
+ * of both kinds. */
 static void build(const char *path, enum idx_id_type id_type) {
     struct idx_build_options options = options_for(64, 3, "2:1:1");
     struct idx_writer_options writing = IDX_WRITER_OPTIONS_INIT;
     struct idx_compact_options compacting = IDX_COMPACT_OPTIONS_INIT;
-    struct idx_removal removal;
     struct idx_writer *writer;
     struct idx_properties properties;
     uint64_t state = 1;
@@ -64,18 +74,18 @@ static void build(const char *path, enum idx_id_type id_type) {
         fingerprints[i] = i % 4 == 3 ? fingerprints[i % 100 / 4 * 4] ^ (i % 8 == 7) : next_random(&state);
     build_index(path, &options, fingerprints, 3 * COUNT / 4);
     assert_ok(idx_writer_open(&writer, path, &writing, &failure));
-    add_all(writer, 3 * COUNT / 4, COUNT);
-    for (size_t i = 0; i < 40; i++) {
-        char id[32];
-        struct idx_item item = {.fingerprint = fingerprints[i], .number = i, .id = id, .id_length = write_id(id, i)};
-        assert_ok(idx_writer_remove(writer, &item, 1, &removal, &failure));
-    }
+    add_all(writer, 3 * COUNT / 4, COUNT - PENDING);
+    remove_some(writer, 0, 40);
     idx_writer_close(writer);
     assert_ok(idx_compact(path, &compacting, NULL, &failure));
+    assert_ok(idx_writer_open(&writer, path, &writing, &failure));
+    add_all(writer, COUNT - PENDING, COUNT);
+    remove_some(writer, 40, 60);
+    idx_writer_close(writer);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     idx_get_properties(index, &properties);
     assert_int_equal(properties.segments, 2);
-    assert_true(properties.removals > 0);
+    assert_true(properties.removals > 0 && properties.pending_documents > 0 && properties.pending_removals > 0);
     idx_close(index);
 }
 
@@ -142,12 +152,13 @@ static void forge_text(const char *path, const uint8_t *bytes, size_t size, size
     free(text);
 }
 
-/* Makes the checksums right that a file has, or others have of it. */
-static void seal(const char *index, const struct file *file, uint8_t *bytes, size_t size) {
+/* Makes the checksums right that a file has, or others have of it. `whole` is the file before it was forged. */
+static void seal(const char *index, const struct file *file, uint8_t *bytes, const uint8_t *whole, size_t size) {
     const char *path = path_in(index, "%s", file->name), *folder = path_in(index, "%.6s", file->name);
     uint8_t uuid[16];
     if (file->kind == REMOVED) idxf_store64(bytes + 48, idxf_checksum(bytes + 64, size - 64));
     if (file->kind == REMOVED || file->kind == SUMS) idxf_store64(bytes + 56, idxf_checksum(bytes, 56));
+    if (file->kind == LOG) seal_log(bytes, whole, size);
     write_file(path, bytes, size);
     if (file->kind == TABLE) seal_table(path);
     if (file->kind != MAP) return;
@@ -222,6 +233,20 @@ static void read_all(const char *path, enum idx_id_type id_type) {
     idx_verify(path, NULL, NULL, &failure);
 }
 
+/* A writer goes on with the log, or refuses; and what it changes is as it was before. */
+static void write_log(const char *path) {
+    struct idx_item item = {.fingerprint = 1, .number = 1, .id = "1", .id_length = 1};
+    struct idx_writer *writer;
+    size_t size;
+    uint8_t *manifest = read_file(path_in(path, "manifest"), &size);
+    if (idx_writer_open(&writer, path, NULL, &failure) == IDX_OK) {
+        idx_writer_add(writer, &item, 1, &failure);
+        idx_writer_close(writer);
+    }
+    write_file(path_in(path, "manifest"), manifest, size);
+    free(manifest);
+}
+
 /* ---- The cases ---- */
 
 static void play(const char *path, enum idx_id_type id_type) {
@@ -238,10 +263,12 @@ static void play(const char *path, enum idx_id_type id_type) {
     if (file->kind == MANIFEST) {
         forge_text(path_in(path, "manifest"), bytes, size, changes);
     } else {
-        for (size_t i = 0; i < changes; i++) forge_field(bytes, size);
-        seal(path, file, bytes, size);
+        size_t forged = file->kind == LOG ? seal_log(bytes, whole, size) : size; /* behind it are zeros */
+        for (size_t i = 0; i < changes; i++) forge_field(bytes, forged);
+        seal(path, file, bytes, whole, size);
     }
     read_all(path, id_type);
+    if (file->kind == LOG) write_log(path);
     write_file(path_in(path, "%s", file->name), whole, size);
     if (sums != NULL) write_file(sums, whole_sums, sums_size);
     free(whole_sums);
