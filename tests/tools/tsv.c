@@ -1,5 +1,6 @@
 /* tsv.c: tests of the lines that `idx build` and `idx lookup` read. */
 #include "tools/input/tsv.h"
+#include "tools/shared/escape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +90,7 @@ static void check_escaped(const char *line, const char *expected, size_t length)
     assert_int_equal(parsed.kind, TSV_RECORD);
     assert_true(parsed.record.escaped);
     char *id = parsed.line + (parsed.record.id - parsed.line);
-    assert_int_equal(tsv_unescape(id, parsed.record.id_length), length);
+    assert_int_equal(escape_undo(id, parsed.record.id_length), length);
     if (length > 0) assert_memory_equal(id, expected, length);
     free(parsed.line);
 }
@@ -99,15 +100,38 @@ static void test_escaped_ids(void **state) {
     check_escaped(FINGERPRINT "\t\t", "", 0);
     check_escaped(FINGERPRINT "\t\ta", "a", 1);
     check_escaped(FINGERPRINT "\t\t\\t\\n\\\\n\\\\", LITERAL("\t\n\\n\\"));
+    check_escaped(FINGERPRINT "\t\t\\x00\\x1b[m\\xff\\\\x00", LITERAL("\0\33[m\xff\\x00"));
     refuse(TSV_ID_TEXT, FINGERPRINT "\t\ta\tb", "the line has a third tab, which an ID can't contain");
     static const char escape[] =
-        "after a second tab, an ID is escaped: a backslash must be followed by t, n or another backslash";
+        "after a second tab, an ID is escaped: a backslash must be followed by t, n, another backslash, or x and two "
+        "lower-case hex digits";
     refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\", escape);
     refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\\\\\", escape);
     refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\x", escape);
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\x1", escape);
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\x1B", escape);
+    refuse(TSV_ID_TEXT, FINGERPRINT "\t\t\\X1b", escape);
     refuse(TSV_ID_U64, FINGERPRINT "\t\t1", "the line has a second tab, which an ID can't contain");
-    assert_true(tsv_needs_escape("", 0) && tsv_needs_escape("a\nb", 3) && tsv_needs_escape("\t", 1));
-    assert_false(tsv_needs_escape("a\\n\r", 4));
+}
+
+/* Each byte at each place of IDs of some lengths; and what is written is read. */
+static void test_escaping(void **state) {
+    char id[24], text[sizeof id * ESCAPE_MOST];
+    (void)state;
+    for (size_t length = 1; length <= sizeof id; length++) {
+        for (size_t i = 0; i < 256 * length; i++) {
+            unsigned char byte = (unsigned char)(i % 256);
+            memset(id, i % 2 == 0 ? '~' : '\xa0', sizeof id);
+            id[i / 256] = (char)byte;
+            assert_int_equal(escape_is_needed(id, length), byte < ' ' || byte == 0x7f);
+            size_t written = 0;
+            for (size_t at = 0; at < length; at++) written += escape_byte(id[at], text + written);
+            assert_false(escape_is_needed(text, written));
+            assert_int_equal(escape_undo(text, written), length);
+            assert_memory_equal(text, id, length);
+        }
+    }
+    assert_false(escape_is_needed("", 0));
 }
 
 static void test_long_id(void **state) {
@@ -177,9 +201,9 @@ static void test_comments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ids_alone),    cmocka_unit_test(test_text_ids),   cmocka_unit_test(test_escaped_ids),
-        cmocka_unit_test(test_long_id),      cmocka_unit_test(test_number_ids), cmocka_unit_test(test_no_ids),
-        cmocka_unit_test(test_optional_ids), cmocka_unit_test(test_comments),
+        cmocka_unit_test(test_ids_alone), cmocka_unit_test(test_text_ids),     cmocka_unit_test(test_escaped_ids),
+        cmocka_unit_test(test_escaping),  cmocka_unit_test(test_long_id),      cmocka_unit_test(test_number_ids),
+        cmocka_unit_test(test_no_ids),    cmocka_unit_test(test_optional_ids), cmocka_unit_test(test_comments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void put_id(const struct agree *agree, const struct entry *entry, struct 
     } else if (json) {
         json_put_bytes(output, entry->id, entry->length);
     } else {
-        output_bytes(output, entry->id, entry->length);
+        output_id(output, entry->id, entry->length);
     }
 }
 
@@ -102,7 +102,7 @@ static void put_line(const struct agree *agree, const struct entry *entry, struc
         output_text(output, "{\"query\":");
         json_put_bytes(output, query->bytes, query->length);
     } else {
-        output_bytes(output, query->bytes, query->length);
+        output_id(output, query->bytes, query->length);
     }
     output_text(output, json ? ",\"agree\":" : "\t");
     output_decimal(output, entry->number);

@@ -38,7 +38,7 @@ static void put_quoted_fingerprint(const struct question *question, uint64_t fin
 
 static void put_query(const struct question *question, const struct query *query, struct output *output) {
     if (query->id != NULL)
-        output_bytes(output, query->id, query->id_length);
+        output_id(output, query->id, query->id_length);
     else
         put_fingerprint(question, query->fingerprint, output);
 }
@@ -57,7 +57,7 @@ static void put_front(const struct question *question, const struct query *query
 static void put_document_line(const struct output *front, const struct idx_document *document, struct output *output) {
     output_bytes(output, front->bytes, front->length);
     if (document->id != NULL)
-        output_bytes(output, document->id, document->id_length);
+        output_id(output, document->id, document->id_length);
     else
         output_decimal(output, document->number);
     output_byte(output, '\n');

@@ -35,7 +35,7 @@ static void print_id(struct listing *listing, const struct idx_document *documen
     else if (listing->properties.id_type == IDX_ID_U64)
         output_decimal(output, document->number);
     else
-        output_bytes(output, document->id, document->id_length);
+        output_id(output, document->id, document->id_length);
 }
 
 static void print_line(struct listing *listing, const struct idx_cluster_member *member) {

@@ -35,7 +35,7 @@ void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
 static void print_document(struct output *output, const struct idx_document *document) {
     output_byte(output, '\t');
     if (document->id != NULL)
-        output_bytes(output, document->id, document->id_length);
+        output_id(output, document->id, document->id_length);
     else
         output_decimal(output, document->number);
 }

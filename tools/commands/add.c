@@ -26,9 +26,10 @@ static const char help[] =
     "With --if-new, the output has one line for each input line, in input order:\n"
     "  query, tab, \"added\"\n"
     "  query, tab, \"near\", then for each match and document: tab, fingerprint, tab, distance, tab, document ID\n"
-    "The query is the ID of the line, or its fingerprint if it has no ID. All lines that have arrived are answered\n"
-    "before more are read. A line is answered only when its document is on disk, and what was answered is kept,\n"
-    "however the command ends.\n"
+    "The query is the ID of the line, or its fingerprint if it has no ID. IDs with control characters are escaped as "
+    "by\n"
+    "idx lookup. All lines that have arrived are answered before more are read. A line is answered only when its\n"
+    "document is on disk, and what was answered is kept, however the command ends.\n"
     "\n"
     "A bad line ends the command with an error that names FILE:LINE; the lines before it are added. An index has one\n"
     "writer at a time: a second idx add or idx remove ends at once. Any number of processes can look up\n"
@@ -117,7 +118,7 @@ static void put_fingerprint(struct add *add, uint64_t fingerprint) {
 
 static void put_query(struct add *add, const struct idx_item *item) {
     switch (add->writing.properties.id_type) {
-        case IDX_ID_TEXT: output_bytes(&add->output, item->id, item->id_length); break;
+        case IDX_ID_TEXT: output_id(&add->output, item->id, item->id_length); break;
         case IDX_ID_U64: output_decimal(&add->output, item->number); break;
         default: put_fingerprint(add, item->fingerprint);
     }
@@ -142,7 +143,7 @@ static bool put_documents(struct add *add, const struct idx_match *match) {
         if (!found) break;
         put_front(add, match);
         if (document.id != NULL)
-            output_bytes(&add->output, document.id, document.id_length);
+            output_id(&add->output, document.id, document.id_length);
         else
             output_decimal(&add->output, document.number);
     }

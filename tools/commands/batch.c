@@ -46,6 +46,7 @@ static const char help[] =
     "  --part I/N             with --stream and an index: read only part I, from 1, of N\n"
     "\n"
     "Output: query, tab, fingerprint, tab, distance, tab, document ID. The query is its ID, or its fingerprint.\n"
+    "IDs with control characters are escaped as by idx lookup.\n"
     "With --stream: query fingerprint, tab, fingerprint, tab, distance; sorted as by LC_ALL=C sort, each line once.\n"
     "\n"
     "Examples:\n"

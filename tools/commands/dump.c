@@ -1,5 +1,4 @@
 /* dump.c: `idx dump`: the documents of an index, in the form that `idx build` reads. */
-#include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -10,9 +9,8 @@ static const char help[] =
     "Usage: idx dump [OPTION…] INDEX\n"
     "Print every document of INDEX in the form that idx build reads: a line #recipe, tab, RECIPE if the recipe is\n"
     "known, then one line per document: fingerprint, tab, ID. With --id-type none, a line is the fingerprint alone.\n"
-    "An ID that is empty, or has a tab or a newline, follows a second tab, with \\t, \\n and \\\\ in place of a tab, "
-    "a\n"
-    "newline and a backslash.\n"
+    "An ID that is empty or has control characters follows a second tab, with \\t, \\n and \\\\ in place of a tab, a\n"
+    "newline and a backslash, and \\xNN in place of other control characters.\n"
     "\n"
     "  --fingerprints HOW     write hex (default), dec (unsigned) or signed (two's complement)\n"
     "\n"
@@ -31,25 +29,12 @@ struct dump {
     bool failed; /* in the library: `error` */
 };
 
-/* Behind a second tab it is escaped, as idx build reads it. */
-static void print_id(struct output *output, const char *id, size_t length) {
-    if (!tsv_needs_escape(id, length)) {
-        output_bytes(output, id, length);
-        return;
-    }
-    output_byte(output, '\t');
-    for (size_t i = 0; i < length; i++) {
-        bool special = id[i] == '\t' || id[i] == '\n' || id[i] == '\\';
-        if (special) output_byte(output, '\\');
-        output_byte(output, id[i] == '\t' ? 't' : id[i] == '\n' ? 'n' : id[i]);
-    }
-}
-
 static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
     output_byte(&dump->output, '\t');
+    if (document->id != NULL && document->id_length == 0) output_byte(&dump->output, '\t'); /* as if it were escaped */
     if (document->id != NULL)
-        print_id(&dump->output, document->id, document->id_length);
+        output_id(&dump->output, document->id, document->id_length);
     else
         output_decimal(&dump->output, document->number);
     output_byte(&dump->output, '\n');

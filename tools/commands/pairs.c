@@ -14,7 +14,7 @@ static const char help[] =
     "  fingerprint, tab, fingerprint, tab, distance\n"
     "With --documents there are two more columns, a document of each fingerprint. Before all pairs, each fingerprint\n"
     "with several documents has one line: fingerprint, tab, the same, tab, 0, and all of its documents, a tab before\n"
-    "each.\n"
+    "each. IDs with control characters are escaped as by idx lookup.\n"
     "\n"
     "Examples:\n"
     "  idx pairs docs.idx | sort\n"

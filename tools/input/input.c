@@ -1,6 +1,7 @@
 /* input.c: what `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other. */
 #include "tools/input/input.h"
 
+#include "tools/shared/escape.h"
 #include "tools/shared/recipes.h"
 
 #include <idx.h>
@@ -90,7 +91,7 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
 /* In the reader's buffer, where the line stands. */
 static void unescape(struct input *input, struct tsv_record *record) {
     char *bytes = input->reader.bytes;
-    record->id_length = tsv_unescape(bytes + (record->id - bytes), record->id_length);
+    record->id_length = escape_undo(bytes + (record->id - bytes), record->id_length);
 }
 
 /* False after a complaint. */

@@ -1,6 +1,7 @@
 /* tsv.c: reads one line of fingerprint<TAB>ID. */
 #include "tools/input/tsv.h"
 
+#include "tools/shared/escape.h"
 #include "tools/shared/number.h"
 
 #include <string.h>
@@ -19,33 +20,19 @@ static bool is_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-static const char escapes[] = "tn\\", escaped[] = "\t\n\\";
-
-bool tsv_needs_escape(const char *id, size_t length) {
-    return length == 0 || memchr(id, '\t', length) != NULL || memchr(id, '\n', length) != NULL;
-}
-
-size_t tsv_unescape(char *id, size_t length) {
-    size_t kept = 0;
-    for (size_t i = 0; i < length; i++) {
-        const char *escape = id[i] == '\\' && i + 1 < length ? memchr(escapes, id[i + 1], 3) : NULL;
-        id[kept++] = escape == NULL ? id[i] : escaped[escape - escapes];
-        i += escape != NULL;
-    }
-    return kept;
-}
-
 /* An ID behind a second tab. */
 static bool take_escaped(const char *id, const char *end, struct tsv_record *record, struct problem *problem) {
     record->id = id;
     record->id_length = (size_t)(end - id);
     record->escaped = true;
-    for (const char *at = id; at < end; at++) {
+    char byte;
+    for (const char *at = id; at < end;) {
         if (*at == '\t') return problem_set(problem, "the line has a third tab, which an ID can't contain");
-        if (*at != '\\') continue;
-        if (++at == end || memchr(escapes, *at, 3) == NULL)
-            return problem_set(problem, "after a second tab, an ID is escaped: a backslash must be followed by t, n or "
-                                        "another backslash");
+        size_t read = *at == '\\' ? escape_read(at, end, &byte) : 1;
+        if (read == 0)
+            return problem_set(problem, "after a second tab, an ID is escaped: a backslash must be followed by t, n, "
+                                        "another backslash, or x and two lower-case hex digits");
+        at += read;
     }
     return true;
 }

@@ -35,19 +35,12 @@ struct tsv_record {
     uint64_t fingerprint;
     const char *id; /* within the line: the ID's bytes, or the recipe's; NULL when there is none */
     size_t id_length;
-    bool escaped;    /* the ID is, and tsv_unescape makes it what it stands for */
+    bool escaped;    /* the ID is: escape_undo makes of it what it stands for */
     uint64_t number; /* TSV_ID_U64: the ID */
 };
 
 /* Reads a line of `length` bytes, given without its \n. A \r before it belongs to the ID. */
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
-
-/* Whether an ID has to be escaped in a line: if it is empty, or has a tab or a newline. */
-bool tsv_needs_escape(const char *id, size_t length);
-
-/* Makes of an escaped ID, in place, what it stands for, which is no longer: \t a tab, \n a newline, \\ a backslash.
- * Returns its length. */
-size_t tsv_unescape(char *id, size_t length);
 
 #endif

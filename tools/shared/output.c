@@ -1,6 +1,7 @@
 /* output.c: what the command writes to standard output. */
 #include "tools/shared/output.h"
 
+#include "tools/shared/escape.h"
 #include "tools/shared/message.h"
 #include "tools/shared/printable.h"
 
@@ -60,6 +61,17 @@ void output_printable(struct output *output, const char *text) {
         text += printable_piece(text, piece);
         output_text(output, piece);
     }
+}
+
+void output_id(struct output *output, const void *id, size_t length) {
+    const char *byte = id;
+    char text[ESCAPE_MOST];
+    if (!escape_is_needed(id, length)) {
+        output_bytes(output, id, length);
+        return;
+    }
+    output_byte(output, '\t');
+    for (size_t i = 0; i < length; i++) output_bytes(output, text, escape_byte(byte[i], text));
 }
 
 void output_byte(struct output *output, char byte) { output_bytes(output, &byte, 1); }
