@@ -174,7 +174,7 @@ static bool read_queries(struct batch *batch, struct texts paths, unsigned bits,
     const struct tsv_record *records;
     size_t count;
     bool on = true;
-    if (!input_settle_format(&input.paths, &input.format)) return false;
+    if (!input_await_format(&input.paths, &input.format)) return false;
     input.rules = (struct tsv_rules){bits, batch->question.notation, TSV_ID_OPTIONAL};
     enum input_status status = input_find_recipe(&input);
     if (status == INPUT_DOCUMENTS || status == INPUT_END) on = take_recipe(batch, &input, recipe);

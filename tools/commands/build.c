@@ -47,8 +47,8 @@ static const char help[] =
     "       byte.\n"
     "  u64  Little-endian 64-bit fingerprints and nothing else. The ID is the row number over all INPUTs, from 0.\n"
     "  npy  NumPy's file of a one-dimensional array of uint64, with the IDs of u64.\n"
-    "An INPUT whose name ends in .tsv, .u64 or .npy has that format, and so has a regular file that begins as NumPy\n"
-    "writes them. Any other INPUT is tsv.\n"
+    "An INPUT whose name ends in .tsv, .u64 or .npy has that format. A regular file or standard input that begins as\n"
+    "NumPy writes it is npy. Any other INPUT is tsv.\n"
     "\n"
     "What does not fit into memory goes through temporary files. They need up to about 20 bytes per document, or 5\n"
     "bytes and 5 more per thread if that is more, and up to 20 more with --by-id. They are gone when the build ends.\n"
@@ -140,7 +140,7 @@ static bool settle(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
     struct input *input = &build->input;
     input->format = (enum input_format)build->format;
-    if (!input_settle_format(&input->paths, &input->format)) return false;
+    if (!input_await_format(&input->paths, &input->format)) return false;
     if (!check_format(build) || !check_by_id(build) || !read_shard(build)) return false;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;

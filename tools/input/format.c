@@ -1,12 +1,16 @@
 /* format.c: see format.h. */
 #include "tools/input/format.h"
 
+#include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *const input_format_names[] = {"auto", "tsv", "u64", "npy", NULL};
@@ -16,6 +20,35 @@ static const char npy_mark[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 static bool has_ending(const char *path, const char *ending) {
     size_t length = strlen(path), size = strlen(ending);
     return length > size && strcasecmp(path + length - size, ending) == 0;
+}
+
+/* Copies what a pipe gives next, and leaves it there. Waits for a first byte, or a signal that is noted. Returns how
+ * many bytes there are yet. */
+static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
+    struct pollfd polled[2] = {{pipe, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
+    int copy[2];
+    ssize_t got = -1;
+    while (poll(polled, 2, -1) < 0 && errno == EINTR) continue;
+    *ended = (polled[0].revents & POLLHUP) != 0; /* then all of it is there */
+    if (polled[1].revents != 0 || pipe2(copy, O_CLOEXEC) != 0) return 0;
+    if (tee(pipe, copy[1], size, SPLICE_F_NONBLOCK) > 0) got = read(copy[0], bytes, size);
+    close(copy[0]);
+    close(copy[1]);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+/* Whether a pipe begins with NumPy's mark. Its first byte begins no line of TSV, so this waits for no more than that
+ * if it is another one. */
+static bool pipe_begins_as_npy(int pipe) {
+    static const struct timespec millisecond = {0, 1000000};
+    char first[sizeof npy_mark];
+    for (;;) {
+        bool ended;
+        size_t got = peek(pipe, first, sizeof first, &ended);
+        if (got == 0 || memcmp(first, npy_mark, got) != 0) return false;
+        if (got == sizeof first || ended) return got == sizeof first;
+        nanosleep(&millisecond, NULL);
+    }
 }
 
 /* Whether a regular file begins with NumPy's mark; of an open one, what is read next. */
@@ -42,6 +75,18 @@ enum input_format input_format_of(const char *path) {
 static enum input_format format_or_tsv(const char *path) {
     enum input_format format = input_format_of(path);
     return format == INPUT_AUTO ? INPUT_TSV : format;
+}
+
+static bool is_standard_input(const struct texts *paths) {
+    return paths->count == 0 || (paths->count == 1 && strcmp(paths->values[0], "-") == 0);
+}
+
+bool input_await_format(const struct texts *paths, enum input_format *format) {
+    struct stat status;
+    if (*format == INPUT_AUTO && is_standard_input(paths) && fstat(STDIN_FILENO, &status) == 0 &&
+        S_ISFIFO(status.st_mode) && pipe_begins_as_npy(STDIN_FILENO))
+        *format = INPUT_NPY;
+    return input_settle_format(paths, format);
 }
 
 bool input_settle_format(const struct texts *paths, enum input_format *format) {

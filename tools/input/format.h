@@ -24,6 +24,10 @@ enum input_format input_format_of(const char *path);
  * complaint, if they have several. */
 bool input_settle_format(const struct texts *paths, enum input_format *format);
 
+/* The same, for commands that read all before they do anything else: if standard input is the only one, and a pipe, it
+ * waits for the first bytes, and recognises an array of NumPy by them. They are still there to be read. */
+bool input_await_format(const struct texts *paths, enum input_format *format);
+
 /* What to do about a line of TSV that can't be read because it is part of a binary file: the end of a sentence. "" if
  * it is text. */
 const char *input_advice(const char *line, size_t length);

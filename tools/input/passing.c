@@ -168,7 +168,7 @@ bool passing_open(struct passing *passing) {
     bool is_index =
         passing->paths.count == 1 && stat(passing->paths.values[0], &status) == 0 && S_ISDIR(status.st_mode);
     if (!is_index && passing->parts > 0) complain_of_usage("--part needs an index");
-    if (!is_index) return passing->parts == 0 && input_settle_format(&passing->paths, &passing->format);
+    if (!is_index) return passing->parts == 0 && input_await_format(&passing->paths, &passing->format);
     options.residence = IDX_RESIDENCE_NONE;
     if (idx_open(&passing->index, passing->paths.values[0], &options, &error) == IDX_OK) return true;
     complain("%s", error.sentence);
