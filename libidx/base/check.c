@@ -27,6 +27,12 @@ enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error) {
                      IDX_MAX_THREADS);
 }
 
+enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error) {
+    if (size >= IDX_MIN_BLOCK_SIZE && size <= IDX_MAX_BLOCK_SIZE && (size & (size - 1)) == 0) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d", size,
+                     IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
+}
+
 enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
                                         struct idx_error *error) {
     uint64_t all = 0, over = ~idxf_low_bits(bits);

@@ -18,4 +18,7 @@ enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
 enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
                                         struct idx_error *error);
 
+/* A power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE. */
+enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error);
+
 #endif

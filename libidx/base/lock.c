@@ -100,7 +100,8 @@ static enum idx_status take(int *lock, const char *name, int kind, int folder, c
                  : kind == 0           ? wait_for_file(file)
                                        : lock_file(file, kind);
     if (result == ELOOP)
-        status = idxi_fail(error, IDX_NO_ACCESS, path, "is no lock of an index, but leads to another file: remove it");
+        status = idxi_fail(error, IDX_NO_ACCESS, path,
+                           "is a link to another file, where an index has a lock file: remove it");
     else if (file >= 0 && result == EWOULDBLOCK)
         status = fail_busy(file, name, folder_path, error);
     else if (result != 0)

@@ -44,13 +44,10 @@ static enum idx_status check_recipe(const char *recipe, struct idx_error *error)
 
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_scheme scheme;
-    uint32_t size = options->block_size;
     bool settled_later = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
     IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
     if (!settled_later) IDXI_TRY(idx_scheme_parse(&scheme, options->scheme, options->bits, options->k, 0, error));
-    if (size < IDX_MIN_BLOCK_SIZE || size > IDX_MAX_BLOCK_SIZE || (size & (size - 1)) != 0)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d",
-                         size, IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
+    IDXI_TRY(idxi_check_block_size(options->block_size, error));
     if ((unsigned)options->id_type >= IDXF_ID_TYPE_COUNT)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no ID type %d", (int)options->id_type);
     if (options->by_id && options->id_type == IDX_ID_NONE)

@@ -287,7 +287,8 @@ static enum idx_status check_options(struct clustering *clustering, struct idx_e
     IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_CLUSTER_STAR ||
         (unsigned)options->representative > IDX_REPRESENTATIVE_SMALLEST_ID)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "unknown method, or unknown choice of representatives");
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "there is no such method, or no such choice of representatives");
     if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
     IDXI_TRY(idxi_check_distance(clustering->index, options->distance, error));
     return idxi_memory_settle(&options->memory_bytes, error);

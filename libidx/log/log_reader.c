@@ -45,11 +45,11 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     if (memcmp(log->header.uuid, log->rules.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, log->path);
     if (!idxi_log_is_of(log, entry))
         return idxi_fail(error, IDX_FOREIGN_FILE, log->path,
-                         "is not the log that the manifest means, but another one of this index: restore both from one "
-                         "copy");
+                         "is a different log of this index than the manifest names: restore the manifest and the log "
+                         "from the same copy");
     if (log->header.first > after)
         return idxi_fail(error, IDX_BAD_CONTENT, log->path,
-                         "begins with record number %llu, where the segments have those up to %llu: records are "
+                         "begins with record %llu, but the segments end with record %llu: the records between them are "
                          "missing; restore the index from a copy",
                          (unsigned long long)log->header.first + 1, (unsigned long long)after);
     log->place = idxf_log_begin(&log->header);
@@ -170,7 +170,7 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
     return idxi_fail(error, idxi_fault_status(fault), log->path,
-                     "has record number %llu, which %s: restore the file from a copy, or rebuild the index",
+                     "has record %llu, which %s: restore the file from a copy, or rebuild the index",
                      (unsigned long long)sequence, idxf_fault_sentence(fault));
 }
 
@@ -197,8 +197,8 @@ static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error
     }
     if (log->place.sequence >= log->least) return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, log->path,
-                     "ends with record number %llu, where there were those up to %llu: records are missing; restore "
-                     "the index from a copy",
+                     "ends with record %llu, but there were records up to %llu: the others are missing; restore the "
+                     "index from a copy",
                      (unsigned long long)log->place.sequence, (unsigned long long)log->least);
 }
 

@@ -265,12 +265,13 @@ uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) {
 
 enum idx_status idxi_log_check(struct idxi_log_writer *writer, struct idx_error *error) {
     if (getpid() != writer->process)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
-                         "belongs to the process that opened the writer: open one in this process");
+        return idxi_fail(
+            error, IDX_INVALID_ARGUMENT, writer->log.path,
+            "was opened by another process, from which this one was forked: open a writer in this process");
     if (!writer->failed) return writer->left ? enter_log(writer, error) : IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->log.path,
-                     "could not be written before, and whether what was to be written is on disk is not known: close "
-                     "the writer, and open it again");
+                     "could not be written earlier, so it is unknown whether the last changes are on disk: close the "
+                     "writer, and open it again");
 }
 
 /* ---- Appending ---- */
@@ -314,7 +315,7 @@ static enum idx_status measure(const struct idxi_log_writer *writer, const struc
         enum idxf_fault fault = idxf_record_check(rules, &records[i]);
         if (fault != IDXF_OK)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
-                             "can't have record %zu of a batch, which %s", i + 1, idxf_fault_sentence(fault));
+                             "can't take record %zu of the batch, which %s", i + 1, idxf_fault_sentence(fault));
         *size += idxf_record_size(rules, &records[i]);
     }
     return IDX_OK;

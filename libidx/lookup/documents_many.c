@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/parallel.h"
 #include "libidx/lookup/search.h"
@@ -322,11 +323,8 @@ enum idx_status idx_documents_many(const struct idx_index *index, const uint64_t
                                    const struct idx_documents_options *options, struct idx_document_lists *lists,
                                    struct idx_error *error) {
     struct many many = {.index = index, .options = IDX_DOCUMENTS_OPTIONS_INIT, .count = count};
-    if (options != NULL)
-        memcpy(&many.options, options, options->size < sizeof *options ? options->size : sizeof *options);
-    if (many.options.threads < 1 || many.options.threads > IDX_MAX_THREADS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: there can be 1 to %d", many.options.threads,
-                         IDX_MAX_THREADS);
+    idxi_copy_options(&many.options, options);
+    IDXI_TRY(idxi_check_threads(many.options.threads, error));
     IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
     idxi_progress_init(&many.progress, many.options.progress, many.options.context);
     enum idx_status status = list(&many, fingerprints, error);

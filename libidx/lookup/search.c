@@ -5,6 +5,8 @@
 
 #include <sys/mman.h>
 
+#include "libidx/base/check.h"
+
 #define LINE_BYTES 64
 
 /* ---- Matches ---- */
@@ -237,14 +239,7 @@ enum idx_status idxi_check_distance(const struct idx_index *index, unsigned dist
 
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
                                    struct idx_error *error) {
-    unsigned bits = index->manifest->bits;
-    for (size_t i = 0; i < count; i++) {
-        if ((queries[i] & ~idxf_low_bits(bits)) == 0) continue;
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                         "fingerprint %016llx has more than the %u bits of the index", (unsigned long long)queries[i],
-                         bits);
-    }
-    return IDX_OK;
+    return idxi_check_fingerprints(queries, count, index->manifest->bits, error);
 }
 
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,

@@ -181,16 +181,13 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *options, struct id
 }
 
 static enum idx_status check(const struct idx_plan_options *options, struct idx_error *error) {
-    uint32_t size = options->block_size;
     IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
-    if (size < IDX_MIN_BLOCK_SIZE || size > IDX_MAX_BLOCK_SIZE || (size & (size - 1)) != 0)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "block size %u: it must be a power of two from %d to %d",
-                         size, IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
+    IDXI_TRY(idxi_check_block_size(options->block_size, error));
     if (idxi_table_model_make(options).blocks > (double)IDXF_MAX_BLOCKS)
         return idxi_fail(error, IDX_LIMIT, NULL,
                          "%llu fingerprints need more blocks of %u bytes than the %lld that a table can have: choose "
                          "larger blocks, or several indexes",
-                         (unsigned long long)options->count, size, (long long)IDXF_MAX_BLOCKS);
+                         (unsigned long long)options->count, options->block_size, (long long)IDXF_MAX_BLOCKS);
     return IDX_OK;
 }
 

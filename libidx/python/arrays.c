@@ -85,8 +85,8 @@ static bool refuse_buffer(const Py_buffer *view, const char *what) {
                          : view->format == NULL || view->itemsize == 1
                              ? "bytes; give numbers of 8 bytes by numpy.frombuffer(x, numpy.uint64)"
                              : "convert them by x.astype(numpy.uint64)";
-    PyErr_Format(PyExc_TypeError, "%s: items of format '%s', %zd bytes each, where uint64 or int64 are wanted: %s",
-                 what, format, view->itemsize, advice);
+    PyErr_Format(PyExc_TypeError, "%s: items of format '%s', %zd bytes each; expected uint64 or int64: %s", what,
+                 format, view->itemsize, advice);
     return false;
 }
 
@@ -109,7 +109,8 @@ static bool take_buffer(PyObject *object, const char *what, struct array *array)
     }
     if (integer_letter(&array->view) == '\0') return refuse_buffer(&array->view, what);
     if (array->view.ndim != 1) {
-        PyErr_Format(PyExc_TypeError, "%s: an array of %d dimensions where one is wanted", what, array->view.ndim);
+        PyErr_Format(PyExc_TypeError, "%s: an array of %d dimensions; give one of a single dimension", what,
+                     array->view.ndim);
         return false;
     }
     array->count = (size_t)array->view.len / sizeof *array->items;
@@ -143,8 +144,8 @@ static bool append(struct array *array, const uint64_t *items, size_t count) {
 static bool take_chunk(void *context, const char *format, struct ArrowArray *chunk) {
     struct taking *taking = context;
     if (strcmp(format, "L") != 0 && strcmp(format, "l") != 0) {
-        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s' where uint64 or int64 is wanted",
-                     taking->what, format);
+        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", taking->what,
+                     format);
         return false;
     }
     if (chunk->length == 0) return true;
@@ -208,7 +209,7 @@ static bool take(PyObject *object, const char *what, struct array *array) {
     if (found) return true;
     if (PyObject_HasAttrString(object, "__array__")) return take_by_method(object, what, array);
     PyErr_Format(PyExc_TypeError,
-                 "%s: %R where an array of uint64 is wanted: NumPy's, Arrow's, any with a buffer, or a list of int",
+                 "%s: expected an array of uint64 (NumPy, Arrow, or anything with a buffer) or a list of int, not %R",
                  what, (PyObject *)Py_TYPE(object));
     return false;
 }

@@ -16,7 +16,7 @@ static PyTypeObject *index_type;
 
 struct view *view_hold(PyObject *object) {
     if (!PyObject_TypeCheck(object, index_type)) {
-        PyErr_Format(PyExc_TypeError, "%R where an Index is wanted", (PyObject *)Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError, "expected an Index, not %R", (PyObject *)Py_TYPE(object));
         return NULL;
     }
     struct view *view = ((struct index_object *)object)->view;
@@ -222,12 +222,13 @@ static PyMethodDef methods[] = {
     {"lookup", FAST(index_lookup),
      "lookup($self, queries, k=None, *, limit=None, threads=1)\n--\n\n"
      "Find the fingerprints within k bits of each query.\n\n"
-     "`queries` is an int, answered by a list of Match(fingerprint, distance), or an array of n uint64 (int64 is "
-     "taken\n"
-     "as the same bits), answered by Matches: columns offsets int64[n + 1], fingerprints uint64[m], distances\n"
-     "uint8[m]. Matches come nearest first, then by value; all of them, or with `limit` the nearest so many of each\n"
-     "query. `k` is a distance in bits, from 0 to the index's, which is the default. `threads`, 1 to 256, is for\n"
-     "arrays. Any number of threads may call it; the GIL is released.\n\n"
+     "For an int, returns a list of Match(fingerprint, distance). For an array of n uint64 (or int64: the same bits),\n"
+     "returns Matches, with the columns offsets int64[n + 1], fingerprints uint64[m] and distances uint8[m]. Matches "
+     "are\n"
+     "sorted by distance, then by value. `limit` keeps the nearest so many of each query. `k` is a distance in bits,\n"
+     "from 0 to the k of the index, which is the default. `threads`, 1 to 256, is for arrays. Any number of threads "
+     "may\n"
+     "call it. The GIL is released.\n\n"
      "Raises BadDistanceError, InvalidArgumentError (a query of more bits than the index's), DamagedError, "
      "TypeError.\n\n"
      ">>> index.lookup(7, k=1)\n"
@@ -251,17 +252,19 @@ static PyMethodDef methods[] = {
      "2\n"},
     {"refresh", index_refresh, METH_NOARGS,
      "refresh($self)\n--\n\n"
-     "Go on with what writers and builders have made of the index by now. Returns whether there was anything new.\n"
-     "Calls under way in other threads end with the view that they began with.\n\n"
+     "Refresh to the current state of the index, with all that writers acknowledged. Returns whether there was "
+     "anything\n"
+     "new. Running calls of other threads finish with the view that they began with.\n\n"
      ">>> index.refresh()\n"
      "False\n"},
     {"replaced", index_replaced, METH_NOARGS,
      "replaced($self)\n--\n\n"
-     "Whether another version of the index is at its path by now, or none. What is pending is no other version.\n\n"
+     "Whether the path now has another version of the index, or none. Newly pending documents do not make another\n"
+     "version.\n\n"
      ">>> index.replaced()\n"
      "False\n"},
     {"close", index_close, METH_NOARGS,
-     "close($self)\n--\n\nClose the index, once calls under way in other threads have ended. Often is fine."},
+     "close($self)\n--\n\nClose the index, once running calls of other threads have ended. May be called again."},
     {"_info", index_info, METH_NOARGS, "_info($self)\n--\n\n"},
     {"_batch", index_batch, METH_VARARGS, NULL},
     {"_pairs", index_pairs, METH_VARARGS, NULL},
@@ -275,7 +278,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef properties[] = {
     {"closed", get_closed, NULL, "Whether it was closed.", NULL},
-    {"path", get_path, NULL, "The path that it was opened by, as it was given.", NULL},
+    {"path", get_path, NULL, "The path from which it was opened, as given.", NULL},
     {"_options", get_options, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

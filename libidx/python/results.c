@@ -137,7 +137,7 @@ static PyObject *to_list(PyObject *self, PyObject *arguments, PyObject *keywords
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O$s", names, &type, &ids.errors)) return NULL;
     ids.as_bytes = type == (PyObject *)&PyBytes_Type;
     if (!ids.as_bytes && type != (PyObject *)&PyUnicode_Type) {
-        PyErr_Format(PyExc_TypeError, "type: %R where str or bytes is wanted", type);
+        PyErr_Format(PyExc_TypeError, "type: expected str or bytes, not %R", type);
         return NULL;
     }
     return documents ? make_lists(&ids, columns) : make_list(&ids, 0, columns[0].count);

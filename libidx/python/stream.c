@@ -149,7 +149,7 @@ bool stream_init(PyObject *module) {
     static PyMethodDef methods[] = {
         {"_add", stream_add, METH_VARARGS, NULL},
         {"_finish", stream_finish, METH_NOARGS, NULL},
-        {"close", stream_close, METH_NOARGS, "close($self)\n--\n\nGive back what it holds. Often is fine."},
+        {"close", stream_close, METH_NOARGS, "close($self)\n--\n\nFree its memory and files. May be called again."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
@@ -249,14 +249,14 @@ bool simhash_init(PyObject *module) {
         {"add", KEYWORDS(simhash_add),
          "add($self, feature, weight=65536)\n--\n\n"
          "Add a feature, str (as UTF-8) or bytes, by its XXH3 hash. `weight` is an int in any unit used throughout;\n"
-         "WEIGHT_ONE is that of recipes. Raises OverflowError where all weights together reach 2**63."},
+         "WEIGHT_ONE is the unit of recipes. Raises OverflowError if the sum of all weights reaches 2**63."},
         {"add_hash", KEYWORDS(simhash_add_hash),
          "add_hash($self, hash, weight=65536)\n--\n\nAdd a feature by a 64-bit hash made elsewhere."},
         {"finish", KEYWORDS(simhash_finish),
          "finish($self, bits=64)\n--\n\nThe fingerprint of what was added so far, of 1 to 64 bits."},
         {"ties", KEYWORDS(simhash_ties),
-         "ties($self, bits=64)\n--\n\nThe bits whose sums are 0: programs that count a tie as 1 take finish() | "
-         "ties()."},
+         "ties($self, bits=64)\n--\n\nThe bits whose sums are 0. Programs that count a tie as 1 use "
+         "finish() | ties()."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {

@@ -83,7 +83,7 @@ static PyGetSetDef table_properties[] = {
 
 const struct idx_text_table *table_of(PyObject *object) {
     if (PyObject_TypeCheck(object, table_type)) return ((struct table_object *)object)->table;
-    PyErr_Format(PyExc_TypeError, "table: %R where a Table is wanted", (PyObject *)Py_TYPE(object));
+    PyErr_Format(PyExc_TypeError, "table: expected a Table, not %R", (PyObject *)Py_TYPE(object));
     return NULL;
 }
 

@@ -91,8 +91,8 @@ static bool take_chunk(void *context, const char *format, struct ArrowArray *arr
     bool wide = strcmp(format, "U") == 0 || strcmp(format, "Z") == 0;
     bool views = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
     if (!narrow && !wide && !views) {
-        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s' where strings or binaries are wanted",
-                     taking->what, format);
+        PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected strings or binaries", taking->what,
+                     format);
         return false;
     }
     if (array->length == 0) return true;
@@ -137,8 +137,7 @@ static bool put_row(struct texts *texts, const char *what, PyObject *rows, Py_ss
         return true;
     }
     if (!PyUnicode_Check(row)) {
-        PyErr_Format(PyExc_TypeError, "%s: item %zd is %R where str or bytes is wanted", what, at,
-                     (PyObject *)Py_TYPE(row));
+        PyErr_Format(PyExc_TypeError, "%s: item %zd is %R; expected str or bytes", what, at, (PyObject *)Py_TYPE(row));
         return false;
     }
     PyObject *encoded = row;
@@ -149,7 +148,7 @@ static bool put_row(struct texts *texts, const char *what, PyObject *rows, Py_ss
 /* The rows are a new tuple's, so that no other thread takes them away. */
 static bool take_rows(PyObject *object, const char *what, struct texts *texts) {
     if (PyUnicode_Check(object) || PyBytes_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s: one %s where a list of them is wanted", what,
+        PyErr_Format(PyExc_TypeError, "%s: one %s; expected a list of them", what,
                      PyUnicode_Check(object) ? "str" : "bytes");
         return false;
     }

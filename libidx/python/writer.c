@@ -223,11 +223,11 @@ static PyObject *get_closed(PyObject *self, void *closure) {
 
 static PyMethodDef methods[] = {
     {"close", writer_close, METH_NOARGS,
-     "close($self)\n--\n\nClose the writer, and end a compaction that is at work, undone. Often is fine."},
+     "close($self)\n--\n\nClose the writer. Cancels a running compaction without effect. May be called again."},
     {"wait", writer_wait, METH_NOARGS,
-     "wait($self)\n--\n\nWait for the compaction that is at work, if any. Raises what the last one failed by: nothing "
-     "is\n"
-     "lost by that."},
+     "wait($self)\n--\n\nWait for the running compaction, if any. Raises the error of the last one, if it failed; "
+     "that\n"
+     "loses nothing."},
     {"_add", writer_add, METH_VARARGS, NULL},
     {"_check_and_add", writer_check_and_add, METH_VARARGS, NULL},
     {"_remove", writer_remove, METH_VARARGS, NULL},

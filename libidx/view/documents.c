@@ -335,9 +335,10 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
         *document = (struct idx_document){UINT64_MAX, id, document->id_length};
         return IDX_OK;
     }
-    return idxi_fail(error, IDX_BAD_CONTENT, documents->index->path,
-                     "has no ID for document %llu of all: rebuild the index, or restore it from a copy",
-                     (unsigned long long)value);
+    return idxi_fail(
+        error, IDX_BAD_CONTENT, documents->index->path,
+        "has no ID for document %llu, counted over all segments: rebuild the index, or restore it from a copy",
+        (unsigned long long)value);
 }
 
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,

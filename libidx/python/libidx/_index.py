@@ -1,4 +1,4 @@
-"""An open index: what is not a hot path. Look-ups are in _core."""
+"""An open index: all but look-ups, which are in _core."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REPRESENTATIVES = ("first", "most-documents", "smallest-id")
 
 
 class Info(NamedTuple):
-    """What an index is. Sizes are in bytes; counts have removed documents among them, but for pending ones."""
+    """The properties of an index. Sizes are in bytes. Counts of segments include removed documents."""
 
     format_version: int
     uuid: str
@@ -43,7 +43,7 @@ class Info(NamedTuple):
 
 
 class FileCheck(NamedTuple):
-    """What is wrong with a file of an index: an exception's class and a sentence, both None where nothing is."""
+    """The check of one file of an index: an exception class and a sentence if it is damaged, else None for both."""
 
     file: str
     error: Optional[type[Error]]
@@ -51,27 +51,28 @@ class FileCheck(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Fingerprints of IDs: those of ID i are fingerprints[offsets[i]:offsets[i + 1]], ascending."""
+    """Fingerprints of many IDs: those of ID i are fingerprints[offsets[i]:offsets[i + 1]], ascending."""
 
     offsets: Int64Array
     fingerprints: UInt64Array
 
 
 def choose(name: str, value: str, values: tuple[str, ...]) -> int:
-    """The number of a value among those that there are."""
+    """The position of a value among the allowed ones."""
     if value not in values:
         raise ValueError(f"{name}: {value!r}, which is none of {', '.join(map(repr, values))}")
     return values.index(value)
 
 
 class Index(_core.Index):
-    """An open index: a view of it at one time, until refresh gives a newer one.
+    """An open index: an immutable view of it, until refresh moves on to a newer one.
 
-    Any number of threads may use it at once. It is a context manager, may be used after a fork, and pickles as its path
-    and options. Raises InvalidArgumentError once it is closed.
+    Any number of threads may use it at the same time. It is a context manager, works after a fork, and pickles as its
+    path and options. After close, its methods raise InvalidArgumentError.
 
     path: a folder. residence: "directory" (directories loaded, blocks mapped), "none" (all mapped: opens at once),
-    "all" (all loaded: fastest), "disk" (for an index larger than memory). check_pages: check each page before its first use.
+    "all" (all loaded: fastest), "disk" (for an index larger than memory). check_pages: check each page before its first
+    use.
     Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError.
     """
 
@@ -95,7 +96,7 @@ class Index(_core.Index):
         return f"<libidx.Index {os.fspath(self.path)!r}: {info.fingerprints} fingerprints of {info.bits} bits, k = {info.k}>"
 
     def info(self) -> Info:
-        """What the index is.
+        """The properties of the index.
 
         >>> index.info().k
         3
@@ -105,7 +106,7 @@ class Index(_core.Index):
     def verify(self) -> list[FileCheck]:
         """Check every checksum, order, count and rule of the files at the path; one entry for each file.
 
-        Raises as opening does where the index can't be opened at all.
+        Raises the errors of opening if the index can't be opened at all.
 
         >>> all(file.error is None for file in index.verify())
         True
@@ -135,12 +136,12 @@ class Index(_core.Index):
         threads: int = 1,
         progress: Progress = None,
     ) -> Union[list[Any], Documents]:
-        """The documents of fingerprints: a list of IDs of an int, Documents of an array of n uint64.
+        """The documents of fingerprints: a list of IDs for an int, Documents for an array of n uint64.
 
-        IDs are str, or int where the index has integers. `errors` says what becomes of text IDs that are no UTF-8:
-        "surrogateescape" keeps them, "bytes" gives all of them as bytes. `limit` is how many are listed of each
-        fingerprint, the first ones; `max_bytes` bounds all together, or LimitError. One that the index does not hold
-        has none.
+        IDs are str, or int if the index has integer IDs. `errors` says how to treat text IDs that are not UTF-8:
+        "surrogateescape" keeps them, "bytes" returns all IDs as bytes. `limit` lists only the first so many of each
+        fingerprint. If all lists together exceed `max_bytes`, LimitError is raised. A fingerprint that is not in the
+        index has no documents.
 
         >>> index.documents(7)
         ['b']
@@ -161,7 +162,7 @@ class Index(_core.Index):
     @overload
     def find(self, ids: Ids) -> Found: ...
     def find(self, ids: Union[int, str, bytes, Ids]) -> Union[UInt64Array, Found]:
-        """The fingerprints of IDs, in an index built with by_id: uint64[m] of one ID, Found of many.
+        """The fingerprints of IDs, in an index built with by_id: uint64[m] for one ID, Found for many.
 
         >>> index.find("b")
         array([7], dtype=uint64)
@@ -183,9 +184,9 @@ class Index(_core.Index):
         tmpdir: Optional[Path] = None,
         progress: Progress = None,
     ) -> Matches:
-        """The matches of very many queries, by what takes the least time: faster than lookup from millions on.
+        """The matches of very many queries, by the fastest method: faster than lookup for millions of queries.
 
-        `memory` is in bytes, 0 half of what is free; matches beyond go through files in `tmpdir`.
+        `memory` is in bytes; 0 means half of the free memory. Matches that do not fit go through files in `tmpdir`.
 
         >>> index.batch(fingerprints, k=1).offsets
         array([0, 2, 4, 5])
@@ -210,9 +211,9 @@ class Index(_core.Index):
         memory: int = 0,
         progress: Progress = None,
     ) -> Pairs:
-        """Every pair of a fingerprint of this index and one of another within k bits, equal ones too.
+        """Every pair of a fingerprint of this index and one of another within k bits, equal ones included.
 
-        Both must have the same bits, k, recipe and tables, or InvalidArgumentError.
+        Both must have the same bits, k, recipe and tables; else InvalidArgumentError is raised.
 
         >>> len(index.join(index, k=0))
         3
@@ -231,10 +232,10 @@ class Index(_core.Index):
         tmpdir: Optional[Path] = None,
         progress: Progress = None,
     ) -> Clusters:
-        """The clusters of near-duplicates among the documents; with `alone` those without any too, each as one.
+        """The clusters of near-duplicates among the documents. `alone` adds a cluster for each other document.
 
-        "components" joins whatever a chain of pairs leads to; in a "star" nothing is farther than k bits from its
-        representative.
+        "components" puts all documents that chains of pairs connect into one cluster; in a "star", no document is
+        farther than k bits from its representative.
 
         >>> clusters = index.clusters()
         >>> clusters.tolist(), clusters.clusters
@@ -244,7 +245,7 @@ class Index(_core.Index):
         return self._clusters(k, *by, alone, threads, memory, tmpdir, callback(progress))
 
     def part(self, part: int, parts: int) -> UInt64Array:
-        """The fingerprints of part `part`, from 0, of `parts`: all parts together give each once.
+        """The fingerprints of part `part`, from 0, of `parts`. All parts together have each fingerprint once.
 
         >>> index.part(0, 1)
         array([                   6,                    7, 18446744073709551615],

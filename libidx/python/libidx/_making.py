@@ -21,7 +21,7 @@ ID_TYPES = ("text", "u64", "none")
 
 
 class BuildSummary(NamedTuple):
-    """What a build or a merge made. Sizes are in bytes."""
+    """The result of a build or a merge. Sizes are in bytes."""
 
     documents: int
     fingerprints: int
@@ -36,7 +36,7 @@ class BuildSummary(NamedTuple):
 
 
 class CompactSummary(NamedTuple):
-    """What a compaction did; changed is False where there was nothing to do."""
+    """The result of a compaction. changed is False if there was nothing to do."""
 
     changed: bool
     segments: int
@@ -49,14 +49,14 @@ class CompactSummary(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """How many documents a removal removed, and how many of those to be removed there were not."""
+    """How many documents were removed, and how many of those given were not in the index."""
 
     documents: int
     missing: int
 
 
 class Plan(NamedTuple):
-    """A scheme and what it is expected to cost: times are those of a query on one thread, sizes in bytes."""
+    """A scheme and its expected cost. Times are per query, on one thread; sizes are in bytes."""
 
     scheme: str
     tables: int
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
 
 
 class Deduplicated(NamedTuple):
-    """Of each of n documents: whether to keep it, its cluster, the row that represents that, and its distance to that.
+    """For each of n documents: whether to keep it, its cluster, the row of the representative, and its distance to that.
 
     keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits. A document
     without near-duplicates is a cluster of its own.
@@ -85,10 +85,10 @@ class Deduplicated(NamedTuple):
 
 
 class Builder(_core.Builder):
-    """Builds an index bit by bit. A context manager: leaving it publishes the index, but after an exception.
+    """Builds an index step by step. A context manager: leaving it publishes the index, unless an exception was raised.
 
-    Arguments are those of build, and id_type: "text", "u64" or "none". One thread at a time, and one process: a fork's
-    child can't use it.
+    Arguments are those of build; id_type is "text", "u64" or "none". One thread at a time; a forked process can't use
+    it.
 
     >>> with libidx.Builder("grown.idx", id_type="u64", k=2) as builder:
     ...     builder.add(fingerprints, numpy.arange(3, dtype=numpy.uint64))
@@ -150,16 +150,16 @@ class Builder(_core.Builder):
             self.finish()
 
     def add(self, fingerprints: Numbers, ids: Optional[Ids] = None) -> None:
-        """Add n documents. IDs may be left out for "u64", which numbers them in their order, and must be for "none"."""
+        """Add n documents. Without IDs, "u64" numbers them in order; "none" takes no IDs."""
         self._add(fingerprints, ids)
 
     def finish(self) -> BuildSummary:
-        """Sort, encode, write and publish the index; the builder has ended then."""
+        """Sort, encode, write and publish the index. The builder can't be used afterwards."""
         self.summary = BuildSummary(*self._finish())
         return self.summary
 
     def discard(self) -> None:
-        """End without an index. Often is fine."""
+        """End without an index. May be called again."""
         self._discard()
 
 
@@ -169,7 +169,7 @@ def _check_small(name: str, value: int) -> None:
 
 
 def _kind_of(ids: Any) -> IdType:
-    """Which IDs an argument of build holds."""
+    """The ID type of the IDs given to build."""
     if ids is None:
         return "u64"
     if isinstance(ids, (list, tuple)):
@@ -200,11 +200,12 @@ def build(
     replace: bool = False,
     progress: Progress = None,
 ) -> BuildSummary:
-    """Build the index at a path, a folder, from n fingerprints and as many IDs: published whole, or not at all.
+    """Build the index at a path, a folder, from n fingerprints and as many IDs. It is published whole or not at all.
 
-    IDs are str, bytes or uint64; without them a document's ID is its row, or with id_type="none" there are none. k is
-    the largest distance in bits that it answers; scheme, block_size and max_bytes_per_fingerprint are as for idx build;
-    by_id keeps a map from IDs for find; memory is in bytes, 0 half of what is free; replace takes an index's place.
+    IDs are str, bytes or uint64. Without IDs, the ID of a document is its row; with id_type="none" there are no IDs. k
+    is the largest distance in bits for look-ups. scheme, block_size and max_bytes_per_fingerprint are as for idx build.
+    by_id keeps a map from IDs for find. memory is in bytes; 0 means half of the free memory. replace replaces an index
+    at the path.
     Raises ExistsError, NotAnIndexError, NotFoundError, BadSchemeError, WeakSchemeError, BusyError, DiskFullError,
     NoAccessError.
 
@@ -241,9 +242,10 @@ def merge(
     replace: bool = False,
     progress: Progress = None,
 ) -> BuildSummary:
-    """Merge indexes of one kind into one at a path, without sorting again.
+    """Merge indexes with the same properties into a new one at a path, without sorting again.
 
-    Raises InvalidArgumentError (they don't match: the sentence says in what), and as build and open do.
+    Raises InvalidArgumentError if they don't match (the sentence names the difference), and the errors of build and
+    open.
 
     >>> libidx.merge("merged.idx", ["crawl.idx"]).documents
     3
@@ -263,7 +265,7 @@ def compact(
     tmpdir: Optional[Path] = None,
     progress: Progress = None,
 ) -> CompactSummary:
-    """Make a segment of what is pending and of the newest segments, while others read and write; all: of everything.
+    """Merge pending records and the newest segments into one segment; all: everything. Readers and a writer go on.
 
     >>> libidx.compact("crawl.idx").changed
     False
@@ -274,11 +276,11 @@ def compact(
 
 
 class Writer(_core.Writer):
-    """Adds documents to an index that stands, and removes some: each call is on disk when it returns. A context manager.
+    """Adds documents to an existing index and removes documents. A call is on disk when it returns. A context manager.
 
-    There is one writer of an index at a time, or BusyError; one thread at a time; a fork's child can't use it.
-    compact_records and compact_segments: from how many pending records, and beyond how many segments, a thread compacts
-    the index meanwhile; None is by size, 0 never.
+    An index has one writer at a time; a second one raises BusyError. One thread at a time; a forked process can't use
+    it. A thread compacts the index in the background above compact_records pending records (None: by the size of the
+    index; 0: never) or compact_segments segments.
 
     >>> with libidx.Writer("crawl.idx") as writer:
     ...     added, matches = writer.check_and_add([1 << 41, 5], ["d", "e"], k=1)
@@ -304,15 +306,15 @@ class Writer(_core.Writer):
         self.close()
 
     def add(self, fingerprints: Numbers, ids: Optional[Ids] = None) -> None:
-        """Add n documents, whatever there is; ids as the index has them."""
+        """Add n documents, whatever the index holds; IDs are of its ID type."""
         self._add(fingerprints, ids)
 
     def check_and_add(
         self, fingerprints: Numbers, ids: Optional[Ids] = None, k: Optional[int] = None, *, limit: Optional[int] = None
     ) -> tuple[BoolArray, Matches]:
-        """Add each document where nothing is within k bits, with those added by this call before it.
+        """Add each document that has no fingerprint within k bits, also among those that this call added before it.
 
-        Returns added bool[n], and of those that were not the matches, with `limit` the nearest so many.
+        Returns added bool[n], and the matches of the documents that were not added; with `limit`, the nearest so many.
         """
         distance = -1 if k is None else k
         if k is not None:
@@ -333,7 +335,7 @@ class Writer(_core.Writer):
 
 
 class Stream(_core.Stream):
-    """Queries in memory, past which fingerprints stream from anywhere: no index is needed.
+    """Compares fingerprints from anywhere with queries in memory. No index is needed.
 
     queries: n uint64 of `bits` bits; k: 0 to 16. One thread at a time.
 
@@ -361,19 +363,19 @@ class Stream(_core.Stream):
         return stream
 
     def add(self, fingerprints: Numbers) -> Stream:
-        """Let fingerprints stream past, best a million or so at a time. Returns the stream."""
+        """Compare fingerprints, best about a million at a time. Returns the stream."""
         self._add(fingerprints)
         return self
 
     def finish(self) -> Matches:
-        """The matches of each query, by fingerprint; the stream has ended then."""
+        """The matches of each query, by fingerprint. The stream can't be used afterwards."""
         return self._finish()
 
 
 def plan(
     count: int, k: int = 3, *, bits: int = 64, block_size: int = 64, max_bytes_per_fingerprint: int = 0
 ) -> list[Plan]:
-    """The schemes worth having for so many fingerprints, fewest tables first; `chosen` is that of "auto".
+    """The schemes worth considering for `count` fingerprints, fewest tables first. "auto" takes the `chosen` one.
 
     >>> [plan.chosen for plan in libidx.plan(10**6)].count(True)
     1
@@ -384,7 +386,7 @@ def plan(
 
 
 def shard(fingerprints: Numbers, shards: int) -> Int64Array:
-    """The shard, 0 to shards - 1, of each of n fingerprints where an index is built in parts: int64[n].
+    """The shard, 0 to shards - 1, of each of n fingerprints, for an index that is built in parts: int64[n].
 
     >>> libidx.shard(fingerprints, 1)
     array([0, 0, 0])
@@ -413,10 +415,10 @@ def dedup(
     tmpdir: Optional[Path] = None,
     progress: Progress = None,
 ) -> Deduplicated:
-    """Which of n documents, given as fingerprints or as texts, to keep: of each cluster of near-duplicates one.
+    """Which of n documents, given as fingerprints or texts, to keep: one of each cluster of near-duplicates.
 
-    Texts are fingerprinted by `fingerprinter` (default: the default recipe); those with fewer than min_features distinct
-    features are kept, whatever the others are. An index in tmpdir, about 20 bytes a document, is gone at the end.
+    Texts are fingerprinted by `fingerprinter` (by default with the default recipe). Those with fewer than min_features
+    distinct features are always kept. Uses a temporary index in tmpdir, about 20 bytes per document.
 
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
@@ -446,7 +448,7 @@ def dedup(
     with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
         path = os.path.join(folder, "index")
         common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": progress}
-        # Tables of pairs whose blocks differ in one bit at most: gone through once, they tell much apart.
+        # Few tables, which are read once: blocks may differ in one bit.
         build(path, numbers, rows, id_type="u64", k=k, bits=bits, scheme=f"{k // 2 + 1}:1:1", **common)
         with Index(path, residence="none") as index:
             found = index.clusters(k, method=method, representative=representative, alone=True, tmpdir=folder, **common)

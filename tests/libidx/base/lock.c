@@ -22,7 +22,7 @@ static void expect_whole(const char *victim) {
 static void expect_refused(const char *path, const char *victim) {
     struct idx_writer *writer;
     assert_status(IDX_NO_ACCESS, idx_writer_open(&writer, path, NULL, &failure));
-    assert_non_null(strstr(failure.sentence, "is no lock of an index"));
+    assert_non_null(strstr(failure.sentence, "is a link to another file"));
     assert_status(IDX_NO_ACCESS, idx_compact(path, NULL, NULL, &failure));
     expect_whole(victim);
 }

@@ -290,7 +290,7 @@ static void test_refusals(void **state) {
     assert_ok(ask(index, NULL, 1));
     assert_ok(ask(index, &options, 1));
     assert_status(IDX_INVALID_ARGUMENT, ask(index, &options, UINT64_C(0x200000000)));
-    assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than the 33 bits of the index");
+    assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than 33 bits");
     options.distance = 3;
     assert_status(IDX_BAD_DISTANCE, ask(index, &options, 1));
     options = (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT;

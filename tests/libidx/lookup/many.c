@@ -187,7 +187,7 @@ static void test_a_bad_fingerprint(void **state) {
         uint64_t kept = narrow[place];
         narrow[place] = UINT64_C(0x200000000);
         assert_status(IDX_INVALID_ARGUMENT, ask(index, narrow, MOST, 3, threads[i % LENGTH(threads)]));
-        assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than the 33 bits of the index");
+        assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than 33 bits");
         narrow[place] = kept;
         assert_ok(ask(index, narrow, MOST, 3, threads[i % LENGTH(threads)]));
     }
