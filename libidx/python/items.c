@@ -31,11 +31,20 @@ bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type,
     return fine;
 }
 
+bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items) {
+    *items = (struct items){.id_type = id_type};
+    bool taken =
+        id_type == IDX_ID_TEXT ? texts_take(ids, "ids", &items->texts) : array_take(ids, "ids", &items->numbers);
+    if (!taken) return false;
+    items->count = id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
+    return true;
+}
+
 struct idx_item *items_list(const struct items *items) {
     struct idx_item *list = calloc(items->count + 1, sizeof *list);
     if (list == NULL) PyErr_NoMemory();
     for (size_t i = 0; i < items->count && list != NULL; i++) {
-        list[i].fingerprint = items->fingerprints.items[i];
+        if (items->fingerprints.items != NULL) list[i].fingerprint = items->fingerprints.items[i];
         if (items->numbers.items != NULL) list[i].number = items->numbers.items[i];
         if (items->id_type != IDX_ID_TEXT) continue;
         list[i].id = items->texts.items[i];

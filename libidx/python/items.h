@@ -15,6 +15,10 @@ struct items {
 /* Takes as many IDs as fingerprints. `ids` must be None for IDX_ID_NONE, and may be for IDX_ID_U64 where `numbered`:
  * then the caller numbers them. */
 bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool numbered, struct items *items);
+
+/* Takes IDs alone: all fingerprints are 0. */
+bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items);
+
 void items_release(struct items *items);
 
 /* The items as a writer takes them, to be freed; NULL with an exception set where there is no memory. */

@@ -129,27 +129,45 @@ static PyObject *end_removal(enum idx_status status, const struct idx_removal *r
     return Py_BuildValue("(KK)", (unsigned long long)removal->documents, (unsigned long long)removal->missing);
 }
 
-/* (fingerprints, ids) */
-static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
-    struct writer_object *object = (struct writer_object *)self;
-    PyObject *fingerprints, *ids, *answer = NULL;
+typedef enum idx_status (*removal_call)(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                        struct idx_removal *removal, struct idx_error *error);
+
+/* Removes items by a call of the library, and releases them. */
+static PyObject *remove_items(struct writer_object *object, struct items *items, removal_call call) {
+    PyObject *answer = NULL;
     struct idx_removal removal;
     struct idx_error error;
-    struct items items;
-    if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
-        !items_take(fingerprints, ids, object->id_type, false, &items))
-        return NULL;
-    struct idx_item *list = items_list(&items);
+    struct idx_item *list = items_list(items);
     if (list != NULL && writer_enter(object)) {
         PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = idx_writer_remove(object->writer, list, items.count, &removal, &error);
+        enum idx_status status = call(object->writer, list, items->count, &removal, &error);
         PyEval_RestoreThread(thread);
         object->busy = false;
         answer = end_removal(status, &removal, &error);
     }
     free(list);
-    items_release(&items);
+    items_release(items);
     return answer;
+}
+
+/* (fingerprints, ids) */
+static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
+    struct writer_object *object = (struct writer_object *)self;
+    PyObject *fingerprints, *ids;
+    struct items items;
+    if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
+        !items_take(fingerprints, ids, object->id_type, false, &items))
+        return NULL;
+    return remove_items(object, &items, idx_writer_remove);
+}
+
+/* (ids) */
+static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
+    struct writer_object *object = (struct writer_object *)self;
+    PyObject *ids;
+    struct items items;
+    if (!PyArg_ParseTuple(arguments, "O", &ids) || !items_take_ids(ids, object->id_type, &items)) return NULL;
+    return remove_items(object, &items, idx_writer_remove_ids);
 }
 
 /* (fingerprints) */
@@ -170,47 +188,6 @@ static PyObject *writer_remove_fingerprints(PyObject *self, PyObject *arguments)
         answer = end_removal(status, &removal, &error);
     }
     array_release(&array);
-    return answer;
-}
-
-/* Takes IDs alone, without fingerprints. */
-static bool take_ids(struct writer_object *object, PyObject *ids, struct items *items) {
-    *items = (struct items){.id_type = object->id_type};
-    if (object->id_type == IDX_ID_TEXT) {
-        if (!texts_take(ids, "ids", &items->texts)) return false;
-        items->count = items->texts.count;
-    } else {
-        if (!array_take(ids, "ids", &items->numbers)) return false;
-        items->count = items->numbers.count;
-    }
-    return true;
-}
-
-/* (ids) */
-static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
-    struct writer_object *object = (struct writer_object *)self;
-    PyObject *ids, *answer = NULL;
-    struct idx_removal removal;
-    struct idx_error error;
-    struct items items;
-    if (!PyArg_ParseTuple(arguments, "O", &ids) || !take_ids(object, ids, &items)) return NULL;
-    struct idx_item *list = calloc(items.count + 1, sizeof *list);
-    for (size_t i = 0; i < items.count && list != NULL; i++) {
-        if (object->id_type == IDX_ID_TEXT)
-            list[i] = (struct idx_item){0, 0, items.texts.items[i], items.texts.lengths[i]};
-        else
-            list[i].number = items.numbers.items[i];
-    }
-    if (list == NULL) PyErr_NoMemory();
-    if (list != NULL && writer_enter(object)) {
-        PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = idx_writer_remove_ids(object->writer, list, items.count, &removal, &error);
-        PyEval_RestoreThread(thread);
-        object->busy = false;
-        answer = end_removal(status, &removal, &error);
-    }
-    free(list);
-    items_release(&items);
     return answer;
 }
 

@@ -1,5 +1,6 @@
 /* charset.c: tests of character sets: byte order marks, names, and what bytes become in UTF-8. */
 #include "tools/text/charset.h"
+#include "tests/tools/exactly.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,16 +8,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define LITERAL(text) (text), sizeof(text) - 1
-
-/* The bytes alone, without the terminating NUL, so that a sanitizer sees a read beyond them. */
-static char *copy_exactly(const char *bytes, size_t length) {
-    char *copy = malloc(length > 0 ? length : 1);
-    assert_non_null(copy);
-    memcpy(copy, bytes, length);
-    return copy;
-}
 
 static void assert_span(struct span span, const char *bytes, size_t length) {
     assert_int_equal(span.length, length);

@@ -1,5 +1,6 @@
 /* html.c: tests of the text, title and description of HTML documents, and of the character set that they name. */
 #include "tools/text/html.h"
+#include "tests/tools/exactly.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,16 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define LITERAL(text) (text), sizeof(text) - 1
-
-/* The bytes alone, without the terminating NUL, so that a sanitizer sees a read beyond them. */
-static char *copy_exactly(const char *bytes, size_t length) {
-    char *copy = malloc(length > 0 ? length : 1);
-    assert_non_null(copy);
-    memcpy(copy, bytes, length);
-    return copy;
-}
 
 static void assert_kept(const struct output *kept, const char *expected) {
     if (kept->length != strlen(expected) || (kept->length > 0 && memcmp(kept->bytes, expected, kept->length) != 0))

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/libidx/model.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
@@ -23,7 +24,6 @@
 #define DEFAULT_STEPS 20000
 #define STEPS_OF_AN_INDEX 1000
 #define ENOUGH 1200 /* documents: from there on removals come more often than additions */
-#define ROOM 4096   /* for documents */
 #define BATCH 24    /* documents of a call, at most */
 #define SHOWN 4     /* matches of each that the writer stores */
 #define POOL 300    /* fingerprints that come up often, near each other */
@@ -37,14 +37,6 @@ static size_t step, steps = DEFAULT_STEPS;
 
 static uint64_t below(uint64_t bound) { return next_random(&seed) % bound; }
 
-/* What an index is made of. */
-struct make {
-    unsigned bits, k;
-    const char *scheme;
-    enum idx_id_type id_type;
-    bool by_id;
-};
-
 static const struct make makes[] = {
     {64, 3, "4", IDX_ID_TEXT, true},    {64, 3, "2:1:1", IDX_ID_U64, true}, {32, 2, "auto", IDX_ID_TEXT, false},
     {20, 1, "auto", IDX_ID_U64, true},  {40, 3, "4", IDX_ID_NONE, false},   {16, 2, "1:1:2", IDX_ID_TEXT, true},
@@ -54,24 +46,7 @@ static const struct make makes[] = {
 static struct make make; /* of the index at hand */
 static uint64_t pool[POOL];
 
-/* ---- The model: documents in the order in which they were added ---- */
-
-struct document {
-    uint64_t fingerprint;
-    uint64_t id; /* as text: see write_text_id */
-};
-
-struct model {
-    size_t count;
-    struct document documents[ROOM];
-};
-
-static bool has_document(const struct model *model, uint64_t fingerprint, uint64_t id) {
-    for (size_t i = 0; i < model->count; i++) {
-        if (model->documents[i].fingerprint == fingerprint && model->documents[i].id == id) return true;
-    }
-    return false;
-}
+/* ---- The model ---- */
 
 /* Whether one of the first `end` documents has a fingerprint. */
 static bool has_fingerprint(const struct model *model, size_t end, uint64_t fingerprint) {
@@ -79,12 +54,6 @@ static bool has_fingerprint(const struct model *model, size_t end, uint64_t fing
         if (model->documents[i].fingerprint == fingerprint) return true;
     }
     return false;
-}
-
-static void model_add(struct model *model, const struct document *document) {
-    if (make.id_type != IDX_ID_TEXT && has_document(model, document->fingerprint, document->id)) return;
-    assert_true(model->count < ROOM);
-    model->documents[model->count++] = *document;
 }
 
 /* The distinct fingerprints within a distance, as idx_lookup orders them. */
@@ -97,32 +66,6 @@ static size_t model_scan(const struct model *model, uint64_t query, unsigned dis
     }
     sort_matches(matches, count);
     return count;
-}
-
-/* Removes documents by what is given of them; returns how many. */
-static size_t model_remove(struct model *model, const uint64_t *fingerprint, const uint64_t *id) {
-    size_t kept = 0, removed = 0;
-    for (size_t i = 0; i < model->count; i++) {
-        struct document document = model->documents[i];
-        bool goes = (fingerprint == NULL || document.fingerprint == *fingerprint) && (id == NULL || document.id == *id);
-        removed += goes;
-        if (!goes) model->documents[kept++] = document;
-    }
-    model->count = kept;
-    return removed;
-}
-
-/* ---- IDs ---- */
-
-#define LONGEST_ID 400
-
-/* Nothing for 0; else a number, some with a long tail. */
-static size_t write_text_id(char text[LONGEST_ID], uint64_t id) {
-    if (id == 0) return 0;
-    size_t length = (size_t)snprintf(text, LONGEST_ID, "%" PRIu64, id);
-    size_t tail = id % 13 == 0 ? 300 : 0;
-    memset(text + length, 'x', tail);
-    return length + tail;
 }
 
 static uint64_t read_id(const struct idx_document *document) {
@@ -140,21 +83,8 @@ static uint64_t read_id(const struct idx_document *document) {
 /* ---- Building ---- */
 
 static void build_at(const char *place, const struct model *model) {
-    struct idx_build_options options = options_for(make.bits, make.k, make.scheme);
-    struct idx_builder *builder;
-    options.id_type = make.id_type;
-    options.by_id = make.by_id;
-    options.replace = true;
-    assert_ok(idx_builder_open(&builder, place, &options, &failure));
-    for (size_t i = 0; i < model->count; i++) {
-        const struct document *document = &model->documents[i];
-        char text[LONGEST_ID];
-        size_t length = write_text_id(text, document->id);
-        if (make.id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, document->fingerprint, text, length, &failure));
-        else
-            assert_ok(idx_builder_add_u64(builder, document->fingerprint, document->id, &failure));
-    }
+    struct idx_builder *builder = model_begin_build(place, &make);
+    model_give(model, &make, builder);
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_free(builder);
 }
@@ -194,11 +124,11 @@ static void model_answer(struct model *model, const struct request *request, str
         const struct document *document = &request->documents[i];
         size_t removed = 0;
         switch (request->operation) {
-            case OPERATION_ADD: model_add(model, document); continue;
+            case OPERATION_ADD: model_add(model, &make, document); continue;
             case OPERATION_CHECK_AND_ADD:
                 reply->counts[i] = model_scan(model, document->fingerprint, request->distance, found);
                 for (size_t j = 0; j < reply->counts[i] && j < SHOWN; j++) reply->matches[i * SHOWN + j] = found[j];
-                if (reply->counts[i] == 0) model_add(model, document);
+                if (reply->counts[i] == 0) model_add(model, &make, document);
                 continue;
             case OPERATION_REMOVE: removed = model_remove(model, &document->fingerprint, &document->id); break;
             case OPERATION_REMOVE_FINGERPRINTS: removed = model_remove(model, &document->fingerprint, NULL); break;
@@ -242,9 +172,8 @@ static enum idx_status call_writer(struct idx_writer *writer, const struct reque
     char texts[BATCH][LONGEST_ID];
     uint64_t fingerprints[BATCH];
     for (size_t i = 0; i < request->count; i++) {
-        uint64_t id = request->documents[i].id;
         fingerprints[i] = request->documents[i].fingerprint;
-        items[i] = (struct idx_item){fingerprints[i], id, texts[i], write_text_id(texts[i], id)};
+        items[i] = item_of(&request->documents[i], texts[i]);
     }
     switch (request->operation) {
         case OPERATION_ADD: return idx_writer_add(writer, items, request->count, error);
@@ -859,7 +788,7 @@ static void build(struct model *model) {
     for (size_t i = 0; i < count; i++) {
         struct document document = {choose_fingerprint(model), make.id_type == IDX_ID_NONE ? 0 : below(IDS)};
         documents.documents[documents.count++] = document;
-        model_add(model, &document);
+        model_add(model, &make, &document);
     }
     build_at(path, &documents);
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/libidx/damaged.h"
 #include "tests/libidx/forge.h"
 #include "tests/libidx/same.h"
 #include "tests/libidx/sets.h"
@@ -346,27 +347,6 @@ static void test_same_index(void **state) {
 
 /* ---- Damage ---- */
 
-/* Flips a bit of a file, and merges: it fails as idx_verify says, or does not read that byte and is none the worse. */
-static bool fails_as_verify(const char *folder, const char *const *inputs, const char *path, uint8_t *bytes,
-                            size_t size, size_t at) {
-    const char *output = path_in(folder, "out");
-    bytes[at] ^= (uint8_t)(1u << at % 8);
-    write_file(path, bytes, size);
-    bytes[at] ^= (uint8_t)(1u << at % 8);
-    enum idx_status verified = idx_verify(inputs[1], NULL, NULL, &failure);
-    enum idx_status status = idx_merge(output, inputs, 2, NULL, NULL, &failure);
-    if (verified == IDX_OK) fail_msg("%s: byte %zu is not checked", path, at);
-    if (status == IDX_OK) {
-        assert_same_index(path_in(folder, "whole"), output);
-        remove_all(output);
-        return false;
-    }
-    if (status != verified) fail_msg("%s, byte %zu: status %d, not %d", path, at, status, verified);
-    assert_status(verified, status);
-    assert_int_equal(count_entries(folder), 3);
-    return true;
-}
-
 /* Of the bytes from `begin` to `end` that were flipped, all must be found. */
 static void damage_file(const char *folder, const char *const *inputs, const char *name, size_t begin, size_t end) {
     const char *path = path_in(inputs[1], "%s", name);
@@ -374,7 +354,9 @@ static void damage_file(const char *folder, const char *const *inputs, const cha
     uint8_t *bytes = read_file(path, &size);
     if (end > size) end = size;
     for (size_t at = 0; at < size; at += is_sanitized() ? 397 : 61) {
-        bool fails = fails_as_verify(folder, inputs, path, bytes, size, at);
+        enum idx_status verified;
+        bool fails = merge_finds_damage(folder, inputs, path, bytes, size, at, &verified);
+        if (verified == IDX_OK) fail_msg("%s: byte %zu is not checked", path, at);
         found += fails;
         if (at >= begin && at < end && !fails) fail_msg("%s: byte %zu is not checked", path, at);
     }

@@ -5,12 +5,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/libidx/damaged.h"
+#include "tests/libidx/model.h"
 #include "tests/libidx/same.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
 #define MAX_INPUTS 4
-#define ROOM 4000
 #define BATCH 150
 #define POOL 500 /* fingerprints */
 #define IDS 60   /* that come up often */
@@ -18,14 +19,6 @@
 static uint64_t seed;
 
 static uint64_t below(uint64_t bound) { return next_random(&seed) % bound; }
-
-/* What indexes are made of. */
-struct make {
-    unsigned bits, k;
-    const char *scheme;
-    enum idx_id_type id_type;
-    bool by_id;
-};
 
 static const struct make makes[] = {
     {64, 3, "4", IDX_ID_TEXT, true},      {40, 2, "3:1", IDX_ID_U64, true},
@@ -38,15 +31,10 @@ static struct set pool;  /* their fingerprints */
 
 /* ---- Documents ---- */
 
-struct document {
-    uint64_t fingerprint, id;
-};
-
-/* An index, and the documents that it has, in the order in which they were added. */
+/* An index, and the documents that it has. */
 struct grown {
     const char *path;
-    size_t count;
-    struct document documents[ROOM];
+    struct model model;
 };
 
 static struct document choose_document(void) {
@@ -54,56 +42,7 @@ static struct document choose_document(void) {
     return (struct document){pool.items[below(pool.count)], make.id_type == IDX_ID_NONE ? 0 : id};
 }
 
-#define LONGEST_ID 350
-
-/* As text: nothing for 0; else a number, some with a long tail. */
-static struct idx_item item_of(const struct document *document, char text[LONGEST_ID]) {
-    size_t length = document->id == 0 ? 0 : write_id(text, (size_t)document->id);
-    size_t tail = document->id > 0 && document->id % 13 == 0 ? 300 : 0;
-    memset(text + length, 'x', tail);
-    return (struct idx_item){document->fingerprint, document->id, text, length + tail};
-}
-
-static void list_add(struct grown *grown, const struct document *document) {
-    for (size_t i = 0; i < grown->count && make.id_type != IDX_ID_TEXT; i++) {
-        if (memcmp(&grown->documents[i], document, sizeof *document) == 0) return;
-    }
-    assert_true(grown->count < ROOM);
-    grown->documents[grown->count++] = *document;
-}
-
-/* Removes what has the fingerprint and the ID; NULL: any. */
-static void list_remove(struct grown *grown, const uint64_t *fingerprint, const uint64_t *id) {
-    size_t kept = 0;
-    for (size_t i = 0; i < grown->count; i++) {
-        struct document document = grown->documents[i];
-        bool goes = (fingerprint == NULL || document.fingerprint == *fingerprint) && (id == NULL || document.id == *id);
-        if (!goes) grown->documents[kept++] = document;
-    }
-    grown->count = kept;
-}
-
 /* ---- Indexes ---- */
-
-static struct idx_builder *begin_build(const char *path) {
-    struct idx_build_options options = options_for(make.bits, make.k, make.scheme);
-    struct idx_builder *builder;
-    options.id_type = make.id_type;
-    options.by_id = make.by_id;
-    assert_ok(idx_builder_open(&builder, path, &options, &failure));
-    return builder;
-}
-
-static void add_all(struct idx_builder *builder, const struct grown *grown) {
-    for (size_t i = 0; i < grown->count; i++) {
-        char text[LONGEST_ID];
-        struct idx_item item = item_of(&grown->documents[i], text);
-        if (make.id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, item.fingerprint, item.id, item.id_length, &failure));
-        else
-            assert_ok(idx_builder_add_u64(builder, item.fingerprint, item.number, &failure));
-    }
-}
 
 static struct idx_build_summary end_build(struct idx_builder *builder) {
     struct idx_build_summary summary;
@@ -114,8 +53,8 @@ static struct idx_build_summary end_build(struct idx_builder *builder) {
 
 /* One built of all documents of some, in their order. */
 static struct idx_build_summary build_whole(const char *path, struct grown *const *inputs, size_t count) {
-    struct idx_builder *builder = begin_build(path);
-    for (size_t i = 0; i < count; i++) add_all(builder, inputs[i]);
+    struct idx_builder *builder = model_begin_build(path, &make);
+    for (size_t i = 0; i < count; i++) model_give(&inputs[i]->model, &make, builder);
     return end_build(builder);
 }
 
@@ -149,10 +88,10 @@ static enum operation choose_operation(void) {
 
 static void list_apply(struct grown *grown, enum operation operation, const struct document *document) {
     switch (operation) {
-        case ADD: list_add(grown, document); break;
-        case REMOVE: list_remove(grown, &document->fingerprint, &document->id); break;
-        case REMOVE_FINGERPRINTS: list_remove(grown, &document->fingerprint, NULL); break;
-        case REMOVE_IDS: list_remove(grown, NULL, &document->id); break;
+        case ADD: model_add(&grown->model, &make, document); break;
+        case REMOVE: model_remove(&grown->model, &document->fingerprint, &document->id); break;
+        case REMOVE_FINGERPRINTS: model_remove(&grown->model, &document->fingerprint, NULL); break;
+        case REMOVE_IDS: model_remove(&grown->model, NULL, &document->id); break;
     }
 }
 
@@ -176,7 +115,8 @@ static void change(struct idx_writer *writer, struct grown *grown, enum operatio
     char texts[BATCH][LONGEST_ID];
     for (size_t i = 0; i < count; i++) {
         struct document document = choose_document();
-        if (operation != ADD && grown->count > 0 && below(4) > 0) document = grown->documents[below(grown->count)];
+        if (operation != ADD && grown->model.count > 0 && below(4) > 0)
+            document = grown->model.documents[below(grown->model.count)];
         items[i] = item_of(&document, texts[i]);
         fingerprints[i] = document.fingerprint;
         list_apply(grown, operation, &document);
@@ -187,7 +127,7 @@ static void change(struct idx_writer *writer, struct grown *grown, enum operatio
 static void remove_everything(struct idx_writer *writer, struct grown *grown) {
     struct idx_removal removal;
     assert_ok(idx_writer_remove_fingerprints(writer, pool.items, pool.count, &removal, &failure));
-    grown->count = 0;
+    grown->model.count = 0;
 }
 
 static void grow(struct grown *grown) {
@@ -208,10 +148,10 @@ static struct grown *make_grown(const char *path) {
     grown->path = path;
     for (size_t count = below(3) == 0 ? 0 : below(1000); count > 0; count--) {
         struct document document = choose_document();
-        list_add(grown, &document);
+        model_add(&grown->model, &make, &document);
     }
-    struct idx_builder *builder = begin_build(path);
-    add_all(builder, grown);
+    struct idx_builder *builder = model_begin_build(path, &make);
+    model_give(&grown->model, &make, builder);
     end_build(builder);
     grow(grown);
     return grown;
@@ -393,7 +333,7 @@ static void replace(struct grown *grown) {
     const char *other = path_in(grown->path, "../other");
     struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
     options.replace = true;
-    grown->count = 3;
+    grown->model.count = 3;
     build_whole(other, &grown, 1);
     assert_ok(idx_merge(grown->path, &other, 1, &options, NULL, &failure));
     remove_all(other);
@@ -460,33 +400,14 @@ static void test_cancelled(void **state) {
 
 /* ---- Damage ---- */
 
-/* Flips a bit of a file, and merges: it fails as idx_verify says, or is none the worse. Returns whether it failed. */
-static bool fails_damaged(const char *folder, const char *const *inputs, const char *path, uint8_t *bytes, size_t size,
-                          size_t at) {
-    const char *output = path_in(folder, "out");
-    bytes[at] ^= (uint8_t)(1u << at % 8);
-    write_file(path, bytes, size);
-    bytes[at] ^= (uint8_t)(1u << at % 8);
-    enum idx_status verified = idx_verify(inputs[1], NULL, NULL, &failure);
-    enum idx_status status = idx_merge(output, inputs, 2, NULL, NULL, &failure);
-    if (status == IDX_OK) {
-        assert_same_index(path_in(folder, "whole"), output);
-        remove_all(output);
-        return false;
-    }
-    assert_status(verified, status);
-    assert_true(is_damage(status));
-    assert_int_equal(count_entries(folder), 3);
-    return true;
-}
-
 /* Returns how many bytes of some all over the file were flipped and not found. */
 static size_t damage_file(const char *folder, const char *const *inputs, const char *name) {
     const char *path = path_in(inputs[1], "%s", name);
     size_t size, found = 0, tried = 0;
+    enum idx_status verified;
     uint8_t *bytes = read_file(path, &size);
     for (size_t at = 0; at < size; at += size / (is_sanitized() ? 20 : 120) + 1, tried++)
-        found += fails_damaged(folder, inputs, path, bytes, size, at);
+        found += merge_finds_damage(folder, inputs, path, bytes, size, at, &verified);
     assert_true(found > 0);
     write_file(path, bytes, size);
     free(bytes);
@@ -502,7 +423,7 @@ static void test_damage(void **state) {
     options.growth = 1;
     for (size_t i = 0; i < 2; i++) {
         inputs[i]->path = paths[i];
-        end_build(begin_build(paths[i]));
+        end_build(model_begin_build(paths[i], &make));
         struct idx_writer *writer = open_writer(paths[i]);
         for (size_t j = 0; j < 4; j++) change(writer, inputs[i], ADD, BATCH);
         assert_ok(idx_compact(paths[i], &options, NULL, &failure)); /* 000002 */
