@@ -8,7 +8,7 @@
 #include "libidx/base/hash.h"
 #include "libidx/base/memory.h"
 #include "libidx/build/builder.h"
-#include "libidx/build/output.h"
+#include "libidx/build/segment_output.h"
 #include "libidx/build/tables.h"
 #include "libidx/plan/plan.h"
 #include "libidx/scheme/sample.h"

@@ -15,8 +15,8 @@
 #include "libidx/change/combine.h"
 #include "libidx/change/compact.h"
 #include "libidx/change/index_lock.h"
+#include "libidx/change/kept_removals.h"
 #include "libidx/change/purge.h"
-#include "libidx/change/removals.h"
 #include "libidx/log/log_writer.h"
 #include "libidx/view/live.h"
 

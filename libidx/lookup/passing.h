@@ -24,7 +24,7 @@ enum idx_status idxi_passing_end(struct idxi_passing *passing, struct idx_error 
 /* Accepts NULL. */
 void idxi_passing_close(struct idxi_passing *passing);
 
-/* ---- Meeting: meeting.c ---- */
+/* ---- Comparing: passing_compare.c ---- */
 
 /* Fingerprints that meet the queries of a table. */
 struct idxi_meeting {

@@ -49,12 +49,18 @@ PyObject *index_part(PyObject *self, PyObject *arguments);
 PyObject *index_documents(PyObject *self, PyObject *arguments);
 PyObject *index_find(PyObject *self, PyObject *arguments);
 
-/* ---- Making and changing (making.c, writer.c, stream.c) ---- */
+/* ---- Types (builder.c, writer.c, stream.c) ---- */
+
+/* What a build or a merge made, as libidx.BuildSummary takes it. */
+PyObject *summary_new(const struct idx_build_summary *summary);
 
 bool builder_init(PyObject *module);
 bool writer_init(PyObject *module);
 bool stream_init(PyObject *module);
 bool simhash_init(PyObject *module);
+
+/* ---- Functions of the module (functions.c) ---- */
+
 PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_compact(PyObject *module, PyObject *arguments);
 PyObject *core_verify(PyObject *module, PyObject *arguments);

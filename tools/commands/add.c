@@ -1,5 +1,5 @@
 /* add.c: `idx add`: adds documents to an index, or those alone that have no near-duplicate in it. */
-#include "tools/input/writing.h"
+#include "tools/input/index_writing.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"

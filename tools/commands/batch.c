@@ -1,6 +1,6 @@
 /* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
 #include "tools/answers/answerer.h"
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/input/passing.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"

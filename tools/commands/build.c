@@ -1,7 +1,7 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
 #include "tools/input/forecast.h"
+#include "tools/input/index_making.h"
 #include "tools/input/input.h"
-#include "tools/input/making.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"

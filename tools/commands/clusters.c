@@ -1,5 +1,5 @@
 /* clusters.c: `idx clusters`: the clusters of near-duplicates in an index, and which documents to keep or to drop. */
-#include "tools/answers/listing.h"
+#include "tools/answers/cluster_listing.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"

@@ -1,7 +1,7 @@
 /* compact.c: `idx compact`: makes one segment of what is pending and of the newest segments, or of all. */
 #include <inttypes.h>
 
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"

@@ -1,8 +1,8 @@
 /* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
  * removed as soon as it is open, so that nothing is left however the command ends after that. */
-#include "tools/answers/listing.h"
+#include "tools/answers/cluster_listing.h"
+#include "tools/input/index_making.h"
 #include "tools/input/input.h"
-#include "tools/input/making.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"

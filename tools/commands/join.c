@@ -1,5 +1,5 @@
 /* join.c: `idx join`: all near pairs of two indexes. */
-#include "tools/answers/near.h"
+#include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
 #include "tools/shared/message.h"
 

@@ -1,5 +1,5 @@
 /* pairs.c: `idx pairs`: all near pairs of an index. */
-#include "tools/answers/near.h"
+#include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"

@@ -1,5 +1,5 @@
 /* remove.c: `idx remove`: removes documents from an index. */
-#include "tools/input/writing.h"
+#include "tools/input/index_writing.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"

@@ -2,7 +2,7 @@
  */
 #include "tools/input/passing.h"
 
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/recipes.h"
 
 #include <inttypes.h>

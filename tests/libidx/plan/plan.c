@@ -9,7 +9,7 @@
 
 #include "format/block.h"
 #include "format/table.h"
-#include "libidx/build/output.h"
+#include "libidx/build/segment_output.h"
 #include "libidx/plan/parts.h"
 #include "libidx/plan/plan.h"
 #include "libidx/plan/price.h"

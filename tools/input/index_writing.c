@@ -1,5 +1,5 @@
-/* writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
-#include "tools/input/writing.h"
+/* index_writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
+#include "tools/input/index_writing.h"
 
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"

@@ -1,5 +1,5 @@
-/* making.c: see making.h. */
-#include "tools/input/making.h"
+/* index_making.c: see index_making.h. */
+#include "tools/input/index_making.h"
 
 #include "tools/shared/message.h"
 #include "tools/shared/notation.h"

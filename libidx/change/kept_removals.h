@@ -1,7 +1,7 @@
-/* removals.h: the removals that compaction must keep, because they concern segments older than those that it
+/* kept_removals.h: the removals that compaction must keep, because they concern segments older than those that it
  * combines. */
-#ifndef IDX_LIBIDX_REMOVALS_H
-#define IDX_LIBIDX_REMOVALS_H
+#ifndef IDX_LIBIDX_KEPT_REMOVALS_H
+#define IDX_LIBIDX_KEPT_REMOVALS_H
 
 #include "libidx/view/index.h"
 

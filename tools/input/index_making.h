@@ -1,7 +1,7 @@
-/* making.h: what the commands that make indexes have in common: how documents are added, and what is said of the index
- * that was made. */
-#ifndef IDX_TOOLS_MAKING_H
-#define IDX_TOOLS_MAKING_H
+/* index_making.h: what the commands that make indexes have in common: how documents are added, and what is said of the
+ * index that was made. */
+#ifndef IDX_TOOLS_INDEX_MAKING_H
+#define IDX_TOOLS_INDEX_MAKING_H
 
 #include "tools/input/tsv.h"
 #include "tools/shared/progress.h"

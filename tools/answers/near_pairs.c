@@ -1,5 +1,5 @@
-/* near.c: see near.h. */
-#include "tools/answers/near.h"
+/* near_pairs.c: see near_pairs.h. */
+#include "tools/answers/near_pairs.h"
 
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"

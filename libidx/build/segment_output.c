@@ -1,5 +1,5 @@
-/* output.c: see output.h. */
-#include "libidx/build/output.h"
+/* segment_output.c: see segment_output.h. */
+#include "libidx/build/segment_output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-/* listing.c: see listing.h. */
-#include "tools/answers/listing.h"
+/* cluster_listing.c: see cluster_listing.h. */
+#include "tools/answers/cluster_listing.h"
 
-#include "tools/input/making.h"
+#include "tools/input/index_making.h"
 #include "tools/shared/message.h"
 #include "tools/shared/names.h"
 

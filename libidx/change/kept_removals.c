@@ -1,5 +1,5 @@
-/* removals.c: see removals.h. */
-#include "libidx/change/removals.h"
+/* kept_removals.c: see kept_removals.h. */
+#include "libidx/change/kept_removals.h"
 
 #include <stdlib.h>
 #include <string.h>

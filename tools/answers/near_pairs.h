@@ -1,6 +1,6 @@
-/* near.h: near pairs printed, for `idx pairs` and `idx join`. */
-#ifndef IDX_TOOLS_NEAR_H
-#define IDX_TOOLS_NEAR_H
+/* near_pairs.h: near pairs printed, for `idx pairs` and `idx join`. */
+#ifndef IDX_TOOLS_NEAR_PAIRS_H
+#define IDX_TOOLS_NEAR_PAIRS_H
 
 #include "tools/shared/arguments.h"
 #include "tools/shared/output.h"

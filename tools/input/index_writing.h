@@ -1,7 +1,7 @@
-/* writing.h: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents, gathered into
- * batches. */
-#ifndef IDX_TOOLS_WRITING_H
-#define IDX_TOOLS_WRITING_H
+/* index_writing.h: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents, gathered
+ * into batches. */
+#ifndef IDX_TOOLS_INDEX_WRITING_H
+#define IDX_TOOLS_INDEX_WRITING_H
 
 #include "tools/input/input.h"
 #include "tools/shared/output.h"

@@ -1,7 +1,7 @@
-/* output.h: writes a segment, whatever its source, and the manifest. The segment is either in a temporary folder, which
- * becomes a new index, or in the folder of an existing index. */
-#ifndef IDX_LIBIDX_OUTPUT_H
-#define IDX_LIBIDX_OUTPUT_H
+/* segment_output.h: writes a segment, whatever its source, and the manifest. The segment is either in a temporary
+ * folder, which becomes a new index, or in the folder of an existing index. */
+#ifndef IDX_LIBIDX_SEGMENT_OUTPUT_H
+#define IDX_LIBIDX_SEGMENT_OUTPUT_H
 
 #include <idx.h>
 

@@ -1,5 +1,5 @@
-/* meeting.c: compares fingerprints with the queries of a table that have the same key, with the widest instructions
- * that the processor has. It compares the XOR of both halves first, which rejects most. */
+/* passing_compare.c: compares fingerprints with the queries of a table that have the same key, with the widest
+ * instructions that the processor has. It compares the XOR of both halves first, which rejects most. */
 #include "libidx/lookup/passing.h"
 
 /* Whether no table before has all of its bits the same: then this one reports the match. */

@@ -1,6 +1,6 @@
-/* listing.h: what `idx clusters` and `idx dedup` print of the clusters of an index, and say of them. */
-#ifndef IDX_TOOLS_LISTING_H
-#define IDX_TOOLS_LISTING_H
+/* cluster_listing.h: what `idx clusters` and `idx dedup` print of the clusters of an index, and say of them. */
+#ifndef IDX_TOOLS_CLUSTER_LISTING_H
+#define IDX_TOOLS_CLUSTER_LISTING_H
 
 #include "tools/shared/arguments.h"
 #include "tools/shared/output.h"

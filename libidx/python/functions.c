@@ -1,0 +1,171 @@
+/* functions.c: the functions that merge, compact and verify indexes, and plan them. */
+#include "libidx/python/core.h"
+
+#include <stdlib.h>
+
+/* ---- Merging and compacting ---- */
+
+/* The paths of a list; *bytes is a tuple that holds them, and both are to be released. */
+static const char **take_paths(PyObject *list, PyObject **bytes, Py_ssize_t *count) {
+    PyObject *paths = PySequence_List(list);
+    *count = paths == NULL ? 0 : PyList_Size(paths);
+    const char **texts = calloc((size_t)*count + 1, sizeof *texts);
+    bool fine = paths != NULL && texts != NULL;
+    for (Py_ssize_t i = 0; i < *count && fine; i++) {
+        PyObject *one;
+        fine = path_take(PyList_GetItem(paths, i), &one, &texts[i]);
+        if (fine) fine = PyList_SetItem(paths, i, one) == 0;
+    }
+    *bytes = paths;
+    if (fine) return texts;
+    free(texts);
+    Py_XDECREF(paths);
+    return NULL;
+}
+
+/* (path, inputs, threads, replace, memory, progress) */
+PyObject *core_merge(PyObject *module, PyObject *arguments) {
+    struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
+    struct watch watch = {Py_None, false};
+    struct idx_build_summary summary;
+    struct idx_error error;
+    PyObject *path, *inputs, *path_bytes, *input_bytes;
+    const char *path_text;
+    unsigned long long memory;
+    Py_ssize_t count;
+    int replace;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOIpKO", &path, &inputs, &options.threads, &replace, &memory, &watch.progress) ||
+        !path_take(path, &path_bytes, &path_text))
+        return NULL;
+    const char **texts = take_paths(inputs, &input_bytes, &count);
+    if (texts == NULL) {
+        Py_DECREF(path_bytes);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    options.replace = replace;
+    options.memory_bytes = memory;
+    options.progress = watch_visit;
+    options.context = &watch;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_merge(path_text, texts, (size_t)count, &options, &summary, &error);
+    PyEval_RestoreThread(thread);
+    free(texts);
+    Py_DECREF(input_bytes);
+    Py_DECREF(path_bytes);
+    return check_call(status, &error, &watch) ? summary_new(&summary) : NULL;
+}
+
+/* (path, all, max_segments, growth, threads, memory, tmpdir, progress) */
+PyObject *core_compact(PyObject *module, PyObject *arguments) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    struct watch watch = {Py_None, false};
+    struct idx_compact_summary s;
+    struct idx_error error;
+    PyObject *path, *folder, *path_bytes, *folder_bytes = NULL;
+    const char *path_text;
+    unsigned long long memory;
+    int all;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OpIIIKOO", &path, &all, &options.max_segments, &options.growth, &options.threads,
+                          &memory, &folder, &watch.progress) ||
+        !path_take(path, &path_bytes, &path_text))
+        return NULL;
+    if (!folder_take(folder, &folder_bytes, &options.temporary_folder)) {
+        Py_DECREF(path_bytes);
+        return NULL;
+    }
+    options.all = all;
+    options.memory_bytes = memory;
+    options.progress = watch_visit;
+    options.context = &watch;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_compact(path_text, &options, &s, &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(path_bytes);
+    Py_XDECREF(folder_bytes);
+    if (!check_call(status, &error, &watch)) return NULL;
+    return Py_BuildValue("(NnnKKKKn)", PyBool_FromLong(s.changed), (Py_ssize_t)s.segments, (Py_ssize_t)s.merged,
+                         (unsigned long long)s.records, (unsigned long long)s.documents,
+                         (unsigned long long)s.fingerprints, (unsigned long long)s.removals, (Py_ssize_t)s.leftovers);
+}
+
+/* ---- Verifying ---- */
+
+struct verification {
+    PyObject *files;
+    bool failed;
+};
+
+/* An idx_verify_visitor. */
+static void note_file(void *context, const char *file, enum idx_status status, const char *sentence) {
+    struct verification *verification = context;
+    if (verification->failed) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *note = Py_BuildValue("(siz)", file, (int)status, status == IDX_OK ? NULL : sentence);
+    verification->failed = note == NULL || PyList_Append(verification->files, note) < 0;
+    Py_XDECREF(note);
+    PyGILState_Release(state);
+}
+
+/* Whether opening failed, which is no finding. */
+static bool is_finding(enum idx_status status) { return status == IDX_OK || (status >= 300 && status < 400); }
+
+/* (path) */
+PyObject *core_verify(PyObject *module, PyObject *arguments) {
+    struct verification verification = {NULL, false};
+    struct idx_error error;
+    PyObject *path, *bytes;
+    const char *text;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O", &path) || !path_take(path, &bytes, &text)) return NULL;
+    verification.files = PyList_New(0);
+    if (verification.files == NULL) {
+        Py_DECREF(bytes);
+        return NULL;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_verify(text, note_file, &verification, &error);
+    PyEval_RestoreThread(thread);
+    Py_DECREF(bytes);
+    if (!verification.failed && is_finding(status)) return verification.files;
+    Py_DECREF(verification.files);
+    if (!verification.failed) raise_error(&error);
+    return NULL;
+}
+
+/* ---- Planning ---- */
+
+static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; i < count && list != NULL; i++) {
+        const struct idx_plan *p = &plans[i];
+        PyObject *plan = Py_BuildValue("(snIIddddddN)", p->scheme, (Py_ssize_t)p->tables, p->min_prefix, p->max_prefix,
+                                       p->probes, p->candidates, p->blocks, p->nanoseconds, p->table_bytes,
+                                       p->resident_bytes, PyBool_FromLong(p->chosen));
+        if (plan == NULL || PyList_SetItem(list, (Py_ssize_t)i, plan) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* (count, bits, k, block_size, max_bytes) */
+PyObject *core_plan(PyObject *module, PyObject *arguments) {
+    enum { MOST = 64 };
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct idx_error error;
+    unsigned long long documents;
+    size_t count = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "KIIII", &documents, &options.bits, &options.k, &options.block_size,
+                          &options.max_bytes_per_fingerprint))
+        return NULL;
+    options.count = documents;
+    struct idx_plan *plans = malloc(MOST * sizeof *plans);
+    if (plans == NULL) return PyErr_NoMemory();
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_plan(&options, plans, MOST, &count, &error);
+    PyEval_RestoreThread(thread);
+    PyObject *list = check_call(status, &error, NULL) ? list_plans(plans, count < MOST ? count : MOST) : NULL;
+    free(plans);
+    return list;
+}
