@@ -1631,7 +1631,8 @@ def manifests():
     added("scheme-name-63-bytes", title="n" * 63)
     added("two-segments", segments=[("000001", 10, 12), ("000002", 7, 7)])
     added("segments-with-gaps", segments=[("000003", 10, 12), ("000008", 0, 0), ("999999", 2**64 - 1, 2**64 - 1)])
-    added("removed", segments=[("000004", 10, 12), ("000002", 7, 7, 1), ("000003", 0, 0, 2**64 - 1)], sequence=2**64 - 2)
+    added("removed", segments=[("000004", 10, 12), ("000002", 7, 7, 1), ("000003", 0, 0, 2**64 - 1)],
+          sequence=2**64 - 2)
     added("no-fingerprints", segments=[("000001", 0, 0)])
     added("documents-as-many-as-fingerprints", segments=[("000001", 10, 10)])
     for f, k in ((1, 0), (2, 1), (4, 3), (5, 3), (31, 3), (32, 3), (33, 3), (60, 3), (61, 3), (63, 3), (64, 3)):

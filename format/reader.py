@@ -534,7 +534,7 @@ def read_slot(data, at, seed):
     return None
 
 def read_frame(data, at, last, chain):
-    """The bytes of the frame at a place behind record `last`, and the number of its records; None where there is none."""
+    """The bytes of the frame at a place behind record `last`, and the number of its records; None if there is none."""
     if len(data) - at < 24:
         return None
     size, count, first = struct.unpack_from("<QQQ", data, at)
@@ -662,7 +662,7 @@ def read_block_text(text):
     return f, read_block(block, f, anchor, code, long, -1 if before == "none" else int(before, 16))
 
 def read_vector(kind, data):
-    """The fingerprints of a table or block, the entries or IDs of a group, records: lines of text; of others, nothing."""
+    """The fingerprints of a table or block, entries or IDs of a group, records: lines of text; of others, nothing."""
     if kind == "table":
         h, fingerprints = read_table(data)
         return [as_text(unpermute(x, h.mask, h.bits), h.bits) for x in fingerprints]

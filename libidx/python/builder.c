@@ -2,7 +2,6 @@
 #include "libidx/python/core.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "libidx/python/items.h"

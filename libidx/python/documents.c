@@ -4,7 +4,6 @@
 #include "libidx/python/core.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Parts ---- */

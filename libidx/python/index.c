@@ -223,12 +223,10 @@ static PyMethodDef methods[] = {
      "lookup($self, queries, k=None, *, limit=None, threads=1)\n--\n\n"
      "Find the fingerprints within k bits of each query.\n\n"
      "For an int, returns a list of Match(fingerprint, distance). For an array of n uint64 (or int64: the same bits),\n"
-     "returns Matches, with the columns offsets int64[n + 1], fingerprints uint64[m] and distances uint8[m]. Matches "
-     "are\n"
-     "sorted by distance, then by value. `limit` keeps the nearest so many of each query. `k` is a distance in bits,\n"
-     "from 0 to the k of the index, which is the default. `threads`, 1 to 256, is for arrays. Any number of threads "
-     "may\n"
-     "call it. The GIL is released.\n\n"
+     "returns Matches, with the columns offsets int64[n + 1], fingerprints uint64[m] and distances uint8[m]. Matches\n"
+     "are sorted by distance, then by value. `limit` keeps the nearest so many of each query. `k` is a distance in\n"
+     "bits, from 0 to the k of the index, which is the default. `threads`, 1 to 256, is for arrays. Any number of\n"
+     "threads may call it. The GIL is released.\n\n"
      "Raises BadDistanceError, InvalidArgumentError (a query of more bits than the index's), DamagedError, "
      "TypeError.\n\n"
      ">>> index.lookup(7, k=1)\n"
@@ -252,9 +250,8 @@ static PyMethodDef methods[] = {
      "2\n"},
     {"refresh", index_refresh, METH_NOARGS,
      "refresh($self)\n--\n\n"
-     "Refresh to the current state of the index, with all that writers acknowledged. Returns whether there was "
-     "anything\n"
-     "new. Running calls of other threads finish with the view that they began with.\n\n"
+     "Refresh to the current state of the index, with all that writers acknowledged. Returns whether there was\n"
+     "anything new. Running calls of other threads finish with the view that they began with.\n\n"
      ">>> index.refresh()\n"
      "False\n"},
     {"replaced", index_replaced, METH_NOARGS,

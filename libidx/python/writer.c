@@ -202,9 +202,8 @@ static PyMethodDef methods[] = {
     {"close", writer_close, METH_NOARGS,
      "close($self)\n--\n\nClose the writer. Cancels a running compaction without effect. May be called again."},
     {"wait", writer_wait, METH_NOARGS,
-     "wait($self)\n--\n\nWait for the running compaction, if any. Raises the error of the last one, if it failed; "
-     "that\n"
-     "loses nothing."},
+     "wait($self)\n--\n\nWait for the running compaction, if any. Raises the error of the last one, if it failed. A\n"
+     "failed compaction loses nothing."},
     {"_add", writer_add, METH_VARARGS, NULL},
     {"_check_and_add", writer_check_and_add, METH_VARARGS, NULL},
     {"_remove", writer_remove, METH_VARARGS, NULL},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""golden.py: makes the expected values of golden.c, without ICU and without idx: words by a regular expression or, where
-a dictionary finds them, by hand; logarithms by integer powers; hashes by the xxhash module (pip install xxhash).
+"""golden.py: makes the expected values of golden.c, without ICU and without idx: words by a regular expression or,
+where a dictionary finds them, by hand; logarithms by integer powers; hashes by the xxhash module (pip install xxhash).
 Prints a line for each text by the default recipe: fingerprint, number of features, text; then a line for each other
 recipe: recipe, number of features, summed weight, fingerprints."""
 import collections

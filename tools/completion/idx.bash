@@ -4,17 +4,24 @@ _idx_options() {
     case $1 in
         build)
             echo -k --scheme --max-bytes-per-fingerprint --block-size --bits --format --fingerprints \
-                --id-type --by-id --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress --help
+                --id-type --by-id --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress \
+                --help
             ;;
         batch)
             echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
                 --disk --progress --stream --bits --part --help
             ;;
-        add) echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --compact --threads --help ;;
+        add)
+            echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --compact \
+                --threads --help
+            ;;
         remove) echo --by-fingerprint --by-id --format --fingerprints --skip-bad-lines --compact --help ;;
         compact) echo --all --growth --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
-        lookup) echo -k --text --id --table --main-text --max-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --refresh --help ;;
+        lookup)
+            echo -k --text --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
+                --exists --agree --threads --disk --refresh --help
+            ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
         dedup)
             echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
@@ -29,8 +36,8 @@ _idx_options() {
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
-            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --recipe --bits --compare \
-                --table --train --min-features --strict --threads --progress --help
+            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --recipe \
+                --bits --compare --table --train --min-features --strict --threads --progress --help
             ;;
     esac
 }
@@ -55,7 +62,8 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='add batch build clusters compact dedup distance dump fingerprint help info join lookup merge pairs plan remove verify'
+    local commands='add batch build clusters compact dedup distance dump fingerprint help info join lookup merge pairs
+        plan remove verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

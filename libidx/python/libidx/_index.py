@@ -93,7 +93,8 @@ class Index(_core.Index):
         if self.closed:
             return f"<libidx.Index {os.fspath(self.path)!r}, closed>"
         info = self.info()
-        return f"<libidx.Index {os.fspath(self.path)!r}: {info.fingerprints} fingerprints of {info.bits} bits, k = {info.k}>"
+        what = f"{info.fingerprints} fingerprints of {info.bits} bits, k = {info.k}"
+        return f"<libidx.Index {os.fspath(self.path)!r}: {what}>"
 
     def info(self) -> Info:
         """The properties of the index.

@@ -72,10 +72,10 @@ class Plan(NamedTuple):
 
 
 class Deduplicated(NamedTuple):
-    """For each of n documents: whether to keep it, its cluster, the row of the representative, and its distance to that.
+    """For each of n documents: whether to keep it, its cluster, the representative's row, and its distance to that.
 
-    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits. A document
-    without near-duplicates is a cluster of its own.
+    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits. A
+    document without near-duplicates is a cluster of its own.
     """
 
     keep: BoolArray
