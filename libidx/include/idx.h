@@ -144,6 +144,21 @@ IDX_API void idx_simhash_init(struct idx_simhash *simhash);
  * and subtracts it from the sums of its 0 bits. */
 IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight);
 
+/* The hashes of features that idx knows: its own, and those of other programs. */
+enum idx_hash_kind {
+    IDX_HASH_XXH3,  /* XXH3, 64 bits, seed 0: the one that idx_simhash_add uses */
+    IDX_HASH_FNV1,  /* FNV-1, 64 bits */
+    IDX_HASH_FNV1A, /* FNV-1a, 64 bits */
+    IDX_HASH_MD5,   /* MD5: the last 64 bits of the digest, as a big-endian number */
+};
+
+/* The hash of a feature of `length` bytes. `feature` may be NULL if `length` is 0. */
+IDX_API uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length);
+
+/* The name of a hash in recipes: "xxh3", "fnv1", "fnv1a" or "md5". NULL for any other number, so that a loop from 0 on
+ * comes to all names. Static storage. */
+IDX_API const char *idx_hash_name(enum idx_hash_kind kind);
+
 /* As idx_simhash_add, with a hash that the caller computed. */
 IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
 

@@ -23,6 +23,7 @@ UErrorCode idxt_features_open(struct idxt_features *features) {
 
 UErrorCode idxt_features_begin(struct idxt_features *features) {
     features->sequence_length = 0;
+    features->hash_count = 0;
     return idxt_words_begin(&features->words) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
@@ -43,12 +44,27 @@ static bool remember(struct idxt_features *features) {
     return true;
 }
 
+/* Where a recipe has a hash of its own for SimHashes, computes that of the feature that was counted, if it is new. */
+static bool hash_new(struct idxt_features *features, const char *bytes, size_t length) {
+    if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
+    uint64_t *grown =
+        idxt_buffer_grow(features->hashes, &features->hash_capacity, features->words.count, sizeof *grown);
+    if (grown == NULL) return false;
+    features->hashes = grown;
+    grown[features->hash_count++] = idx_hash(features->recipe.hash, bytes, length);
+    return true;
+}
+
+uint64_t idxt_features_hash(const struct idxt_features *features, size_t number) {
+    return features->recipe.hash == IDX_HASH_XXH3 ? features->words.words[number].hash : features->hashes[number];
+}
+
 static bool count_word(struct idxt_features *features, struct idxt_span word) {
     char *bytes = idxt_words_reserve(&features->words, word.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     size_t length = idxt_span_utf8(word, bytes);
     if (is_dropped(features, bytes, length) || !is_needed(features, bytes, length)) return true;
-    if (!idxt_words_count(&features->words, length)) return false;
+    if (!idxt_words_count(&features->words, length) || !hash_new(features, bytes, length)) return false;
     return features->recipe.method != IDXT_SEGMENTS || remember(features);
 }
 
@@ -56,7 +72,7 @@ static bool count_word(struct idxt_features *features, struct idxt_span word) {
 static bool count_window(struct idxt_features *features, size_t without) {
     size_t length;
     const char *bytes = idxt_window_bytes(&features->window, without, &length);
-    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length));
+    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length)) && hash_new(features, bytes, length);
 }
 
 /* Shifts the word into the window; counts the shingle that it ends. *needed: a bit for each of the last words, the last
@@ -155,7 +171,7 @@ int64_t idxt_features_add_part(struct idxt_features *features, size_t start, siz
         struct idxt_word *word = &words[features->sequence[i]];
         if (word->count == 0) continue;
         int64_t weight = weigh(features, word->hash, word->count);
-        idx_simhash_add_hash(simhash, word->hash, weight);
+        idx_simhash_add_hash(simhash, idxt_features_hash(features, features->sequence[i]), weight);
         sum += weight;
         word->count = 0;
     }
@@ -189,6 +205,7 @@ void idxt_features_close(struct idxt_features *features) {
     idxt_words_free(&features->words);
     idxt_window_free(&features->window);
     idxt_folding_free(&features->folding);
+    free(features->hashes);
     free(features->sequence);
     free(features->ranked);
 }

@@ -28,10 +28,12 @@ struct idxt_recipe {
     uint32_t dropped_stop; /* languages whose stop words are dropped */
     enum idxt_weighing weighing;
     bool has_table;
-    uint64_t table; /* the hash of the table of document frequencies */
-    unsigned top;   /* how many features, 0: all */
-    unsigned title; /* weight of the field `title`, 0: it is not taken */
-    bool sorted;    /* order=sorted */
+    uint64_t table;          /* the hash of the table of document frequencies */
+    unsigned top;            /* how many features, 0: all */
+    unsigned title;          /* weight of the field `title`, 0: it is not taken */
+    bool sorted;             /* order=sorted */
+    enum idx_hash_kind hash; /* of features, in a SimHash */
+    bool ties;               /* a bit of a SimHash is 1 where the weights are equal */
 };
 
 /* Reads a recipe. NULL when all is well; else what is wrong, the end of a sentence that begins with the recipe. */

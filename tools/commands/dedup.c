@@ -18,7 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
+/* A string has at most 4095 bytes. */
+static const char help_of_results[] =
     "Usage: idx dedup [OPTION…] [FILE|FOLDER…]\n"
     "Print the IDs of the documents to keep, one per line: one document of each cluster of near-duplicates, and all\n"
     "documents without near-duplicates. Without FILE, or where it is -, read standard input. Inputs that are\n"
@@ -32,7 +33,9 @@ static const char help[] =
     "                         it, which does not form chains\n"
     "  --representative HOW   which document of a cluster is kept: first (default), most-documents (one of the\n"
     "                         fingerprint with the most documents) or smallest-id\n"
-    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
+    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n";
+
+static const char help_of_inputs[] =
     "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or texts:\n"
     "                         plain  text, one document per file; its ID is the path\n"
     "                         html   the text of an HTML page, one document per file; its ID is the path\n"
@@ -51,6 +54,10 @@ static const char help[] =
     "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
     "                         consecutive lines with the same ID are one document\n"
     "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
+    "  --hash HASH            how features are hashed: xxh3 (default), fnv1, fnv1a, or md5 (its last 64 bits), as "
+    "other\n"
+    "                         programs do; part of the recipe (hash=HASH), as --ties is (ties=1)\n"
+    "  --ties BIT             the bit for which the weights are equal: 0 (default), or 1 as in many other programs\n"
     "  --recipe RECIPE        how fingerprints are made; see idx-recipes(7)\n"
     "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf\n"
     "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
@@ -108,6 +115,8 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : extract->max_text != DOCUMENT_BYTES      ? "--max-text"
                        : dedup->texts.features || extract->hashes ? "--features and --hashes"
                        : rules->recipe != NULL                    ? "--recipe"
+                       : dedup->texts.hash != 0                   ? "--hash"
+                       : dedup->texts.ties != 0                   ? "--ties"
                        : rules->table != NULL                     ? "--table"
                        : rules->min_features != 1                 ? "--min-features"
                        : rules->strict                            ? "--strict"
@@ -176,6 +185,7 @@ static bool settle(struct dedup *dedup) {
 }
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
+    char help[sizeof help_of_results + sizeof help_of_inputs];
     enum { OWN = 3 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
@@ -184,6 +194,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
+    strcat(strcpy(help, help_of_results), help_of_inputs);
     text_options_list(&dedup->texts, options);
     listing_list(&dedup->listing, options + TEXT_OPTIONS);
     memcpy(options + TEXT_OPTIONS + LISTING_OPTIONS, own, sizeof own);

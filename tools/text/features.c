@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Documents have fewer than 2^30 bytes, so that no sum of weights, each up to 10^10, comes near 2^63. */
-static bool add_feature(struct idx_simhash *simhash, struct span feature, bool hashes, struct bad *bad) {
+static bool add_feature(struct idx_simhash *simhash, struct span feature, const struct extract_rules *rules,
+                        struct bad *bad) {
     const char *tab = feature.length > 0 ? memchr(feature.bytes, '\t', feature.length) : NULL;
     int64_t weight = IDX_DECIMAL_WEIGHT_ONE;
     if (tab != NULL) {
@@ -21,8 +22,8 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, bool h
                            rest < 40 ? (int)rest : 40, tab + 1);
     }
     if (feature.length == 0) return bad_set(bad, BAD_FEATURE, "a feature is empty");
-    if (!hashes) {
-        idx_simhash_add(simhash, feature.bytes, feature.length, weight);
+    if (!rules->hashes) {
+        idx_simhash_add_hash(simhash, idx_hash(rules->hash, feature.bytes, feature.length), weight);
         return true;
     }
     uint64_t hash;
@@ -34,8 +35,8 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, bool h
     return true;
 }
 
-bool features_fingerprint(struct span lines, bool hashes, unsigned bits, struct span *id, uint64_t *fingerprint,
-                          uint64_t *count, struct bad *bad) {
+bool features_fingerprint(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
+                          uint64_t *fingerprint, uint64_t *count, struct bad *bad) {
     struct idx_simhash simhash;
     struct span feature;
     idx_simhash_init(&simhash);
@@ -46,8 +47,8 @@ bool features_fingerprint(struct span lines, bool hashes, unsigned bits, struct 
         lines.length -= line.length + (newline != NULL);
         if (!extract_id(line, id, &feature, bad)) return false;
         if (id->length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
-        if (!add_feature(&simhash, feature, hashes, bad)) return false;
+        if (!add_feature(&simhash, feature, rules, bad)) return false;
     }
-    *fingerprint = idx_simhash_finish(&simhash, bits);
+    *fingerprint = idx_simhash_finish(&simhash, bits) | (rules->ties ? idx_simhash_ties(&simhash, bits) : 0);
     return true;
 }

@@ -81,7 +81,7 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     struct fields fields;
     *result = (struct text_result){.count = 1};
     if (raw->format == FORMAT_FEATURES)
-        return features_fingerprint(lines, text->extractor.rules->hashes, text->bits, &result->id, result->fingerprints,
+        return features_fingerprint(lines, text->extractor.rules, text->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
     if (!extract_all(text, raw, &fields, bad)) return false;
     result->id = fields.id;

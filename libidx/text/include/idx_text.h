@@ -39,12 +39,17 @@
  *   feature is in both fields, its weights are added up. For words, chars and terms.
  * - order=weight: terms are hashed in the order of their weights, the heaviest first. The default.
  * - order=sorted: terms are hashed in the order of their bytes.
+ * - hash=H: a SimHash is made of the features' hashes H, as other programs make them: xxh3 (the default), fnv1, fnv1a
+ *   or md5; see enum idx_hash_kind in idx.h. For words, chars and segments.
+ * - ties=1: a bit of a SimHash is 1, and not 0, if the features with a 1 there weigh as much as those with a 0, as in
+ *   other programs. For words, chars and segments.
  * - v1: the version of all these definitions.
  * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but words of
  *   scripts without spaces come from ICU's dictionaries, which may change between its releases.
  *
  * The parts after the method may come in any order. A part that has its default value may be left out, and so may HASH
- * if the table is given. idx_text_recipe returns the canonical form.
+ * if the table is given. idx_text_recipe returns the canonical form, which leaves out stop=, top=, title=, hash= and
+ * ties= where they change nothing.
  *
  * Definitions, version 1
  * The text is read as UTF-8, with each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. A run without a
@@ -58,11 +63,12 @@
  * - Characters: each run of white space (Unicode's White_Space) becomes one space; white space at the start and at the
  *   end is dropped. An n-gram is N consecutive code points, in UTF-8. A text with fewer, but at least one, is a
  *   single n-gram.
- * - Hashes are XXH3, 64 bits, seed 0. A fingerprint of f bits is the low f bits. A feature's hash is the hash of its
- *   bytes. Shingles of 2 or more words, and n-grams, are identified by their hashes alone.
+ * - Hashes are XXH3, 64 bits, seed 0, unless hash= says otherwise. A fingerprint of f bits is the low f bits. A
+ *   feature's hash is the hash of its bytes. Shingles of 2 or more words, and n-grams, are identified by their XXH3
+ *   hashes alone. Tables go by XXH3 hashes whatever hash= says.
  * - Weights are in fixed point with 16 fraction bits, computed by integers alone. Logarithms are rounded down; idf is
  *   the difference of two logarithms. SimHash is defined by idx_simhash_finish. Of features of equal weight, the one
- *   with the smaller hash counts as the heavier one.
+ *   with the smaller XXH3 hash counts as the heavier one.
  * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above. The text
  *   is not normalised for this, because sentences begin with capitals. A final space is dropped. The length is in code
  *   points; of sentences of equal length, the first counts as the longest. The chosen sentences are normalised, their
