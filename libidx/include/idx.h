@@ -180,9 +180,9 @@ IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bi
 /* Weight 1 in the fixed point of weights that users write: 4 decimal fraction digits. */
 #define IDX_DECIMAL_WEIGHT_ONE ((int64_t)10000)
 
-/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, exactly, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight
- * is from -1000000 to 1000000 and has digits, optionally with a decimal point and up to 4 more digits. Returns false
- * for anything else, and leaves *weight unset. */
+/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight is from
+ * -1000000 to 1000000 and has digits, optionally with a decimal point and more digits. It is rounded to 4 digits after
+ * the point, half of a unit away from 0. Returns false for anything else, and leaves *weight unset. */
 IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
 
 /* Whether fingerprints of two recipes can be compared: whether the recipes are the same, apart from a last part `;icu=`

@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <unicode/uchar.h>
 #include <unicode/utf16.h>
 
 #include <stdlib.h>
@@ -89,15 +90,44 @@ static bool shingle(struct idxt_features *features, struct idxt_span word, uint3
     return features->window.items < number || *needed == 0 || count_window(features, 1);
 }
 
+static inline bool count_next(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
+    bool single = idxt_recipe_has_single_words(&features->recipe);
+    return single ? count_word(features, word) : shingle(features, word, needed);
+}
+
 static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
     UErrorCode code = idxt_segmenter_set(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
-    bool single = features->recipe.method != IDXT_WORDS || features->recipe.number == 1, well = true;
     struct idxt_span word;
-    while (well && idxt_segmenter_next(&features->segmenter, &word)) {
-        well = single ? count_word(features, word) : shingle(features, word, needed);
+    while (idxt_segmenter_next(&features->segmenter, &word)) {
+        if (!count_next(features, word, needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
-    return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return U_ZERO_ERROR;
+}
+
+/* Whether a run without white space has a letter or a number, as words have. */
+static bool is_word(struct idxt_span run) {
+    for (size_t i = 0; i < run.length;) {
+        UChar32 c;
+        U16_NEXT_UNSAFE(run.units, i, c);
+        if (u_isalnum(c)) return true;
+    }
+    return false;
+}
+
+/* The same where white space separates the words. */
+static UErrorCode count_runs(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
+    UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
+    if (U_FAILURE(code)) return code;
+    const UChar *units = features->segmenter.units;
+    size_t end = features->segmenter.unit_length;
+    for (size_t start = 0, i = 0; i <= end; i++) {
+        if (i < end && !idxt_is_space(units[i])) continue;
+        struct idxt_span run = {units + start, i - start, NULL};
+        start = i + 1;
+        if (is_word(run) && !count_next(features, run, needed)) return U_MEMORY_ALLOCATION_ERROR;
+    }
+    return U_ZERO_ERROR;
 }
 
 static bool count_char(struct idxt_features *features, struct idxt_span character) {
@@ -134,8 +164,10 @@ UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8,
     idxt_folding_begin(&features->folding);
     while (length > 0 && U_SUCCESS(code)) {
         size_t piece = idxt_piece_length(utf8, length);
-        code = features->recipe.method == IDXT_CHARS ? count_chars(features, utf8, piece)
-                                                     : count_words(features, utf8, piece, &needed);
+        if (features->recipe.method == IDXT_CHARS)
+            code = count_chars(features, utf8, piece);
+        else
+            code = (features->recipe.by_spaces ? count_runs : count_words)(features, utf8, piece, &needed);
         utf8 += piece;
         length -= piece;
     }

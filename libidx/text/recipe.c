@@ -8,20 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 64, SIMHASH = HASH | TIES };
+enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 64, CUT = 128 };
 
 static const struct method {
     const char *name;
     unsigned least, most; /* of its number; 0: it has none */
     unsigned parts;       /* that it takes */
 } methods[] = {
-    [IDXT_WORDS] = {"words", 1, 8, STOP | WEIGHT | TOP | TITLE | SIMHASH},
-    [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE | SIMHASH},
-    [IDXT_SEGMENTS] = {"segments", 1, 64, STOP | WEIGHT | SIMHASH},
+    [IDXT_WORDS] = {"words", 1, 8, CUT | STOP | WEIGHT | TOP | TITLE | HASH | TIES},
+    [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE | HASH | TIES},
+    [IDXT_SEGMENTS] = {"segments", 1, 64, CUT | STOP | WEIGHT | HASH | TIES},
     [IDXT_SENTENCES] = {"sentences", 1, 64, 0},
     [IDXT_DESCRIPTION] = {"description", 0, 0, 0},
-    [IDXT_TERMS] = {"terms", 1, 1000, STOP | WEIGHT | TITLE | ORDER},
-    [IDXT_IDF] = {"idf", 1, 100, STOP | WEIGHT},
+    [IDXT_TERMS] = {"terms", 1, 1000, CUT | STOP | WEIGHT | TITLE | ORDER},
+    [IDXT_IDF] = {"idf", 1, 100, CUT | STOP | WEIGHT},
 };
 enum { METHODS = sizeof methods / sizeof *methods, MOST_TOP = 1000000, MOST_TITLE = 100 };
 
@@ -139,7 +139,7 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
     return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
 }
 
-/* Parts that have one of two values. */
+/* Parts that have one or two values. */
 static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     if (is(piece, "order=weight") || is(piece, "order=sorted")) {
         recipe->sorted = is(piece, "order=sorted");
@@ -147,6 +147,9 @@ static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned
     } else if (is(piece, "ties=0") || is(piece, "ties=1")) {
         recipe->ties = is(piece, "ties=1");
         *part = TIES;
+    } else if (is(piece, "cut=spaces")) {
+        recipe->by_spaces = true;
+        *part = CUT;
     }
     return *part != 0;
 }
@@ -234,6 +237,7 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     if (method->most > 0) append(string, ":%u", recipe->number);
     append_languages(string, ",stop=", recipe->needed_stop);
     append(string, ";nfkc-cf");
+    if (recipe->by_spaces) append(string, ";cut=spaces");
     append_languages(string, ";stop=", recipe->dropped_stop);
     if ((method->parts & WEIGHT) != 0) append(string, ";w=%s", weighings[recipe->weighing]);
     if (recipe->has_table) append(string, ":%016" PRIx64, recipe->table);
@@ -245,9 +249,16 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     append(string, ";v1");
 }
 
+bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe) {
+    return recipe->method != IDXT_CHARS && (recipe->method != IDXT_WORDS || recipe->number == 1);
+}
+
 struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe) {
-    struct idxt_recipe features = {
-        .method = IDXT_WORDS, .number = 1, .weighing = IDXT_WEIGHT_TF, .dropped_stop = recipe->dropped_stop};
+    struct idxt_recipe features = {.method = IDXT_WORDS,
+                                   .number = 1,
+                                   .weighing = IDXT_WEIGHT_TF,
+                                   .dropped_stop = recipe->dropped_stop,
+                                   .by_spaces = recipe->by_spaces};
     if (recipe->method == IDXT_WORDS || recipe->method == IDXT_CHARS) {
         features.method = recipe->method;
         features.number = recipe->number;

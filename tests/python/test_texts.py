@@ -74,6 +74,24 @@ def test_training():
         libidx.Table()
 
 
+def test_lists_of_other_programs(tmp_path):
+    path = tmp_path / "idf.txt"
+    path.write_text("近似 5.5\n网页 2.25\n的 0.5\n", encoding="utf-8")
+    table = libidx.Table.load(path)
+    assert (table.documents, table.terms, table.dropped) == (0, 3, 0)
+    table.save(tmp_path / "table")
+    text, recipe = "近似 重复 的 网页", "words:1;cut=spaces;w=tfidf"
+    weighted = libidx.Fingerprinter(recipe, table=table)
+    assert weighted.recipe == libidx.Fingerprinter(recipe, table=libidx.Table.load(tmp_path / "table")).recipe
+    simhash = libidx.Simhash()
+    for word, idf in ("近似", 5.5), ("重复", 2.25), ("的", 0.5), ("网页", 2.25):  # what it lacks has the median
+        simhash.add(word, int(idf * 65536))
+    assert weighted([text]).tolist() == [simhash.finish()]
+    path.write_text("#documents\t9\n网页\t10\n", encoding="utf-8")
+    with pytest.raises(libidx.BadContentError, match=r"idf\.txt:2: the second column"):
+        libidx.Table.load(path)
+
+
 def test_dedup():
     texts = [*TEXTS, "...", TEXTS[3], "", TEXTS[7] + "!"]
     found = libidx.dedup(texts, k=0)

@@ -54,12 +54,16 @@ static const char help_of_inputs[] =
     "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
     "                         consecutive lines with the same ID are one document\n"
     "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
+    "  --tokens               the same as --features or --hashes, but lines are ID, tab, and any number of\n"
+    "                         feature:weight with spaces or tabs between them\n"
     "  --hash HASH            how features are hashed: xxh3 (default), fnv1, fnv1a, or md5 (its last 64 bits), as "
     "other\n"
     "                         programs do; part of the recipe (hash=HASH), as --ties is (ties=1)\n"
     "  --ties BIT             the bit for which the weights are equal: 0 (default), or 1 as in many other programs\n"
     "  --recipe RECIPE        how fingerprints are made; see idx-recipes(7)\n"
-    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf\n"
+    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf: from --train, or a "
+    "list\n"
+    "                         of words with idf or counts that another program made\n"
     "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
     "  --min-features N       keep documents that have fewer features, without comparing them (default 1: documents\n"
     "                         without features)\n"
@@ -114,6 +118,7 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : extract->main_text                       ? "--main-text"
                        : extract->max_text != DOCUMENT_BYTES      ? "--max-text"
                        : dedup->texts.features || extract->hashes ? "--features and --hashes"
+                       : extract->tokens                          ? "--tokens"
                        : rules->recipe != NULL                    ? "--recipe"
                        : dedup->texts.hash != 0                   ? "--hash"
                        : dedup->texts.ties != 0                   ? "--ties"
@@ -156,7 +161,8 @@ static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
     for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
         found = input_format_of(dedup->paths.values[i]);
-    if (found <= INPUT_TSV || dedup->texts.features || dedup->texts.rules.extract.hashes) return true;
+    const struct extract_rules *extract = &dedup->texts.rules.extract;
+    if (found <= INPUT_TSV || dedup->texts.features || extract->hashes || extract->tokens) return true;
     found = INPUT_AUTO;
     if (!input_settle_format(&dedup->paths, &found)) return false;
     dedup->format = FORMAT_FINGERPRINTS + (int)(found - INPUT_TSV);

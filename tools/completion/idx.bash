@@ -18,7 +18,7 @@ _idx_options() {
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
         dedup)
             echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
-                --main-text --max-text --features --hashes --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
+                --main-text --max-text --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;
         distance) echo -k --fingerprints --bits --help ;;
@@ -29,7 +29,7 @@ _idx_options() {
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
-            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --hash --ties --recipe --bits --compare \
+            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --tokens --hash --ties --recipe --bits --compare \
                 --table --train --min-features --strict --threads --progress --help
             ;;
     esac

@@ -14,6 +14,7 @@ struct extract_rules {
     bool main_text;    /* of HTML */
     /* Of FORMAT_FEATURES. */
     bool hashes;             /* features are their hashes, in hex */
+    bool tokens;             /* a line has many features, feature:weight, with blanks between them */
     enum idx_hash_kind hash; /* of features */
     bool ties;               /* a bit is 1 where the weights are equal */
 };

@@ -34,6 +34,7 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
          .most = MOST_DOCUMENT_BYTES},
         {.name = "features", .kind = OPTION_FLAG, .value = &options->features},
         {.name = "hashes", .kind = OPTION_FLAG, .value = &rules->extract.hashes},
+        {.name = "tokens", .kind = OPTION_FLAG, .value = &rules->extract.tokens},
         {.name = "hash", .kind = OPTION_CHOICE, .value = &options->hash, .names = hash_names},
         {.name = "ties", .kind = OPTION_NUMBER, .value = &options->ties, .least = 0, .most = 1},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &rules->recipe},
@@ -113,11 +114,12 @@ static bool complete_recipe(struct text_options *options) {
 
 bool text_options_settle(struct text_options *options, enum document_format format) {
     struct pipeline_rules *rules = &options->rules;
-    options->features = options->features || rules->extract.hashes;
+    bool hashes = rules->extract.hashes, tokens = rules->extract.tokens;
+    options->features = options->features || hashes || tokens;
     if (options->features && format != FORMAT_AUTO)
-        complain_of_usage("give %s or --format, not both", rules->extract.hashes ? "--hashes" : "--features");
+        complain_of_usage("give %s or --format, not both", hashes ? "--hashes" : tokens ? "--tokens" : "--features");
     else if (options->features && rules->train == NULL && rules->table != NULL)
-        complain_of_usage("--table is for texts; omit it with --features and --hashes");
+        complain_of_usage("--table is for texts; omit it with --features, --hashes and --tokens");
     else if (rules->recipe != NULL && !is_recipe(rules->recipe))
         complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     else {

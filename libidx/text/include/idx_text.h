@@ -26,6 +26,8 @@
  * The other parts, in the order of the canonical form:
  *
  * - nfkc-cf: how text is normalised, see below.
+ * - cut=spaces: words are what white space separates, for texts that another program segmented; see below. For all
+ *   methods but chars, sentences and description.
  * - stop=L: drop stop words of the languages L before everything else. L has some of de en es fr it nl pt ru zh, joined
  *   by +. Not for chars, sentences and description.
  * - w=1: every feature has weight 1. Weights are not for sentences and description.
@@ -58,6 +60,8 @@
  * there.
  * - Words: the segments of ICU's word segmentation for the root locale, if they are letters, numbers, kana or
  *   ideographs; other segments are dropped. A feature is the bytes of a word in UTF-8.
+ *   With cut=spaces: the runs of characters between white space (Unicode's White_Space, of the normalised text) with a
+ *   letter or a decimal digit in them; `:` and `@` stay as they are.
  * - Shingles: N consecutive words, in UTF-8, with a space between them. A text with fewer than N words, but at least
  *   one, is a single shingle. Words that were dropped as stop words do not count.
  * - Characters: each run of white space (Unicode's White_Space) becomes one space; white space at the start and at the
@@ -113,8 +117,8 @@ struct idx_text_options {
 
 /* Makes a fingerprinter. `options` may be NULL. The caller closes *text.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_RECIPE (also if the recipe needs a table, and none or another one is given),
- * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data; or for all recipes but chars, sentences and description,
- * one of the dictionaries by which it cuts words of Chinese, Japanese, Thai, Lao, Khmer and Burmese). */
+ * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data; or for recipes whose words ICU cuts, one of the
+ * dictionaries by which it cuts words of Chinese, Japanese, Thai, Lao, Khmer and Burmese). */
 IDX_API enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options,
                                       struct idx_error *error);
 
@@ -206,6 +210,19 @@ IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table,
                                              struct idx_error *error);
 
 /* Reads the table at `path`. The file may be damaged, or something else. The caller frees *table.
+ *
+ * The file may also be a list of words that another program made: UTF-8 text, with a term, a tab and a number per line.
+ * Without a tab, the only space of the line separates the two. The first line may say what the numbers are:
+ *
+ *   #documents, tab, D   the numbers of documents, of all D (below 2^32), that have the term
+ *   #idf                 idf, 0 to 65534, in any unit, as decimal numbers; 9 digits after the point count
+ *
+ * A list that begins with neither has idf, and each of its numbers must have a point: so it is with the idf.txt of
+ * jieba. Words that a list of idf lacks have the median of its numbers (of an even number of them the upper one). Terms
+ * are normalised as texts are, but `:` and `@` stay; of equal ones the most frequent one counts. A list weighs the
+ * single words of any recipe, whatever its stop words and cut are; it takes no further documents. idx_text_table_write
+ * writes it as a table. Of a list of idf, the property `documents` is 0.
+ *
  * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_BAD_CONTENT (the sentence says what), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error);
 
