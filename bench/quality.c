@@ -4,6 +4,7 @@
 #include "bench/memory.h"
 #include "bench/minhash.h"
 #include "bench/random.h"
+#include "bench/recipes.h"
 #include "bench/texts.h"
 #include "bench/truth.h"
 
@@ -13,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_K 10
-#define MOST_SEGMENTS 10
 #define NEAR 0.8 /* resemblance to the original from which on a document found for a copy is right as well */
 
 static const char help[] =
@@ -38,7 +37,8 @@ static const char help[] =
     "MinHash is measured on the pairs alone. Recipes with idf take a table of the documents in FOLDER. Of segments:N, "
     "N\n"
     "up to 10, k is how many of a document's fingerprints the other one must have. They are equal, or within K bits\n"
-    "where the recipe is followed by a blank and near=K.\n";
+    "where the recipe is followed by a blank and near=K. by=COMMAND behind a blank has a shell's command segment the\n"
+    "texts: it answers each line with one, whose words have spaces between them, as bench/segment does.\n";
 
 static const char *const group_names[GROUPS + 1] = {"en", "zh", "other", "all"};
 static const double levels[] = {0.3, 0.5, 0.6, 0.7, 0.8, 0.9};
@@ -62,62 +62,6 @@ struct corpus {
     struct pair *pairs;
     size_t pair_count;
 };
-
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
-
-struct recipe {
-    const char *name;
-    struct idx_text *text;
-    unsigned segments; /* how many a text is cut into; 0: it has one fingerprint */
-    unsigned near;     /* within how many bits those of segments are the same */
-};
-
-/* What a recipe makes of a text. */
-struct fingerprints {
-    uint64_t bits[MOST_SEGMENTS];
-    size_t count; /* 0: the text has no features */
-};
-
-static struct fingerprints get_fingerprints(const struct recipe *recipe, const struct text *text) {
-    struct idx_text_field body = {"body", text->bytes, text->length};
-    struct idx_text_counts counts;
-    struct fingerprints made;
-    struct idx_error error;
-    try(idx_text_fingerprints(recipe->text, &body, 1, 64, made.bits, MOST_SEGMENTS, &made.count, &counts, &error),
-        &error);
-    if (counts.features == 0) made.count = 0;
-    return made;
-}
-
-/* How many of a's fingerprints b has, as looking a up counts them. */
-static unsigned count_shared(const struct fingerprints *a, const struct fingerprints *b, unsigned near) {
-    unsigned shared = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        bool found = false;
-        for (size_t j = 0; j < b->count; j++) found |= idx_distance(a->bits[i], b->bits[j]) <= near;
-        shared += found;
-    }
-    return shared;
-}
-
-/* Of segments, how many of all aren't shared. Texts without features, or a shared segment, have nothing in common. */
-static unsigned get_distance(const struct recipe *recipe, const struct fingerprints *a, const struct fingerprints *b) {
-    if (a->count == 0 || b->count == 0) return IDX_MAX_BITS;
-    if (recipe->segments == 0) return idx_distance(a->bits[0], b->bits[0]);
-    unsigned shared = count_shared(a, b, recipe->near);
-    return shared == 0 ? IDX_MAX_BITS : recipe->segments - shared;
-}
-
-/* How many distances there are figures for, from 0 on, and what stands for one under `k`. */
-static unsigned count_rows(const struct recipe *recipe) {
-    return recipe->segments == 0 ? MOST_K + 1 : recipe->segments;
-}
-
-static unsigned get_k(const struct recipe *recipe, unsigned distance) {
-    return recipe->segments == 0 ? distance : recipe->segments - distance;
-}
 
 static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
 
@@ -337,47 +281,8 @@ static void measure_edits(const struct corpus *corpus, const struct recipe *reci
 
 /* ---- Recipes ---- */
 
-static struct idx_text *open_recipe(const char *recipe, const struct idx_text_table *table) {
-    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
-    options.recipe = recipe;
-    options.table = table;
-    struct idx_text *text;
-    struct idx_error error;
-    try(idx_text_open(&text, &options, &error), &error);
-    return text;
-}
-
-/* Document frequencies in the corpus itself, without the edited copies, of the features that the recipe has. */
-static struct idx_text_table *train(const struct corpus *corpus, const char *recipe) {
-    char features[64] = "words:1";
-    if (strncmp(recipe, "idf:", 4) != 0) snprintf(features, sizeof features, "%.*s", (int)strcspn(recipe, ";"), recipe);
-    struct idx_text *text = open_recipe(features, NULL);
-    struct idx_text_table *table;
-    struct idx_error error;
-    try(idx_text_table_create(&table, text, &error), &error);
-    for (size_t i = 0; i < corpus->count; i++) {
-        struct idx_text_field body = {"body", corpus->texts[i].bytes, corpus->texts[i].length};
-        try(idx_text_table_add(table, text, &body, 1, &error), &error);
-    }
-    idx_text_close(text);
-    return table;
-}
-
-/* From RECIPE or segments:N near=K. */
-static struct recipe read_recipe(const char *name, const struct idx_text_table *table) {
-    struct recipe recipe = {.name = name};
-    char plain[200];
-    if (sscanf(name, "segments:%u", &recipe.segments) == 1 && recipe.segments > MOST_SEGMENTS)
-        die("%s: at most %d segments are measured", name, MOST_SEGMENTS);
-    if (recipe.segments > 0) sscanf(name, "%*s near=%u", &recipe.near);
-    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, " "), name);
-    recipe.text = open_recipe(plain, table);
-    return recipe;
-}
-
 static void measure_recipe(const struct corpus *corpus, const char *name) {
-    struct idx_text_table *table = strstr(name, "idf") == NULL ? NULL : train(corpus, name);
-    struct recipe recipe = read_recipe(name, table);
+    struct recipe recipe = open_recipe(name, corpus->texts, corpus->count);
     struct fingerprints *fingerprints = malloc(corpus->count * sizeof *fingerprints);
     if (fingerprints == NULL) die("out of memory");
     for (size_t i = 0; i < corpus->count; i++) fingerprints[i] = get_fingerprints(&recipe, &corpus->texts[i]);
@@ -385,8 +290,7 @@ static void measure_recipe(const struct corpus *corpus, const char *name) {
     measure_edits(corpus, &recipe, fingerprints);
     fflush(stdout);
     free(fingerprints);
-    idx_text_close(recipe.text);
-    idx_text_table_free(table);
+    close_recipe(&recipe);
 }
 
 int main(int argc, char **argv) {

@@ -144,6 +144,21 @@ IDX_API void idx_simhash_init(struct idx_simhash *simhash);
  * and subtracts it from the sums of its 0 bits. */
 IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight);
 
+/* The hashes of features that idx knows: its own, and those of other programs. */
+enum idx_hash_kind {
+    IDX_HASH_XXH3,  /* XXH3, 64 bits, seed 0: the one that idx_simhash_add uses */
+    IDX_HASH_FNV1,  /* FNV-1, 64 bits */
+    IDX_HASH_FNV1A, /* FNV-1a, 64 bits */
+    IDX_HASH_MD5,   /* MD5: the last 64 bits of the digest, as a big-endian number */
+};
+
+/* The hash of a feature of `length` bytes. `feature` may be NULL if `length` is 0. */
+IDX_API uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length);
+
+/* The name of a hash in recipes: "xxh3", "fnv1", "fnv1a" or "md5". NULL for any other number, so that a loop from 0 on
+ * comes to all names. Static storage. */
+IDX_API const char *idx_hash_name(enum idx_hash_kind kind);
+
 /* As idx_simhash_add, with a hash that the caller computed. */
 IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
 
@@ -165,9 +180,9 @@ IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bi
 /* Weight 1 in the fixed point of weights that users write: 4 decimal fraction digits. */
 #define IDX_DECIMAL_WEIGHT_ONE ((int64_t)10000)
 
-/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, exactly, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight
- * is from -1000000 to 1000000 and has digits, optionally with a decimal point and up to 4 more digits. Returns false
- * for anything else, and leaves *weight unset. */
+/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight is from
+ * -1000000 to 1000000 and has digits, optionally with a decimal point and more digits. It is rounded to 4 digits after
+ * the point, half of a unit away from 0. Returns false for anything else, and leaves *weight unset. */
 IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
 
 /* Whether fingerprints of two recipes can be compared: whether the recipes are the same, apart from a last part `;icu=`

@@ -68,7 +68,8 @@ static PyObject *get_property(PyObject *self, void *closure) {
 
 static PyMethodDef table_methods[] = {
     {"save", table_save, METH_O, "save($self, path, /)\n--\n\nWrite it to a file, atomically."},
-    {"load", table_load, METH_O | METH_STATIC, "load(path, /)\n--\n\nRead what save, or idx features, wrote."},
+    {"load", table_load, METH_O | METH_STATIC,
+     "load(path, /)\n--\n\nRead what save, or idx fingerprint --train, wrote, or a list of words with idf or counts."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -59,6 +59,11 @@ static void put(struct idxt_result *result, uint64_t fingerprint) {
     result->fingerprints[result->count++] = fingerprint;
 }
 
+static uint64_t finish(const struct idx_text *text, const struct idx_simhash *sums, unsigned bits) {
+    uint64_t ties = text->features.recipe.ties ? idx_simhash_ties(sums, bits) : 0;
+    return idx_simhash_finish(sums, bits) | ties;
+}
+
 /* Features are added to a SimHash so many at a time, since that takes a tenth of the time. */
 enum { BATCH = 256 };
 
@@ -73,16 +78,17 @@ static bool simhash(struct idx_text *text, struct idxt_result *result) {
     struct idx_feature batch[BATCH];
     size_t filled = 0;
     for (size_t i = 0; i < (ranked ? top : count); i++) {
-        const struct idxt_word *word = &features->words.words[ranked ? features->ranked[i].number : i];
-        batch[filled++] = (struct idx_feature){word->hash, word->weight};
-        result->counts.weight += word->weight;
+        size_t number = ranked ? features->ranked[i].number : i;
+        int64_t weight = features->words.words[number].weight;
+        batch[filled++] = (struct idx_feature){idxt_features_hash(features, number), weight};
+        result->counts.weight += weight;
         if (filled < BATCH) continue;
         idx_simhash_add_features(&sums, batch, filled);
         filled = 0;
     }
     idx_simhash_add_features(&sums, batch, filled);
     result->counts.features = count;
-    put(result, idx_simhash_finish(&sums, result->bits));
+    put(result, count == 0 ? 0 : finish(text, &sums, result->bits));
     return true;
 }
 
@@ -98,7 +104,7 @@ static void segments(struct idx_text *text, struct idxt_result *result) {
         struct idx_simhash sums;
         idx_simhash_init(&sums);
         result->counts.weight += idxt_features_add_part(features, start, end, &sums);
-        put(result, idx_simhash_finish(&sums, result->bits));
+        put(result, finish(text, &sums, result->bits));
         start = end;
     }
     result->counts.features = features->words.count;

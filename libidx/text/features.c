@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <unicode/uchar.h>
 #include <unicode/utf16.h>
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ UErrorCode idxt_features_open(struct idxt_features *features) {
 
 UErrorCode idxt_features_begin(struct idxt_features *features) {
     features->sequence_length = 0;
+    features->hash_count = 0;
     return idxt_words_begin(&features->words) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
@@ -43,12 +45,27 @@ static bool remember(struct idxt_features *features) {
     return true;
 }
 
+/* Where a recipe has a hash of its own for SimHashes, computes that of the feature that was counted, if it is new. */
+static bool hash_new(struct idxt_features *features, const char *bytes, size_t length) {
+    if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
+    uint64_t *grown =
+        idxt_buffer_grow(features->hashes, &features->hash_capacity, features->words.count, sizeof *grown);
+    if (grown == NULL) return false;
+    features->hashes = grown;
+    grown[features->hash_count++] = idx_hash(features->recipe.hash, bytes, length);
+    return true;
+}
+
+uint64_t idxt_features_hash(const struct idxt_features *features, size_t number) {
+    return features->recipe.hash == IDX_HASH_XXH3 ? features->words.words[number].hash : features->hashes[number];
+}
+
 static bool count_word(struct idxt_features *features, struct idxt_span word) {
     char *bytes = idxt_words_reserve(&features->words, word.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     size_t length = idxt_span_utf8(word, bytes);
     if (is_dropped(features, bytes, length) || !is_needed(features, bytes, length)) return true;
-    if (!idxt_words_count(&features->words, length)) return false;
+    if (!idxt_words_count(&features->words, length) || !hash_new(features, bytes, length)) return false;
     return features->recipe.method != IDXT_SEGMENTS || remember(features);
 }
 
@@ -56,7 +73,7 @@ static bool count_word(struct idxt_features *features, struct idxt_span word) {
 static bool count_window(struct idxt_features *features, size_t without) {
     size_t length;
     const char *bytes = idxt_window_bytes(&features->window, without, &length);
-    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length));
+    return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length)) && hash_new(features, bytes, length);
 }
 
 /* Shifts the word into the window; counts the shingle that it ends. *needed: a bit for each of the last words, the last
@@ -73,15 +90,44 @@ static bool shingle(struct idxt_features *features, struct idxt_span word, uint3
     return features->window.items < number || *needed == 0 || count_window(features, 1);
 }
 
+static inline bool count_next(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
+    bool single = idxt_recipe_has_single_words(&features->recipe);
+    return single ? count_word(features, word) : shingle(features, word, needed);
+}
+
 static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
     UErrorCode code = idxt_segmenter_set(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
-    bool single = features->recipe.method != IDXT_WORDS || features->recipe.number == 1, well = true;
     struct idxt_span word;
-    while (well && idxt_segmenter_next(&features->segmenter, &word)) {
-        well = single ? count_word(features, word) : shingle(features, word, needed);
+    while (idxt_segmenter_next(&features->segmenter, &word)) {
+        if (!count_next(features, word, needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
-    return well ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return U_ZERO_ERROR;
+}
+
+/* Whether a run without white space has a letter or a number, as words have. */
+static bool is_word(struct idxt_span run) {
+    for (size_t i = 0; i < run.length;) {
+        UChar32 c;
+        U16_NEXT_UNSAFE(run.units, i, c);
+        if (u_isalnum(c)) return true;
+    }
+    return false;
+}
+
+/* The same where white space separates the words. */
+static UErrorCode count_runs(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
+    UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
+    if (U_FAILURE(code)) return code;
+    const UChar *units = features->segmenter.units;
+    size_t end = features->segmenter.unit_length;
+    for (size_t start = 0, i = 0; i <= end; i++) {
+        if (i < end && !idxt_is_space(units[i])) continue;
+        struct idxt_span run = {units + start, i - start, NULL};
+        start = i + 1;
+        if (is_word(run) && !count_next(features, run, needed)) return U_MEMORY_ALLOCATION_ERROR;
+    }
+    return U_ZERO_ERROR;
 }
 
 static bool count_char(struct idxt_features *features, struct idxt_span character) {
@@ -118,8 +164,10 @@ UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8,
     idxt_folding_begin(&features->folding);
     while (length > 0 && U_SUCCESS(code)) {
         size_t piece = idxt_piece_length(utf8, length);
-        code = features->recipe.method == IDXT_CHARS ? count_chars(features, utf8, piece)
-                                                     : count_words(features, utf8, piece, &needed);
+        if (features->recipe.method == IDXT_CHARS)
+            code = count_chars(features, utf8, piece);
+        else
+            code = (features->recipe.by_spaces ? count_runs : count_words)(features, utf8, piece, &needed);
         utf8 += piece;
         length -= piece;
     }
@@ -155,7 +203,7 @@ int64_t idxt_features_add_part(struct idxt_features *features, size_t start, siz
         struct idxt_word *word = &words[features->sequence[i]];
         if (word->count == 0) continue;
         int64_t weight = weigh(features, word->hash, word->count);
-        idx_simhash_add_hash(simhash, word->hash, weight);
+        idx_simhash_add_hash(simhash, idxt_features_hash(features, features->sequence[i]), weight);
         sum += weight;
         word->count = 0;
     }
@@ -189,6 +237,7 @@ void idxt_features_close(struct idxt_features *features) {
     idxt_words_free(&features->words);
     idxt_window_free(&features->window);
     idxt_folding_free(&features->folding);
+    free(features->hashes);
     free(features->sequence);
     free(features->ranked);
 }

@@ -25,6 +25,9 @@ struct idxt_features {
     struct idxt_words needed_stop, dropped_stop;
 
     struct idxt_words words; /* the distinct features; those other than single words are known by hash alone */
+    uint64_t *hashes;        /* of them in a SimHash, in the order of `words`; none where words[].hash is that */
+    size_t hash_count;
+    size_t hash_capacity;
     struct idxt_window window;
     struct idxt_folding folding;
 
@@ -44,6 +47,9 @@ UErrorCode idxt_features_begin(struct idxt_features *features);
 
 /* Counts the features of a text, or of one field of it: words[].count. */
 UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8, size_t length);
+
+/* The hash that stands for feature `number` in a SimHash. */
+uint64_t idxt_features_hash(const struct idxt_features *features, size_t number);
 
 /* Adds to words[].weight what the counts weigh, `factor` times, and sets the counts to 0. */
 void idxt_features_weigh(struct idxt_features *features, int64_t factor);

@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-/* Unicode's White_Space. */
-static bool is_space(UChar unit) {
+bool idxt_is_space(UChar unit) {
     if (unit <= 0x20) return unit == 0x20 || (unit >= 0x9 && unit <= 0xD);
     if (unit < 0x1680) return unit == 0x85 || unit == 0xA0;
     return unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200A) || unit == 0x2028 || unit == 0x2029 || unit == 0x202F ||
@@ -23,7 +22,7 @@ bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t l
     if (grown == NULL) return false;
     folding->units = grown;
     for (size_t i = 0; i < length; i++) {
-        if (is_space(units[i])) {
+        if (idxt_is_space(units[i])) {
             folding->space = folding->begun;
             continue;
         }

@@ -16,6 +16,9 @@ struct idxt_folding {
     bool space; /* and space behind it */
 };
 
+/* Unicode's White_Space. */
+bool idxt_is_space(UChar unit);
+
 void idxt_folding_begin(struct idxt_folding *folding);
 
 /* Appends the text's next part. False: out of memory. */

@@ -8,20 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16 };
+enum { STOP = 1, WEIGHT = 2, TOP = 4, TITLE = 8, ORDER = 16, HASH = 32, TIES = 64, CUT = 128 };
 
 static const struct method {
     const char *name;
     unsigned least, most; /* of its number; 0: it has none */
     unsigned parts;       /* that it takes */
 } methods[] = {
-    [IDXT_WORDS] = {"words", 1, 8, STOP | WEIGHT | TOP | TITLE},
-    [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE},
-    [IDXT_SEGMENTS] = {"segments", 1, 64, STOP | WEIGHT},
+    [IDXT_WORDS] = {"words", 1, 8, CUT | STOP | WEIGHT | TOP | TITLE | HASH | TIES},
+    [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE | HASH | TIES},
+    [IDXT_SEGMENTS] = {"segments", 1, 64, CUT | STOP | WEIGHT | HASH | TIES},
     [IDXT_SENTENCES] = {"sentences", 1, 64, 0},
     [IDXT_DESCRIPTION] = {"description", 0, 0, 0},
-    [IDXT_TERMS] = {"terms", 1, 1000, STOP | WEIGHT | TITLE | ORDER},
-    [IDXT_IDF] = {"idf", 1, 100, STOP | WEIGHT},
+    [IDXT_TERMS] = {"terms", 1, 1000, CUT | STOP | WEIGHT | TITLE | ORDER},
+    [IDXT_IDF] = {"idf", 1, 100, CUT | STOP | WEIGHT},
 };
 enum { METHODS = sizeof methods / sizeof *methods, MOST_TOP = 1000000, MOST_TITLE = 100 };
 
@@ -130,34 +130,70 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
                : "only w=tfidf and w=idf can be followed by a colon and the 16 hexadecimal digits of a table's hash";
 }
 
-/* Reads a part behind the first. *seen: the parts that came before. */
-static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
+static const char *read_feature_hash(struct piece piece, struct idxt_recipe *recipe) {
+    const char *name;
+    for (int kind = 0; (name = idx_hash_name((enum idx_hash_kind)kind)) != NULL; kind++) {
+        recipe->hash = (enum idx_hash_kind)kind;
+        if (is(piece, name)) return NULL;
+    }
+    return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
+}
+
+/* Parts that have one or two values. */
+static bool read_choice(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
+    if (is(piece, "order=weight") || is(piece, "order=sorted")) {
+        recipe->sorted = is(piece, "order=sorted");
+        *part = ORDER;
+    } else if (is(piece, "ties=0") || is(piece, "ties=1")) {
+        recipe->ties = is(piece, "ties=1");
+        *part = TIES;
+    } else if (is(piece, "cut=spaces")) {
+        recipe->by_spaces = true;
+        *part = CUT;
+    }
+    return *part != 0;
+}
+
+/* Reads a part behind the first, and sets *part to which one it is: 0 for those that every recipe may have. */
+static const char *read_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const bad = "one of its parts is unknown, or has a value out of range";
-    unsigned part = 0, icu;
-    const char *fault = NULL;
+    unsigned icu;
+    *part = 0;
     if (is(piece, "nfkc-cf") || is(piece, "v1")) return NULL;
     if (take(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
     if (take(&piece, "stop=")) {
-        part = STOP;
-        if (!read_languages(piece, &recipe->dropped_stop))
-            return "stop= needs languages of de, en, es, fr, it, nl, pt, ru and zh, joined by +";
-    } else if (take(&piece, "w=")) {
-        fault = read_weighing(piece, recipe);
-        part = WEIGHT;
-    } else if (take(&piece, "top=")) {
-        part = read_number(piece, 1, MOST_TOP, &recipe->top) ? TOP : 0;
-    } else if (take(&piece, "title=")) {
-        part = read_number(piece, 0, MOST_TITLE, &recipe->title) ? TITLE : 0;
-    } else if (is(piece, "order=weight") || is(piece, "order=sorted")) {
-        recipe->sorted = is(piece, "order=sorted");
-        part = ORDER;
+        *part = STOP;
+        return read_languages(piece, &recipe->dropped_stop)
+                   ? NULL
+                   : "stop= needs languages of de, en, es, fr, it, nl, pt, ru and zh, joined by +";
     }
+    if (take(&piece, "w=")) {
+        *part = WEIGHT;
+        return read_weighing(piece, recipe);
+    }
+    if (take(&piece, "top=")) {
+        *part = TOP;
+        return read_number(piece, 1, MOST_TOP, &recipe->top) ? NULL : bad;
+    }
+    if (take(&piece, "title=")) {
+        *part = TITLE;
+        return read_number(piece, 0, MOST_TITLE, &recipe->title) ? NULL : bad;
+    }
+    if (take(&piece, "hash=")) {
+        *part = HASH;
+        return read_feature_hash(piece, recipe);
+    }
+    return read_choice(piece, recipe, part) ? NULL : bad;
+}
+
+/* *seen: the parts that came before. */
+static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
+    unsigned part, allowed = methods[recipe->method].parts;
+    const char *fault = read_value(piece, recipe, &part);
     if (fault != NULL) return fault;
-    if (part == 0) return bad;
-    unsigned allowed = methods[recipe->method].parts;
     if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF)
         return "idf:P can only have the weight w=idf:HASH";
-    if ((allowed & part) == 0) return "one of its parts can't be combined with its method";
+    if ((allowed & part) != part) return "one of its parts can't be combined with its method";
     if ((*seen & part) != 0) return "one of its parts occurs twice";
     *seen |= part;
     return NULL;
@@ -201,18 +237,28 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     if (method->most > 0) append(string, ":%u", recipe->number);
     append_languages(string, ",stop=", recipe->needed_stop);
     append(string, ";nfkc-cf");
+    if (recipe->by_spaces) append(string, ";cut=spaces");
     append_languages(string, ";stop=", recipe->dropped_stop);
     if ((method->parts & WEIGHT) != 0) append(string, ";w=%s", weighings[recipe->weighing]);
     if (recipe->has_table) append(string, ":%016" PRIx64, recipe->table);
     if (recipe->top > 0) append(string, ";top=%u", recipe->top);
     if (recipe->title > 0) append(string, ";title=%u", recipe->title);
     if ((method->parts & ORDER) != 0) append(string, ";order=%s", recipe->sorted ? "sorted" : "weight");
+    if (recipe->hash != IDX_HASH_XXH3) append(string, ";hash=%s", idx_hash_name(recipe->hash));
+    if (recipe->ties) append(string, ";ties=1");
     append(string, ";v1");
 }
 
+bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe) {
+    return recipe->method != IDXT_CHARS && (recipe->method != IDXT_WORDS || recipe->number == 1);
+}
+
 struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe) {
-    struct idxt_recipe features = {
-        .method = IDXT_WORDS, .number = 1, .weighing = IDXT_WEIGHT_TF, .dropped_stop = recipe->dropped_stop};
+    struct idxt_recipe features = {.method = IDXT_WORDS,
+                                   .number = 1,
+                                   .weighing = IDXT_WEIGHT_TF,
+                                   .dropped_stop = recipe->dropped_stop,
+                                   .by_spaces = recipe->by_spaces};
     if (recipe->method == IDXT_WORDS || recipe->method == IDXT_CHARS) {
         features.method = recipe->method;
         features.number = recipe->number;

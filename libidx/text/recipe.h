@@ -28,10 +28,13 @@ struct idxt_recipe {
     uint32_t dropped_stop; /* languages whose stop words are dropped */
     enum idxt_weighing weighing;
     bool has_table;
-    uint64_t table; /* the hash of the table of document frequencies */
-    unsigned top;   /* how many features, 0: all */
-    unsigned title; /* weight of the field `title`, 0: it is not taken */
-    bool sorted;    /* order=sorted */
+    uint64_t table;          /* the hash of the table of document frequencies */
+    unsigned top;            /* how many features, 0: all */
+    unsigned title;          /* weight of the field `title`, 0: it is not taken */
+    bool sorted;             /* order=sorted */
+    bool by_spaces;          /* cut=spaces: words are what white space separates */
+    enum idx_hash_kind hash; /* of features, in a SimHash */
+    bool ties;               /* a bit of a SimHash is 1 where the weights are equal */
 };
 
 /* Reads a recipe. NULL when all is well; else what is wrong, the end of a sentence that begins with the recipe. */
@@ -42,6 +45,9 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
 
 /* Whether its weights come from a table of document frequencies. */
 bool idxt_recipe_needs_table(const struct idxt_recipe *recipe);
+
+/* Whether its features are single words, so that lists of words fit. */
+bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe);
 
 /* The part of a recipe that says which features there are: what a table of document frequencies is made for. */
 struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe);

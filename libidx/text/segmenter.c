@@ -124,13 +124,16 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     segmenter->unit_length = 0;
     UErrorCode code = idxt_segmenter_convert(segmenter, utf8, length);
-    if (U_SUCCESS(code)) code = normalize(segmenter);
-    if (U_FAILURE(code)) return code;
-    separate(segmenter->units, segmenter->unit_length);
-    return U_ZERO_ERROR;
+    return U_FAILURE(code) ? code : normalize(segmenter);
+}
+
+UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+    UErrorCode code = idxt_segmenter_normalize_words(segmenter, utf8, length);
+    if (U_SUCCESS(code)) separate(segmenter->units, segmenter->unit_length);
+    return code;
 }
 
 /* Takes the stretch of the text into the units. */

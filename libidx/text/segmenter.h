@@ -65,6 +65,9 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
 /* The same, and normalised in `units`. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
+/* The same for words that something else cut: `:` and `@` stay. */
+UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
+
 /* Takes such a text to be cut into words. */
 UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 

@@ -79,21 +79,36 @@ static bool make_room(struct idx_text_table *table) {
     return table->terms * 2 <= table->slot_mask || rebuild(table, (table->slot_mask + 1) * 2, 0);
 }
 
-bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+/* The term, which is new if its documents are 0. NULL: out of memory. */
+static struct idxt_term *enter(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find(table, hash);
     table->hashed = false;
-    if (term->documents == 0) {
-        if (!make_room(table)) return false;
-        term = find(table, hash);
-        term->hash = hash;
-        table->terms++;
-    }
-    term->documents += documents;
+    if (term->documents != 0) return term;
+    if (!make_room(table)) return NULL;
+    term = find(table, hash);
+    term->hash = hash;
+    table->terms++;
+    return term;
+}
+
+bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+    struct idxt_term *term = enter(table, hash);
+    if (term != NULL) term->documents += documents;
+    return term != NULL;
+}
+
+bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+    struct idxt_term *term = enter(table, hash);
+    if (term == NULL) return false;
+    bool is_more_frequent = (table->kind == IDXT_IDF_LIST) == (documents < term->documents);
+    if (term->documents == 0 || is_more_frequent) term->documents = documents;
     return true;
 }
 
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
-    return idxt_weight(table->documents + 1) - idxt_weight((uint64_t)find(table, hash)->documents + 1);
+    uint64_t documents = find(table, hash)->documents;
+    if (table->kind != IDXT_IDF_LIST) return idxt_weight(table->documents + 1) - idxt_weight(documents + 1);
+    return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }
 
 static int compare_hashes(const void *a, const void *b) {

@@ -9,16 +9,24 @@
 /* How many terms a table keeps while it grows: 128 MiB of memory. */
 #define IDXT_MAX_TERMS ((size_t)1 << 22)
 
+enum idxt_table_kind {
+    IDXT_COUNTED,    /* by training */
+    IDXT_COUNT_LIST, /* a list of another program, of words and in how many documents they are */
+    IDXT_IDF_LIST,   /* the same, of words and their idf */
+};
+
 struct idxt_term {
     uint64_t hash;
-    uint32_t documents; /* 0: the slot is empty */
+    uint32_t documents; /* 0: the slot is empty; of IDXT_IDF_LIST the idf in units of 1/65536, plus 1 */
 };
 
 struct idx_text_table {
     char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_features, printed */
-    uint64_t documents;
-    uint64_t dropped; /* how much lower than the truth a term's documents may be */
-    uint64_t hash;    /* that its file ends in; holds while `hashed` does */
+    enum idxt_table_kind kind;
+    uint32_t unknown_idf; /* of IDXT_IDF_LIST: that of words that it lacks */
+    uint64_t documents;   /* 0 of IDXT_IDF_LIST */
+    uint64_t dropped;     /* how much lower than the truth a term's documents may be */
+    uint64_t hash;        /* that its file ends in; holds while `hashed` does */
     bool hashed;
     size_t most_terms; /* IDXT_MAX_TERMS, but in tests */
 
@@ -34,7 +42,12 @@ struct idx_text_table *idxt_table_new(void);
  * sum is below 2^32, as table->documents is. */
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
-/* log2((documents + 1) / (a term's documents + 1)) in units of 1/65536: 0 for a term of all documents. */
+/* Sets the `documents` of a term; where it has some, the more frequent term's stay. Terms are not dropped: there is
+ * room for one more. False: out of memory. */
+bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+
+/* log2((documents + 1) / (a term's documents + 1)) in units of 1/65536: 0 for a term of all documents. Of IDXT_IDF_LIST
+ * what the list says. */
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
 
 /* All terms, in ascending order of hash, for the caller to free; NULL when memory is out. */
@@ -42,6 +55,9 @@ struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
 
 /* The bytes of a table's file, whose last 8 are its hash, for the caller to free; NULL when memory is out. */
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
+
+/* Whether bytes begin as those of a table do. */
+bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
 
 /* Reads them into an empty table. Errors: IDX_BAD_CONTENT, with the end of a sentence in *fault that begins with what
  * the bytes are; IDX_OUT_OF_MEMORY. */

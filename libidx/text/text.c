@@ -33,7 +33,13 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
                          "recipe '%s' needs a table of document frequencies, but none is given: make one with idx "
                          "fingerprint --train FILE --recipe '%s', and give it with --table FILE",
                          string, name);
-    if (strcmp(name, table->features) != 0)
+    if (table->kind != IDXT_COUNTED && !idxt_recipe_has_single_words(recipe))
+        return idxt_fail(
+            error, IDX_BAD_RECIPE,
+            "recipe '%s': a list of words can weigh single words only: give words:1, segments:N, terms:N or "
+            "idf:P",
+            string);
+    if (table->kind == IDXT_COUNTED && strcmp(name, table->features) != 0)
         return idxt_fail(
             error, IDX_BAD_RECIPE,
             "recipe '%s': the table of document frequencies was made with --recipe '%s', but must be made with '%s'",
@@ -52,6 +58,7 @@ static enum idx_status check_dictionaries(struct idxt_features *features, struct
     enum idxt_method method = features->recipe.method;
     UErrorCode code = U_ZERO_ERROR;
     if (method == IDXT_CHARS || method == IDXT_SENTENCES || method == IDXT_DESCRIPTION) return IDX_OK;
+    if (features->recipe.by_spaces) return IDX_OK;
     const char *language = idxt_missing_dictionary(features->segmenter.iterator, &code);
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     if (language == NULL) return IDX_OK;

@@ -2,6 +2,7 @@
 #include "libidx/text/buffer.h"
 #include "libidx/text/document.h"
 #include "libidx/text/error.h"
+#include "libidx/text/list.h"
 #include "libidx/text/table.h"
 
 #include <errno.h>
@@ -37,11 +38,18 @@ enum idx_status idx_text_table_create(struct idx_text_table **table, const struc
     return IDX_OK;
 }
 
+/* What another program counted is complete. */
+static enum idx_status refuse_list(struct idx_error *error) {
+    return idxt_fail(error, IDX_INVALID_ARGUMENT,
+                     "a list of words that another program made can't take documents, nor be merged");
+}
+
 enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text *text,
                                    const struct idx_text_field *fields, size_t field_count, struct idx_error *error) {
     char name[IDX_MAX_RECIPE_BYTES + 1];
     if (table == NULL || text == NULL || (fields == NULL && field_count > 0))
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "training needs a table, a fingerprinter and a text");
+    if (table->kind != IDXT_COUNTED) return refuse_list(error);
     name_features(text, name);
     if (strcmp(name, table->features) != 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't count '%s'", table->features, name);
@@ -63,6 +71,7 @@ enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct 
                                      struct idx_error *error) {
     if (table == NULL || other == NULL || table == other)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "merging needs two tables");
+    if (table->kind != IDXT_COUNTED || other->kind != IDXT_COUNTED) return refuse_list(error);
     if (strcmp(table->features, other->features) != 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't be merged with a table of '%s'",
                          table->features, other->features);
@@ -176,11 +185,11 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
     return well ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
 }
 
-/* What a table's file can have at most. */
-#define MOST_BYTES (IDXT_MAX_TERMS * 12 + 1024)
+/* What is read of a file: more than a table of IDXT_MAX_TERMS has, and room for as many words in a list. */
+#define MOST_BYTES ((size_t)1 << 28)
 enum { READ_BYTES = 1 << 16 };
 
-/* Reads a file whole, or more of it than a table can have; the caller frees it. NULL, and errno, when it can't. */
+/* Reads a file whole, or more of it than MOST_BYTES; the caller frees it. NULL, and errno, when it can't. */
 static unsigned char *read_whole(int file, size_t *length) {
     unsigned char *bytes = NULL;
     size_t capacity = 0;
@@ -207,16 +216,21 @@ static unsigned char *read_whole(int file, size_t *length) {
 static enum idx_status decode(struct idx_text_table **table, const unsigned char *bytes, size_t length,
                               const char *path, struct idx_error *error) {
     struct idx_text_table *made = idxt_table_new();
+    const char *fault = "is too long for a table of document frequencies";
+    enum idx_status status = IDX_BAD_CONTENT;
     if (made == NULL) return table_out_of_memory(error);
-    const char *fault;
-    enum idx_status status = idxt_table_decode(made, bytes, length, &fault);
+    bool is_list = length <= MOST_BYTES && !idxt_table_is_encoded(bytes, length);
+    if (is_list)
+        status = idxt_list_read(made, (const char *)bytes, length, path, error);
+    else if (length <= MOST_BYTES)
+        status = idxt_table_decode(made, bytes, length, &fault);
     if (status == IDX_OK) {
         *table = made;
         return IDX_OK;
     }
     idx_text_table_free(made);
     if (status == IDX_OUT_OF_MEMORY) return table_out_of_memory(error);
-    idxt_fail(error, status, "%.1024s %s", path, fault);
+    if (!is_list) idxt_fail(error, status, "%.1024s %s", path, fault);
     if (error != NULL) snprintf(error->file, sizeof error->file, "%s", path);
     return status;
 }

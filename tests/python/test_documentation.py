@@ -2,6 +2,8 @@
 
 import doctest
 import inspect
+import pathlib
+import re
 import shutil
 
 import numpy
@@ -51,6 +53,23 @@ def test_everything_is_documented():
     for name, value in vars(libidx.Index).items():
         if inspect.isfunction(value) and not name.startswith("_"):
             assert f"Index.{name}" in names
+
+
+@pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
+def test_parquet_of_the_man_page():
+    """The lines that idx-fingerprint(1) has for Parquet index its documents, by the recipe that the index names."""
+    import pyarrow.parquet
+
+    page = (pathlib.Path(__file__).parent / "idx-fingerprint.1").read_text()
+    code = re.search(r"^\.Ss Parquet\n.*?^\.Bd [^\n]*\n(.*?)^\.Ed$", page, re.M | re.S)
+    assert code and len(code[1].splitlines()) == 3
+    texts, urls = ["the quick brown fox", "", "jumps over the lazy dog"], ["a", "b", "c"]
+    pyarrow.parquet.write_table(pyarrow.table({"url": urls, "text": texts}), "pages.parquet", row_group_size=2)
+    exec(code[1], {})
+    with libidx.open("pages.idx") as index:
+        made = libidx.Fingerprinter()
+        assert index.info().recipe == made.recipe
+        assert index.documents(made(texts)).tolist() == [["a"], ["b"], ["c"]]
 
 
 def test_types(tmp_path):

@@ -36,6 +36,20 @@ def test_features_and_fields():
     assert len(fingerprinter([])) == 0
 
 
+def test_other_programs():
+    """The values are those of the Python package simhash: Simhash(text).value, Simhash(text.split()).value."""
+    chars = libidx.Fingerprinter("chars:4;w=tf;hash=md5")
+    assert chars.recipe.startswith("chars:4;nfkc-cf;w=tf;hash=md5;v1;icu=")
+    texts = ["howareyouiamfineblarblarblarblarblarthanks", "近似重复的网页会浪费索引的空间", "abc"]
+    assert chars(texts).tolist() == [0x7521C1F341161C7A, 0xD72C28A854EA6900, 0xD6963F7D28E17F72]
+    words = "this is a test string for testing also"
+    assert libidx.Fingerprinter("words:1;w=tf;hash=md5")([words]).tolist() == [0x41C4808A0E2904E1]
+    tied = libidx.Fingerprinter("words:1;w=tf;hash=fnv1a;ties=1")
+    assert tied([words, ""]).tolist() == [0xECE7FCCFBA4978D1, 0]
+    with pytest.raises(libidx.BadRecipeError, match="the hashes are"):
+        libidx.Fingerprinter("words:1;hash=sha1")
+
+
 def test_recipes_that_make_several():
     with pytest.raises(libidx.InvalidArgumentError):
         libidx.Fingerprinter("segments:4")(["a b c d e f"])
@@ -58,6 +72,24 @@ def test_training():
         libidx.Table.load("none")
     with pytest.raises(TypeError):
         libidx.Table()
+
+
+def test_lists_of_other_programs(tmp_path):
+    path = tmp_path / "idf.txt"
+    path.write_text("近似 5.5\n网页 2.25\n的 0.5\n", encoding="utf-8")
+    table = libidx.Table.load(path)
+    assert (table.documents, table.terms, table.dropped) == (0, 3, 0)
+    table.save(tmp_path / "table")
+    text, recipe = "近似 重复 的 网页", "words:1;cut=spaces;w=tfidf"
+    weighted = libidx.Fingerprinter(recipe, table=table)
+    assert weighted.recipe == libidx.Fingerprinter(recipe, table=libidx.Table.load(tmp_path / "table")).recipe
+    simhash = libidx.Simhash()
+    for word, idf in ("近似", 5.5), ("重复", 2.25), ("的", 0.5), ("网页", 2.25):  # what it lacks has the median
+        simhash.add(word, int(idf * 65536))
+    assert weighted([text]).tolist() == [simhash.finish()]
+    path.write_text("#documents\t9\n网页\t10\n", encoding="utf-8")
+    with pytest.raises(libidx.BadContentError, match=r"idf\.txt:2: the second column"):
+        libidx.Table.load(path)
 
 
 def test_dedup():

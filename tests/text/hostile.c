@@ -23,6 +23,10 @@ static const char *const recipes[] = {
     "sentences:64",
     "description",
     "terms:3;order=sorted;title=1",
+    "words:1;hash=md5;ties=1;title=2",
+    "chars:3;hash=fnv1a;top=5",
+    "words:2;cut=spaces;stop=en",
+    "segments:9;cut=spaces;hash=fnv1",
 };
 
 static const char *const atoms[] = {

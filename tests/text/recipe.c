@@ -34,6 +34,14 @@ static void test_canonical_forms(void **state) {
         {"terms:1000", "terms:1000;nfkc-cf;w=logtf;order=weight;v1"},
         {"terms:10;order=sorted;title=3;stop=nl", "terms:10;nfkc-cf;stop=nl;w=logtf;title=3;order=sorted;v1"},
         {"idf:100", "idf:100;nfkc-cf;w=idf;v1"},
+        {"words:1;stop=zh;cut=spaces", "words:1;nfkc-cf;cut=spaces;stop=zh;w=logtf;v1"},
+        {"terms:5;cut=spaces", "terms:5;nfkc-cf;cut=spaces;w=logtf;order=weight;v1"},
+        {"idf:5;cut=spaces", "idf:5;nfkc-cf;cut=spaces;w=idf;v1"},
+        {"segments:5;cut=spaces", "segments:5;nfkc-cf;cut=spaces;w=logtf;v1"},
+        {"words:1;hash=xxh3;ties=0", "words:1;nfkc-cf;w=logtf;v1"},
+        {"words:1;ties=1;hash=md5;title=2", "words:1;nfkc-cf;w=logtf;title=2;hash=md5;ties=1;v1"},
+        {"chars:4;hash=fnv1;icu=72", "chars:4;nfkc-cf;w=logtf;hash=fnv1;v1"},
+        {"segments:4;ties=1;hash=fnv1a", "segments:4;nfkc-cf;w=logtf;hash=fnv1a;ties=1;v1"},
         {"idf:70;w=idf:ffffffffffffffff;stop=pt", "idf:70;nfkc-cf;stop=pt;w=idf:ffffffffffffffff;v1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -67,6 +75,9 @@ static void test_what_is_read(void **state) {
     assert_int_equal(recipe.method, IDXT_TERMS);
     assert_true(recipe.sorted);
     assert_false(recipe.has_table);
+    assert_true(recipe.hash == IDX_HASH_XXH3 && !recipe.ties);
+    assert_null(idxt_recipe_parse(&recipe, "words:1;hash=fnv1a;ties=1"));
+    assert_true(recipe.hash == IDX_HASH_FNV1A && recipe.ties);
 }
 
 static void test_what_is_refused(void **state) {
@@ -131,6 +142,23 @@ static void test_what_is_refused(void **state) {
         {"description;stop=en", "can't be combined with its method"},
         {"terms:1;top=2", "can't be combined with its method"},
         {"idf:70;title=2", "can't be combined with its method"},
+        {"words:1;cut=", "is unknown"},
+        {"words:1;cut=space", "is unknown"},
+        {"words:1;cut=spaces;cut=spaces", "occurs twice"},
+        {"chars:4;cut=spaces", "can't be combined with its method"},
+        {"description;cut=spaces", "can't be combined with its method"},
+        {"words:1;hash=", "the hashes are"},
+        {"words:1;hash=sha1", "the hashes are"},
+        {"words:1;hash=MD5", "the hashes are"},
+        {"words:1;hash=md5x", "the hashes are"},
+        {"words:1;hash=md5;hash=md5", "occurs twice"},
+        {"words:1;ties=1;ties=0", "occurs twice"},
+        {"words:1;ties=2", "is unknown"},
+        {"words:1;ties=", "is unknown"},
+        {"terms:9;hash=md5", "can't be combined with its method"},
+        {"idf:70;ties=1", "can't be combined with its method"},
+        {"sentences:3;hash=md5", "can't be combined with its method"},
+        {"description;ties=1", "can't be combined with its method"},
         {"idf:70;w=tf", "can only have the weight w=idf:HASH"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

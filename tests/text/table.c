@@ -329,7 +329,8 @@ static void test_damage(void **state) {
         const char *why;
     } cases[] = {
         {0, 'I', "is not a table"},
-        {8, 2, "an unknown version"},
+        {8, 3, "an unknown version"},
+        {8, 0, "an unknown version"},
         {12, 0, "features is too long"},
         {13, 1, "features is too long"},
         {12, 24, "its size does not match"},

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
+/* A string has at most 4095 bytes. */
+static const char help_of_results[] =
     "Usage: idx dedup [OPTION…] [FILE|FOLDER…]\n"
     "Print the IDs of the documents to keep, one per line: one document of each cluster of near-duplicates, and all\n"
     "documents without near-duplicates. Without FILE, or where it is -, read standard input. Inputs that are\n"
@@ -32,7 +33,9 @@ static const char help[] =
     "                         it, which does not form chains\n"
     "  --representative HOW   which document of a cluster is kept: first (default), most-documents (one of the\n"
     "                         fingerprint with the most documents) or smallest-id\n"
-    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
+    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n";
+
+static const char help_of_inputs[] =
     "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or texts:\n"
     "                         plain  text, one document per file; its ID is the path\n"
     "                         html   the text of an HTML page, one document per file; its ID is the path\n"
@@ -51,8 +54,16 @@ static const char help[] =
     "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
     "                         consecutive lines with the same ID are one document\n"
     "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
+    "  --tokens               the same as --features or --hashes, but lines are ID, tab, and any number of\n"
+    "                         feature:weight with spaces or tabs between them\n"
+    "  --hash HASH            how features are hashed: xxh3 (default), fnv1, fnv1a, or md5 (its last 64 bits), as "
+    "other\n"
+    "                         programs do; part of the recipe (hash=HASH), as --ties is (ties=1)\n"
+    "  --ties BIT             the bit for which the weights are equal: 0 (default), or 1 as in many other programs\n"
     "  --recipe RECIPE        how fingerprints are made; see idx-recipes(7)\n"
-    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf\n"
+    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf: from --train, or a "
+    "list\n"
+    "                         of words with idf or counts that another program made\n"
     "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
     "  --min-features N       keep documents that have fewer features, without comparing them (default 1: documents\n"
     "                         without features)\n"
@@ -107,7 +118,10 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : extract->main_text                       ? "--main-text"
                        : extract->max_text != DOCUMENT_BYTES      ? "--max-text"
                        : dedup->texts.features || extract->hashes ? "--features and --hashes"
+                       : extract->tokens                          ? "--tokens"
                        : rules->recipe != NULL                    ? "--recipe"
+                       : dedup->texts.hash != 0                   ? "--hash"
+                       : dedup->texts.ties != 0                   ? "--ties"
                        : rules->table != NULL                     ? "--table"
                        : rules->min_features != 1                 ? "--min-features"
                        : rules->strict                            ? "--strict"
@@ -147,7 +161,8 @@ static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
     for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
         found = input_format_of(dedup->paths.values[i]);
-    if (found <= INPUT_TSV || dedup->texts.features || dedup->texts.rules.extract.hashes) return true;
+    const struct extract_rules *extract = &dedup->texts.rules.extract;
+    if (found <= INPUT_TSV || dedup->texts.features || extract->hashes || extract->tokens) return true;
     found = INPUT_AUTO;
     if (!input_settle_format(&dedup->paths, &found)) return false;
     dedup->format = FORMAT_FINGERPRINTS + (int)(found - INPUT_TSV);
@@ -176,6 +191,7 @@ static bool settle(struct dedup *dedup) {
 }
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
+    char help[sizeof help_of_results + sizeof help_of_inputs];
     enum { OWN = 3 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
@@ -184,6 +200,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
+    strcat(strcpy(help, help_of_results), help_of_inputs);
     text_options_list(&dedup->texts, options);
     listing_list(&dedup->listing, options + TEXT_OPTIONS);
     memcpy(options + TEXT_OPTIONS + LISTING_OPTIONS, own, sizeof own);

@@ -28,8 +28,16 @@ static const char help[] =
     "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
     "                         consecutive lines with the same ID are one document\n"
     "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
+    "  --tokens               the same as --features or --hashes, but lines are ID, tab, and any number of\n"
+    "                         feature:weight with spaces or tabs between them\n"
+    "  --hash HASH            how features are hashed: xxh3 (default), fnv1, fnv1a, or md5 (its last 64 bits), as "
+    "other\n"
+    "                         programs do; part of the recipe (hash=HASH), as --ties is (ties=1)\n"
+    "  --ties BIT             the bit for which the weights are equal: 0 (default), or 1 as in many other programs\n"
     "  --recipe RECIPE        how fingerprints are made (default words:1;nfkc-cf;w=logtf;v1); see idx-recipes(7)\n"
-    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf\n"
+    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf: from --train, or a "
+    "list\n"
+    "                         of words with idf or counts that another program made\n"
     "  --train FILE           make such a table for the features of --recipe in place of fingerprints, in one thread\n"
     "  --compare              compare the texts in two FILEs in place of fingerprints, and print: same or different,\n"
     "                         their distance, the weight of each, and the difference of the weights from 0 to 1,\n"
@@ -65,7 +73,7 @@ static bool check_train(const struct text_options *texts) {
     if (rules->train == NULL) return true;
     if (texts->features || rules->table != NULL || rules->min_features > 0)
         complain_of_usage(
-            "--train counts the features of texts; omit --features, --hashes, --table and --min-features");
+            "--train counts the features of texts; omit --features, --hashes, --tokens, --table and --min-features");
     else if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
         complain_of_usage("--train %s: this is not a regular file, and the table would replace it", rules->train);
     else
@@ -77,7 +85,8 @@ static bool check_compare(const struct pipeline_rules *rules, size_t paths) {
     bool others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
     if (paths == 2 && !others) return true;
     complain_of_usage(
-        "--compare needs two files of text or HTML; omit --format, --features, --hashes, --train and --min-features");
+        "--compare needs two files of text or HTML; omit --format, --features, --hashes, --tokens, --train and "
+        "--min-features");
     return false;
 }
 

@@ -25,7 +25,7 @@ _idx_options() {
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
         dedup)
             echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
-                --main-text --max-text --features --hashes --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
+                --main-text --max-text --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;
         distance) echo -k --fingerprints --bits --help ;;
@@ -36,8 +36,9 @@ _idx_options() {
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
-            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --recipe \
-                --bits --compare --table --train --min-features --strict --threads --progress --help
+            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --tokens \
+                --hash --ties --recipe --bits --compare --table --train --min-features --strict --threads --progress \
+                --help
             ;;
     esac
 }
@@ -55,6 +56,8 @@ _idx_values() {
         *:--method) echo components star ;;
         *:--representative) echo first most-documents smallest-id ;;
         *:--fingerprints) echo hex dec signed ;;
+        *:--hash) echo xxh3 fnv1 fnv1a md5 ;;
+        *:--ties) echo 0 1 ;;
         *:--id-type) echo text u64 none ;;
         *:--block-size) echo 128 256 512 1K 2K 4K ;;
         *) return 1 ;;

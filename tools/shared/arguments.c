@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* getopt's value for option i is FIRST_OPTION + i: above any character. */
-enum { FIRST_OPTION = 1000, MOST_OPTIONS = 32 };
+enum { FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
 
 static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 

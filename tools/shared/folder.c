@@ -23,17 +23,17 @@ static char *join(const char *folder, const char *name) {
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-static void complain_of(const char *path, bool *failed) {
+/* Whether to go on: not without memory. */
+static bool complain_of(const char *path, bool *failed) {
+    bool on = errno != ENOMEM;
     complain("%s: %s", path, strerror(errno));
     *failed = true;
+    return on;
 }
 
 static bool visit_entry(const char *path, folder_visitor visit, void *context, bool *failed) {
     struct stat status;
-    if (lstat(path, &status) != 0) {
-        complain_of(path, failed);
-        return true;
-    }
+    if (lstat(path, &status) != 0) return complain_of(path, failed);
     if (S_ISDIR(status.st_mode)) return folder_walk(path, visit, context, failed);
     return !S_ISREG(status.st_mode) || visit(context, path);
 }
@@ -42,13 +42,13 @@ bool folder_walk(const char *path, folder_visitor visit, void *context, bool *fa
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, no_dots, by_bytes);
     bool on = true;
-    if (count < 0) complain_of(path, failed);
+    if (count < 0) on = complain_of(path, failed);
     for (int i = 0; i < count; i++) {
         char *entry = on ? join(path, entries[i]->d_name) : NULL;
         if (entry != NULL)
             on = visit_entry(entry, visit, context, failed);
         else if (on)
-            complain_of(path, failed);
+            on = complain_of(path, failed);
         free(entry);
         free(entries[i]);
     }

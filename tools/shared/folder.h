@@ -9,7 +9,7 @@ typedef bool (*folder_visitor)(void *context, const char *path);
 
 /* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes.
  * Symbolic links aren't followed. What can't be read is complained about, sets *failed, and is passed over. Returns
- * false when `visit` did. */
+ * false when `visit` did, or memory ran out. */
 bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed);
 
 #endif

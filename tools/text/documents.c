@@ -49,10 +49,16 @@ bool cut_give_bad(struct documents *documents, enum bad_kind kind, const char *s
     return cut_give(documents, &raw, where, number);
 }
 
+/* The file can't be read. */
+static bool give_problem(struct documents *documents) {
+    const struct source *source = &documents->source;
+    enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
+    return cut_give_bad(documents, kind, source->problem.sentence, NULL, 0);
+}
+
 bool cut_give_end(struct documents *documents) {
     const struct source *source = &documents->source;
-    if (!source->broken && !source->unreadable) return true;
-    return cut_give_bad(documents, BAD_FILE, source->problem.sentence, NULL, 0);
+    return (!source->broken && !source->unreadable) || give_problem(documents);
 }
 
 static void set_too_long(struct raw_document *raw) {
@@ -141,8 +147,7 @@ static bool read_file(struct documents *documents, const char *path, enum docume
         return cut_give_bad(documents, BAD_FILE,
                             "the path contains a tab or a newline, which an ID can't contain; rename the file", NULL,
                             0);
-    if (!source_open(&documents->source, path))
-        return cut_give_bad(documents, BAD_FILE, documents->source.problem.sentence, NULL, 0);
+    if (!source_open(&documents->source, path)) return give_problem(documents);
     if (format == FORMAT_AUTO) format = format_of_name(path);
     bool on = read_opened(documents, format, in_folder);
     source_close(&documents->source);
@@ -171,8 +176,7 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
 bool documents_read_one(struct documents *documents, const char *path) {
     enum document_format format = format_of_name(path);
     documents->path = path;
-    if (!source_open(&documents->source, path))
-        return cut_give_bad(documents, BAD_FILE, documents->source.problem.sentence, NULL, 0);
+    if (!source_open(&documents->source, path)) return give_problem(documents);
     if (format == FORMAT_AUTO) {
         const char *bytes;
         format = format_of_content(bytes, source_peek(&documents->source, SNIFFED_BYTES, &bytes));

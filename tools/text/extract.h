@@ -6,11 +6,17 @@
 #include "tools/text/html.h"
 #include "tools/text/jsonl.h"
 
+#include <idx.h>
+
 struct extract_rules {
     struct jsonl_rules json;
     uint64_t max_text; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
     bool main_text;    /* of HTML */
-    bool hashes;       /* of FORMAT_FEATURES: features are their hashes, in hex */
+    /* Of FORMAT_FEATURES. */
+    bool hashes;             /* features are their hashes, in hex */
+    bool tokens;             /* a line has many features, feature:weight, with blanks between them */
+    enum idx_hash_kind hash; /* of features */
+    bool ties;               /* a bit is 1 where the weights are equal */
 };
 
 struct fields {

@@ -1,27 +1,86 @@
-/* memory.c: see memory.h. */
+/* memory.c: see memory.h.
+ *
+ * Where some of their allocations fail, ICU crashes or never returns, and libxml2 prints messages without end. So none
+ * fails: what malloc doesn't give comes from a reserve, and the command ends in good order after that document, because
+ * memory_ran_out says so. Where even the reserve is used up, it ends at once. */
 #include "tools/text/memory.h"
+
+#include "tools/shared/command.h"
+#include "tools/shared/message.h"
 
 #include <jansson.h>
 #include <libxml/xmlmemory.h>
 #include <unicode/uclean.h>
 
+#include <malloc.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+enum { RESERVE_BYTES = 1 << 20 };
+
+/* Begins a block of the reserve. */
+union reserved {
+    size_t size;
+    max_align_t alignment;
+};
+
+static union reserved reserve[RESERVE_BYTES / sizeof(union reserved)];
+static size_t reserve_used; /* of its units */
+static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 
-static void *note(void *block, size_t size) {
-    if (block == NULL && size > 0) ran_out = true;
-    return block;
+static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
+
+/* Never NULL. */
+static void *take_reserve(size_t size) {
+    const size_t units = sizeof reserve / sizeof *reserve;
+    union reserved *block = NULL;
+    ran_out = true;
+    pthread_mutex_lock(&reserve_mutex);
+    if (size < sizeof reserve && 2 + size / sizeof *reserve <= units - reserve_used) {
+        block = reserve + reserve_used;
+        reserve_used += 2 + size / sizeof *reserve;
+    }
+    pthread_mutex_unlock(&reserve_mutex);
+    if (block == NULL) {
+        complain("out of memory");
+        _exit(ENDS_BADLY);
+    }
+    block->size = size;
+    return block + 1;
 }
 
-static void *allocate(size_t size) { return note(malloc(size), size); }
+static void *allocate(size_t size) {
+    void *block = malloc(size);
+    return block != NULL || size == 0 ? block : take_reserve(size);
+}
 
-static void *resize(void *block, size_t size) { return note(realloc(block, size), size); }
+static void release(void *block) {
+    if (!is_reserved(block)) free(block);
+}
 
-static char *duplicate(const char *text) { return note(strdup(text), 1); }
+static void *resize(void *block, size_t size) {
+    void *resized = is_reserved(block) ? NULL : realloc(block, size);
+    if (resized != NULL || size == 0) return resized;
+    size_t old = block == NULL        ? 0
+                 : is_reserved(block) ? ((union reserved *)block)[-1].size
+                                      : malloc_usable_size(block);
+    resized = take_reserve(size);
+    if (block != NULL) memcpy(resized, block, old < size ? old : size);
+    release(block);
+    return resized;
+}
 
+static char *duplicate(const char *text) {
+    size_t size = strlen(text) + 1;
+    return memcpy(allocate(size), text, size);
+}
+
+/* The same for ICU. */
 static void *allocate_for_icu(const void *context, size_t size) {
     (void)context;
     return allocate(size);
@@ -32,16 +91,16 @@ static void *resize_for_icu(const void *context, void *block, size_t size) {
     return resize(block, size);
 }
 
-static void free_for_icu(const void *context, void *block) {
+static void release_for_icu(const void *context, void *block) {
     (void)context;
-    free(block);
+    release(block);
 }
 
 static void watch(void) {
     UErrorCode code = U_ZERO_ERROR;
-    json_set_alloc_funcs(allocate, free);
-    xmlMemSetup(free, allocate, resize, duplicate);
-    u_setMemoryFunctions(NULL, allocate_for_icu, resize_for_icu, free_for_icu, &code);
+    json_set_alloc_funcs(allocate, release);
+    xmlMemSetup(release, allocate, resize, duplicate);
+    u_setMemoryFunctions(NULL, allocate_for_icu, resize_for_icu, release_for_icu, &code);
 }
 
 void memory_watch(void) {

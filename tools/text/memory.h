@@ -1,14 +1,16 @@
-/* memory.h: whether a library that reads texts ran out of memory. Not all of them say so: what jansson, libxml2 or ICU
- * make of an input then can be another than it would have been, so that nothing may come of it. */
+/* memory.h: whether memory ran out for a library that reads texts: jansson, libxml2 or ICU. Not all of them say so, and
+ * some don't stand it; so they are given a little more, for the command to end in good order. */
 #ifndef IDX_TOOLS_MEMORY_H
 #define IDX_TOOLS_MEMORY_H
 
 #include <stdbool.h>
 
-/* Has these libraries allocate by functions that note a failure. Once or more often, before any of them is used. */
+/* Has these libraries allocate by functions that don't fail, and note where malloc does. Once or more often, before any
+ * of them is used. */
 void memory_watch(void);
 
-/* Whether one of them failed to allocate, in this thread, since the last call. */
+/* Whether malloc failed for one of them, in this thread, since the last call. What came of the input since then is not
+ * to be used. */
 bool memory_ran_out(void);
 
 #endif

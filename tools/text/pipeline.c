@@ -117,50 +117,55 @@ static bool is_large(const struct pipeline_rules *rules, const struct raw_docume
     return bytes * PIPELINE_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
 }
 
-static bool open_text(struct worker *worker) {
+static bool open_text(struct worker *worker, struct idx_error *error) {
     const struct pipeline_rules *rules = worker->pipeline->rules;
     const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
     const struct idx_text_table *table = rules->train == NULL ? worker->pipeline->table : NULL;
-    return text_open(&worker->text, recipe, table, rules->bits, &rules->extract);
+    return text_try_open(&worker->text, recipe, table, rules->bits, &rules->extract, error);
 }
 
 /* One at a time, after which the memory is given back that the worker would keep for the next document. */
 static void take_large_document(struct worker *worker, struct document_result *result, struct output *lines) {
+    struct idx_error error;
     pthread_mutex_lock(&worker->pipeline->large);
     take_document(worker, result, lines);
     text_close(&worker->text);
-    if (!open_text(worker)) bad_set_memory(&result->raw.bad);
+    if (!open_text(worker, &error)) bad_set_memory(&result->raw.bad);
     pthread_mutex_unlock(&worker->pipeline->large);
 }
 
-/* Where memory runs out, nothing of the document is printed, and nothing behind it. */
-static void fingerprint_batch(struct worker *worker, struct document_batch *batch) {
+/* Where memory runs out, nothing of the document is printed, and nothing behind it: the worker is to end then. False
+ * where it does. */
+static bool fingerprint_batch(struct worker *worker, struct document_batch *batch) {
+    bool enough = true;
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
         result->lines_end = batch->lines.length;
-        if (is_large(worker->pipeline->rules, raw))
+        if (enough && is_large(worker->pipeline->rules, raw))
             take_large_document(worker, result, &batch->lines);
-        else
+        else if (enough)
             take_document(worker, result, &batch->lines);
         if (batch->lines.error != 0) bad_set_memory(&raw->bad);
+        enough = enough && raw->bad.kind != BAD_MEMORY;
         if (raw->bad.kind == BAD_NONE) result->lines_end = batch->lines.length;
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
     }
+    return enough;
 }
 
 static void *work(void *context) {
     struct worker *worker = context;
     struct pipeline *pipeline = worker->pipeline;
     pthread_mutex_lock(&pipeline->mutex);
-    for (;;) {
+    for (bool enough = true; enough;) {
         while (!pipeline->stopped && !pipeline->ended && pipeline->taken == pipeline->submitted)
             pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
         if (pipeline->stopped || pipeline->taken == pipeline->submitted) break;
         struct document_batch *batch = pipeline->ring[pipeline->taken++ % RING_BATCHES];
         pthread_mutex_unlock(&pipeline->mutex);
-        fingerprint_batch(worker, batch);
+        enough = fingerprint_batch(worker, batch);
         pthread_mutex_lock(&pipeline->mutex);
         batch->done = true;
         pthread_cond_broadcast(&pipeline->changed);
@@ -173,9 +178,12 @@ static void *work(void *context) {
 
 static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsigned *opened) {
     const struct pipeline_rules *rules = pipeline->rules;
+    struct idx_error error;
     for (*opened = 0; *opened < rules->threads; ++*opened) {
         workers[*opened].pipeline = pipeline;
-        if (!open_text(&workers[*opened])) return false;
+        if (open_text(&workers[*opened], &error)) continue;
+        complain("%s", error.sentence);
+        return false;
     }
     return rules->train == NULL || text_table_create(&pipeline->table, &workers[0].text);
 }

@@ -138,8 +138,10 @@ static void check_rest(struct source *source) {
 static void note_end(struct source *source, int status) {
     if (status == ARCHIVE_EOF && source->fault == NULL) check_rest(source);
     const char *reason = source->fault;
-    if (reason == NULL && status < ARCHIVE_WARN) reason = archive_error_string(source->archive);
-    if (reason == NULL) reason = "unknown reason";
+    if (reason == NULL && status < ARCHIVE_WARN) {
+        reason = archive_error_string(source->archive);
+        if (reason == NULL || archive_errno(source->archive) == ENOMEM) source->error = ENOMEM;
+    }
     source->ended = true;
     source->unreadable = source->error != 0;
     source->broken = !source->unreadable && (status < ARCHIVE_WARN || source->fault != NULL);
@@ -163,12 +165,9 @@ static bool open_archive(struct source *source) {
     struct archive *archive = source->archive = archive_read_new();
     if (source->input == NULL) source->input = malloc(READ_SIZE);
     if (source->buffer == NULL) source->buffer = malloc(HELD_SIZE);
-    if (archive == NULL || source->input == NULL || source->buffer == NULL) {
+    if (archive == NULL || source->input == NULL || source->buffer == NULL || !support(archive)) {
         source->unreadable = true;
-        return problem_set(&source->problem, "%s", strerror(ENOMEM));
-    }
-    if (!support(archive)) {
-        source->unreadable = true;
+        source->error = ENOMEM;
         return problem_set(&source->problem, "%s", strerror(ENOMEM));
     }
     int status = archive_read_open(archive, source, NULL, read_more, NULL);

@@ -8,13 +8,29 @@
 #include <idx_text.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
-               const struct extract_rules *rules) {
-    struct idx_error error;
+static bool refuse(struct idx_error *error, enum idx_status status, const char *sentence, const char *recipe) {
+    error->status = status;
+    snprintf(error->sentence, sizeof error->sentence, sentence, recipe);
+    return false;
+}
+
+/* Whether the fingerprinter was opened, with all the memory that it needs, and takes a table if one is given. */
+static bool check_opened(const struct text *text, bool has_table, struct idx_error *error) {
+    if (memory_ran_out()) return refuse(error, IDX_OUT_OF_MEMORY, "out of memory", NULL);
+    const char *recipe = text_recipe(text);
+    if (!has_table || strstr(recipe, ";w=tfidf:") != NULL || strstr(recipe, ";w=idf:") != NULL) return true;
+    return refuse(error, IDX_BAD_RECIPE,
+                  "--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf",
+                  recipe);
+}
+
+bool text_try_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
+                   const struct extract_rules *rules, struct idx_error *error) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     memory_watch();
     *text = (struct text){.bits = bits};
@@ -22,19 +38,22 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
     options.recipe = recipe;
     options.table = table;
     if (recipe == NULL) return true;
-    enum idx_status status = idx_text_open(&text->fingerprinter, &options, &error);
-    if (memory_ran_out() || status != IDX_OK) {
-        complain("%s", status != IDX_OK ? error.sentence : "out of memory");
-        if (status == IDX_OK) idx_text_close(text->fingerprinter);
-        text->fingerprinter = NULL;
+    if (idx_text_open(&text->fingerprinter, &options, error) != IDX_OK) {
+        memory_ran_out(); /* it says so itself */
         return false;
     }
-    const char *opened = idx_text_recipe(text->fingerprinter);
-    if (table == NULL || strstr(opened, ";w=tfidf:") != NULL || strstr(opened, ";w=idf:") != NULL) return true;
-    complain("--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf", opened);
+    if (check_opened(text, table != NULL, error)) return true;
     idx_text_close(text->fingerprinter);
     text->fingerprinter = NULL;
     return false;
+}
+
+bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
+               const struct extract_rules *rules) {
+    struct idx_error error;
+    bool opened = text_try_open(text, recipe, table, bits, rules, &error);
+    if (!opened) complain("%s", error.sentence);
+    return opened;
 }
 
 const char *text_recipe(const struct text *text) { return idx_text_recipe(text->fingerprinter); }
@@ -81,7 +100,7 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     struct fields fields;
     *result = (struct text_result){.count = 1};
     if (raw->format == FORMAT_FEATURES)
-        return features_fingerprint(lines, text->extractor.rules->hashes, text->bits, &result->id, result->fingerprints,
+        return features_fingerprint(lines, text->extractor.rules, text->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
     if (!extract_all(text, raw, &fields, bad)) return false;
     result->id = fields.id;

@@ -25,6 +25,10 @@ extern const char text_default_recipe[];
 bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
                const struct extract_rules *rules);
 
+/* The same without the complaint: *error has it. Of a build with libidxtext. */
+bool text_try_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
+                   const struct extract_rules *rules, struct idx_error *error);
+
 /* The recipe in canonical form, with the version of ICU; of a text with a fingerprinter. */
 const char *text_recipe(const struct text *text);
 

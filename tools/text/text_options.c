@@ -6,7 +6,11 @@
 
 #include <idx.h>
 
+#include <stdio.h>
 #include <string.h>
+
+/* Those of idx_hash_name. */
+static const char *const hash_names[] = {"xxh3", "fnv1", "fnv1a", "md5", NULL};
 
 void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
@@ -30,6 +34,9 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
          .most = MOST_DOCUMENT_BYTES},
         {.name = "features", .kind = OPTION_FLAG, .value = &options->features},
         {.name = "hashes", .kind = OPTION_FLAG, .value = &rules->extract.hashes},
+        {.name = "tokens", .kind = OPTION_FLAG, .value = &rules->extract.tokens},
+        {.name = "hash", .kind = OPTION_CHOICE, .value = &options->hash, .names = hash_names},
+        {.name = "ties", .kind = OPTION_NUMBER, .value = &options->ties, .least = 0, .most = 1},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &rules->recipe},
         {.name = "table", .kind = OPTION_TEXT, .value = &rules->table},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &rules->bits, .least = 1, .most = IDX_MAX_BITS},
@@ -46,19 +53,78 @@ static bool is_recipe(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
 }
 
+/* Takes a part from the end of a recipe of *length bytes. False: it does not end in it. */
+static bool take_end(const char *recipe, size_t *length, const char *part) {
+    size_t size = strlen(part);
+    bool ends = *length >= size && memcmp(recipe + *length - size, part, size) == 0;
+    if (ends) *length -= size;
+    return ends;
+}
+
+/* A recipe of features is any name; the parts at its end are obeyed, in either order. */
+static void read_features_recipe(const char *recipe, struct extract_rules *rules) {
+    static const char ties[] = ";ties=1";
+    char part[16];
+    size_t length = strlen(recipe);
+    rules->ties = take_end(recipe, &length, ties);
+    for (int hash = 0; hash_names[hash] != NULL; hash++) {
+        snprintf(part, sizeof part, ";hash=%s", hash_names[hash]);
+        if (take_end(recipe, &length, part)) rules->hash = (enum idx_hash_kind)hash;
+    }
+    rules->ties = rules->ties || take_end(recipe, &length, ties);
+}
+
+/* Appends a part that an option gave, where `value` is not NULL. False after a complaint. */
+static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
+    char part[16];
+    size_t length = strlen(recipe);
+    if (value == NULL) return true;
+    snprintf(part, sizeof part, ";%s=", name);
+    if (strstr(recipe, part) != NULL) {
+        complain_of_usage("give --%s or %s in the recipe, not both", name, part);
+        return false;
+    }
+    if (length + strlen(part) + strlen(value) > IDX_MAX_RECIPE_BYTES) {
+        complain_of_usage("a recipe can have up to %d bytes, with --%s", IDX_MAX_RECIPE_BYTES, name);
+        return false;
+    }
+    sprintf(recipe + length, "%s%s", part, value);
+    return true;
+}
+
+/* --hash and --ties are parts of the recipe: of the one given, or of that for texts, or of one that only says what the
+ * input is. */
+static bool complete_recipe(struct text_options *options) {
+    struct pipeline_rules *rules = &options->rules;
+    const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : hash_names[options->hash];
+    const char *ties = options->ties == 0 ? NULL : "1", *recipe = rules->recipe;
+    if (recipe == NULL && !options->features) recipe = text_default_recipe;
+    if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";
+    if (recipe == NULL) return true;
+    if (hash != NULL && rules->extract.hashes) {
+        complain_of_usage("--hash has no effect with --hashes: the features are hashes already; omit it");
+        return false;
+    }
+    snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
+    if (!append_part(options->recipe, "hash", hash) || !append_part(options->recipe, "ties", ties)) return false;
+    rules->recipe = options->recipe;
+    if (options->features) read_features_recipe(options->recipe, &rules->extract);
+    return true;
+}
+
 bool text_options_settle(struct text_options *options, enum document_format format) {
     struct pipeline_rules *rules = &options->rules;
-    options->features = options->features || rules->extract.hashes;
+    bool hashes = rules->extract.hashes, tokens = rules->extract.tokens;
+    options->features = options->features || hashes || tokens;
     if (options->features && format != FORMAT_AUTO)
-        complain_of_usage("give %s or --format, not both", rules->extract.hashes ? "--hashes" : "--features");
+        complain_of_usage("give %s or --format, not both", hashes ? "--hashes" : tokens ? "--tokens" : "--features");
     else if (options->features && rules->train == NULL && rules->table != NULL)
-        complain_of_usage("--table is for texts; omit it with --features and --hashes");
+        complain_of_usage("--table is for texts; omit it with --features, --hashes and --tokens");
     else if (rules->recipe != NULL && !is_recipe(rules->recipe))
         complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     else {
         rules->format = options->features ? FORMAT_FEATURES : format;
-        if (rules->recipe == NULL && !options->features) rules->recipe = text_default_recipe;
-        return true;
+        return complete_recipe(options);
     }
     return false;
 }

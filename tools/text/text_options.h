@@ -4,16 +4,21 @@
 
 #include "tools/text/pipeline.h"
 
+#include <idx.h>
+
 struct text_options {
     struct pipeline_rules rules;
-    bool features; /* the input is features, or hashes */
+    bool features; /* the input is features; once settled, also with --hashes and --tokens */
+    int hash;      /* enum idx_hash_kind: --hash and --ties become parts of the recipe */
+    unsigned ties;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* with these parts; rules.recipe points to it then */
 };
 
 /* The defaults. */
 void text_options_init(struct text_options *options);
 
 /* Fills the list with the rules of the options, whose values they set. */
-enum { TEXT_OPTIONS = 14 };
+enum { TEXT_OPTIONS = 17 };
 void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]);
 
 /* Once they are read: completes the rules, for a format, which is FORMAT_AUTO where none was given. False after a

@@ -26,6 +26,8 @@
  * The other parts, in the order of the canonical form:
  *
  * - nfkc-cf: how text is normalised, see below.
+ * - cut=spaces: words are what white space separates, for texts that another program segmented; see below. For all
+ *   methods but chars, sentences and description.
  * - stop=L: drop stop words of the languages L before everything else. L has some of de en es fr it nl pt ru zh, joined
  *   by +. Not for chars, sentences and description.
  * - w=1: every feature has weight 1. Weights are not for sentences and description.
@@ -39,12 +41,17 @@
  *   feature is in both fields, its weights are added up. For words, chars and terms.
  * - order=weight: terms are hashed in the order of their weights, the heaviest first. The default.
  * - order=sorted: terms are hashed in the order of their bytes.
+ * - hash=H: a SimHash is made of the features' hashes H, as other programs make them: xxh3 (the default), fnv1, fnv1a
+ *   or md5; see enum idx_hash_kind in idx.h. For words, chars and segments.
+ * - ties=1: a bit of a SimHash is 1, and not 0, if the features with a 1 there weigh as much as those with a 0, as in
+ *   other programs. For words, chars and segments.
  * - v1: the version of all these definitions.
  * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but words of
  *   scripts without spaces come from ICU's dictionaries, which may change between its releases.
  *
  * The parts after the method may come in any order. A part that has its default value may be left out, and so may HASH
- * if the table is given. idx_text_recipe returns the canonical form.
+ * if the table is given. idx_text_recipe returns the canonical form, which leaves out stop=, top=, title=, hash= and
+ * ties= where they change nothing.
  *
  * Definitions, version 1
  * The text is read as UTF-8, with each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. A run without a
@@ -53,16 +60,19 @@
  * there.
  * - Words: the segments of ICU's word segmentation for the root locale, if they are letters, numbers, kana or
  *   ideographs; other segments are dropped. A feature is the bytes of a word in UTF-8.
+ *   With cut=spaces: the runs of characters between white space (Unicode's White_Space, of the normalised text) with a
+ *   letter or a decimal digit in them; `:` and `@` stay as they are.
  * - Shingles: N consecutive words, in UTF-8, with a space between them. A text with fewer than N words, but at least
  *   one, is a single shingle. Words that were dropped as stop words do not count.
  * - Characters: each run of white space (Unicode's White_Space) becomes one space; white space at the start and at the
  *   end is dropped. An n-gram is N consecutive code points, in UTF-8. A text with fewer, but at least one, is a
  *   single n-gram.
- * - Hashes are XXH3, 64 bits, seed 0. A fingerprint of f bits is the low f bits. A feature's hash is the hash of its
- *   bytes. Shingles of 2 or more words, and n-grams, are identified by their hashes alone.
+ * - Hashes are XXH3, 64 bits, seed 0, unless hash= says otherwise. A fingerprint of f bits is the low f bits. A
+ *   feature's hash is the hash of its bytes. Shingles of 2 or more words, and n-grams, are identified by their XXH3
+ *   hashes alone. Tables go by XXH3 hashes whatever hash= says.
  * - Weights are in fixed point with 16 fraction bits, computed by integers alone. Logarithms are rounded down; idf is
  *   the difference of two logarithms. SimHash is defined by idx_simhash_finish. Of features of equal weight, the one
- *   with the smaller hash counts as the heavier one.
+ *   with the smaller XXH3 hash counts as the heavier one.
  * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above. The text
  *   is not normalised for this, because sentences begin with capitals. A final space is dropped. The length is in code
  *   points; of sentences of equal length, the first counts as the longest. The chosen sentences are normalised, their
@@ -107,8 +117,8 @@ struct idx_text_options {
 
 /* Makes a fingerprinter. `options` may be NULL. The caller closes *text.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_RECIPE (also if the recipe needs a table, and none or another one is given),
- * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data; or for all recipes but chars, sentences and description,
- * one of the dictionaries by which it cuts words of Chinese, Japanese, Thai, Lao, Khmer and Burmese). */
+ * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data; or for recipes whose words ICU cuts, one of the
+ * dictionaries by which it cuts words of Chinese, Japanese, Thai, Lao, Khmer and Burmese). */
 IDX_API enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options,
                                       struct idx_error *error);
 
@@ -200,6 +210,19 @@ IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table,
                                              struct idx_error *error);
 
 /* Reads the table at `path`. The file may be damaged, or something else. The caller frees *table.
+ *
+ * The file may also be a list of words that another program made: UTF-8 text, with a term, a tab and a number per line.
+ * Without a tab, the only space of the line separates the two. The first line may say what the numbers are:
+ *
+ *   #documents, tab, D   the numbers of documents, of all D (below 2^32), that have the term
+ *   #idf                 idf, 0 to 65534, in any unit, as decimal numbers; 9 digits after the point count
+ *
+ * A list that begins with neither has idf, and each of its numbers must have a point: so it is with the idf.txt of
+ * jieba. Words that a list of idf lacks have the median of its numbers (of an even number of them the upper one). Terms
+ * are normalised as texts are, but `:` and `@` stay; of equal ones the most frequent one counts. A list weighs the
+ * single words of any recipe, whatever its stop words and cut are; it takes no further documents. idx_text_table_write
+ * writes it as a table. Of a list of idf, the property `documents` is 0.
+ *
  * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_BAD_CONTENT (the sentence says what), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error);
 

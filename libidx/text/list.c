@@ -1,0 +1,207 @@
+/* list.c: reads lists of words that other programs made, a word and a number per line. Words are normalised as those of
+ * texts are, since the list is to match them. */
+#include "libidx/text/list.h"
+
+#include "libidx/text/buffer.h"
+#include "libidx/text/error.h"
+#include "libidx/text/segmenter.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_IDF = 65534, FRACTION_UNITS = 1000000000 };
+
+struct list {
+    struct idx_text_table *table;
+    struct idxt_segmenter segmenter;
+    char *term; /* normalised */
+    size_t term_capacity;
+    const char *path;
+    size_t line; /* counted from 1 */
+    bool begun;  /* its first line was read */
+    bool headed; /* that says what the numbers are */
+    struct idx_error *error;
+};
+
+/* A part of the list. */
+struct part {
+    const char *at;
+    size_t length;
+};
+
+static enum idx_status fail_line(const struct list *list, const char *fault) {
+    return idxt_fail(list->error, IDX_BAD_CONTENT, "%.1024s:%zu: %s", list->path, list->line, fault);
+}
+
+static size_t count_digits(struct part part, size_t at) {
+    size_t count = 0;
+    while (at + count < part.length && part.at[at + count] >= '0' && part.at[at + count] <= '9') count++;
+    return count;
+}
+
+/* Digits, and a point with more of them or without. */
+static bool is_number(struct part part) {
+    size_t whole = count_digits(part, 0);
+    if (whole == 0 || whole == part.length) return whole > 0;
+    return part.at[whole] == '.' && whole + 1 + count_digits(part, whole + 1) == part.length;
+}
+
+/* Of a number without a point, at least 1. */
+static bool read_count(struct part number, uint64_t most, uint64_t *count) {
+    if (number.length == 0 || count_digits(number, 0) < number.length) return false;
+    *count = 0;
+    for (size_t i = 0; i < number.length; i++) {
+        *count = *count * 10 + (uint64_t)(number.at[i] - '0');
+        if (*count > most) return false;
+    }
+    return *count > 0;
+}
+
+/* Of a number, in units of 1/65536, rounded down; digits behind the ninth of the fraction don't count. */
+static bool read_idf(struct part number, uint32_t *idf) {
+    uint64_t whole = 0, fraction = 0, units = 1;
+    size_t i = 0;
+    for (; i < number.length && number.at[i] != '.'; i++) {
+        whole = whole * 10 + (uint64_t)(number.at[i] - '0');
+        if (whole > MOST_IDF) return false;
+    }
+    for (i++; i < number.length && units < FRACTION_UNITS; i++, units *= 10)
+        fraction = fraction * 10 + (uint64_t)(number.at[i] - '0');
+    *idf = (uint32_t)(whole << 16 | fraction * 65536 / units);
+    return true;
+}
+
+/* Cuts a line in two: at its last tab, or at its only space. */
+static bool cut_line(struct part line, struct part *term, struct part *number) {
+    const char *separator = memrchr(line.at, '\t', line.length);
+    if (separator == NULL) {
+        separator = memrchr(line.at, ' ', line.length);
+        if (separator == NULL || memchr(line.at, ' ', line.length) != separator) return false;
+    }
+    *term = (struct part){line.at, (size_t)(separator - line.at)};
+    *number = (struct part){separator + 1, line.length - term->length - 1};
+    return term->length > 0;
+}
+
+/* Puts a term into the table as it is when it is normalised, if anything is left of it. */
+static enum idx_status put_term(struct list *list, struct part term, uint32_t value) {
+    struct idxt_segmenter *segmenter = &list->segmenter;
+    UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
+    if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
+    struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL};
+    char *grown = idxt_buffer_grow(list->term, &list->term_capacity, span.length * IDXT_UTF8_PER_UNIT + 1, 1);
+    if (grown == NULL) return idxt_out_of_memory(list->error);
+    list->term = grown;
+    size_t length = idxt_span_utf8(span, grown);
+    if (length == 0) return IDX_OK;
+    if (list->table->terms >= list->table->most_terms) return fail_line(list, "the list has too many terms");
+    bool well = idxt_table_put(list->table, XXH3_64bits(grown, length), value);
+    return well ? IDX_OK : idxt_out_of_memory(list->error);
+}
+
+static enum idx_status read_counted(struct list *list, struct part term, struct part number) {
+    uint64_t count;
+    if (!read_count(number, list->table->documents, &count))
+        return fail_line(list, "the second column must be the number of documents with this term, from 1 to all");
+    return put_term(list, term, (uint32_t)count);
+}
+
+static enum idx_status read_weighted(struct list *list, struct part term, struct part number) {
+    uint32_t idf;
+    if (!list->headed && memchr(number.at, '.', number.length) == NULL)
+        return fail_line(list,
+                         "is this a count or an idf? Begin a list of counts with the line #documents, tab, number "
+                         "of documents, and a list of idf with the line #idf");
+    if (!is_number(number) || !read_idf(number, &idf))
+        return fail_line(list, "the second column must be an idf, a number from 0 to 65534");
+    return put_term(list, term, idf + 1);
+}
+
+/* Takes the first line where it says what the list has. */
+static enum idx_status read_header(struct list *list, struct part line, bool *taken) {
+    static const char idf[] = "#idf", documents[] = "#documents";
+    const size_t size = sizeof documents - 1;
+    struct part term, number;
+    list->table->kind = IDXT_IDF_LIST;
+    *taken = line.length == sizeof idf - 1 && memcmp(line.at, idf, line.length) == 0;
+    if (!*taken && line.length > size && memcmp(line.at, documents, size) == 0 &&
+        (line.at[size] == '\t' || line.at[size] == ' ')) {
+        *taken = true;
+        list->table->kind = IDXT_COUNT_LIST;
+        if (!read_count((struct part){line.at + size + 1, line.length - size - 1}, UINT32_MAX, &list->table->documents))
+            return fail_line(list, "after #documents and a tab there must be the number of documents, below 2^32");
+    }
+    list->begun = true;
+    list->headed = *taken;
+    if (*taken || (cut_line(line, &term, &number) && is_number(number))) return IDX_OK;
+    return idxt_fail(list->error, IDX_BAD_CONTENT, "%.1024s is not a table of document frequencies", list->path);
+}
+
+static enum idx_status read_line(struct list *list, struct part line) {
+    struct part term, number;
+    bool taken = false;
+    if (line.length > 0 && line.at[line.length - 1] == '\r') line.length--;
+    if (line.length == 0) return IDX_OK;
+    enum idx_status status = list->begun ? IDX_OK : read_header(list, line, &taken);
+    if (status != IDX_OK || taken) return status;
+    if (!cut_line(line, &term, &number))
+        return fail_line(list,
+                         "there must be a term, a tab and a number, or a term without spaces, a space and a number");
+    return (list->table->kind == IDXT_IDF_LIST ? read_weighted : read_counted)(list, term, number);
+}
+
+static int compare_values(const void *a, const void *b) {
+    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* The idf of words that the list lacks: the upper median of all, as jieba has it. */
+static bool find_median(struct idx_text_table *table) {
+    uint32_t *values = malloc(table->terms * sizeof *values);
+    struct idxt_term *terms = idxt_table_sorted(table);
+    bool well = values != NULL && terms != NULL;
+    for (size_t i = 0; well && i < table->terms; i++) values[i] = terms[i].documents;
+    if (well) {
+        qsort(values, table->terms, sizeof *values, compare_values);
+        table->unknown_idf = values[table->terms / 2] - 1;
+    }
+    free(values);
+    free(terms);
+    return well;
+}
+
+static enum idx_status read_lines(struct list *list, struct part rest) {
+    enum idx_status status = IDX_OK;
+    if (rest.length >= 3 && memcmp(rest.at, "\xEF\xBB\xBF", 3) == 0) rest = (struct part){rest.at + 3, rest.length - 3};
+    while (rest.length > 0 && status == IDX_OK) {
+        const char *newline = memchr(rest.at, '\n', rest.length);
+        struct part line = {rest.at, newline == NULL ? rest.length : (size_t)(newline - rest.at)};
+        size_t taken = line.length + (newline != NULL);
+        rest = (struct part){rest.at + taken, rest.length - taken};
+        list->line++;
+        status = read_line(list, line);
+    }
+    if (status != IDX_OK) return status;
+    if (list->table->terms == 0)
+        return idxt_fail(list->error, IDX_BAD_CONTENT, "%.1024s is %s", list->path,
+                         list->begun ? "a list without terms" : "not a table of document frequencies");
+    bool well = list->table->kind != IDXT_IDF_LIST || find_median(list->table);
+    return well ? IDX_OK : idxt_out_of_memory(list->error);
+}
+
+enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,
+                               struct idx_error *error) {
+    struct list list = {.table = table, .path = path, .error = error};
+    struct idxt_recipe words = {.method = IDXT_WORDS, .number = 1, .weighing = IDXT_WEIGHT_TF};
+    idxt_recipe_print(&words, table->features);
+    UErrorCode code = idxt_segmenter_open(&list.segmenter);
+    enum idx_status status =
+        U_FAILURE(code) ? idxt_fail_icu(error, code) : read_lines(&list, (struct part){bytes, length});
+    idxt_segmenter_close(&list.segmenter);
+    free(list.term);
+    return status;
+}
