@@ -17,7 +17,7 @@ _idx_options() {
         lookup) echo -k --text --id --table --main-text --max-text --fingerprints --format --limit --max-documents --exists --agree --threads --disk --refresh --help ;;
         clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
         dedup)
-            echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
+            echo --drop --clusters --write --dropped --against -k --method --representative --cap --format --text-field --id-field --title-field \
                 --main-text --max-text --features --hashes --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;

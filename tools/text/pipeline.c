@@ -4,6 +4,7 @@
 #include "tools/text/pipeline.h"
 
 #include "tools/shared/output.h"
+#include "tools/shared/recipes.h"
 #include "tools/text/batches.h"
 #include "tools/text/memory.h"
 #include "tools/text/text.h"
@@ -12,6 +13,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BATCH_BYTES = 1 << 18 };
 
@@ -59,6 +61,11 @@ static bool submit(struct pipeline *pipeline) {
 
 static void submit_before_wait(void *context) { submit(context); }
 
+static bool visit_file(void *context, const struct opened_file *file) {
+    const struct pipeline_rules *rules = ((struct pipeline *)context)->rules;
+    return rules->visit_file == NULL || rules->visit_file(rules->context, file);
+}
+
 /* A document_visitor. */
 static bool add(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
@@ -95,7 +102,7 @@ static void take_document(struct worker *worker, struct document_result *result,
     const struct pipeline_rules *rules = worker->pipeline->rules;
     struct raw_document *raw = &result->raw;
     struct text_result made;
-    if (raw->bad.kind != BAD_NONE) return;
+    if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
         result->features = UINT64_MAX; /* none is told of */
@@ -206,14 +213,27 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     return whole;
 }
 
+static bool is_expected(const char *expected, const char *recipe) {
+    bool warned = false;
+    if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
+    complain(
+        "texts are to be fingerprinted by the recipe '%s', but the index has fingerprints of '%s', so they can't be "
+        "compared; omit --recipe, and the recipe of the index is used",
+        recipe, expected);
+    return false;
+}
+
 static enum pipeline_status run(struct pipeline *pipeline, struct worker *workers, const struct texts *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct documents documents = {.format = rules->format,
                                   .most = rules->extract.max_text,
                                   .visit = add,
+                                  .visit_file = visit_file,
+                                  .others = rules->others,
                                   .context = pipeline,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
+    if (!is_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
     if (recipe != NULL && rules->train == NULL && rules->visit == NULL)
         output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
