@@ -165,13 +165,15 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     options->alone = listing->keep;
     options->progress = progress_visit;
     options->context = &listing->progress;
-    enum idx_status status = idx_clusters(index, options, visit, listing, &summary, &error);
+    enum idx_status status =
+        listing->find != NULL ? listing->find(listing->find_context, index, options, visit, listing, &summary, &error)
+                              : idx_clusters(index, options, visit, listing, &summary, &error);
     progress_end(&listing->progress);
     if (status != IDX_OK) making_failed(&error);
     if (status != IDX_OK || listing->output.error != 0) return false;
     end_cluster(listing);
     if (listing->progress.shown) say_summary(listing, index, &summary);
     if (listing->progress.shown) progress_print_phases(&listing->progress);
-    warn_of_chains(listing);
+    if (listing->find == NULL) warn_of_chains(listing);
     return true;
 }

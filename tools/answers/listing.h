@@ -8,6 +8,12 @@
 
 #include <idx.h>
 
+/* Finds clusters, as idx_clusters does. */
+typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index *index,
+                                          const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                                          void *visit_context, struct idx_cluster_summary *summary,
+                                          struct idx_error *error);
+
 struct listing {
     struct idx_cluster_options options;
     int method, representative;
@@ -15,6 +21,8 @@ struct listing {
     bool quiet;      /* print none of these */
     void (*note)(void *context, const struct idx_cluster_member *member); /* called for each document; or NULL */
     void *context;                                                        /* of `note` */
+    cluster_finder find; /* in place of idx_clusters, or NULL; IDX_CANCELLED: after a complaint */
+    void *find_context;
     uint64_t cap;         /* clusters with more documents are warned of where they chain */
     struct output output; /* to be closed by the caller */
     struct progress progress;

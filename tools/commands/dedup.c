@@ -1,6 +1,8 @@
 /* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
  * removed as soon as it is open, so that nothing is left however the command ends after that. */
 #include "tools/answers/listing.h"
+#include "tools/commands/dedup_help.h"
+#include "tools/dedup/confirm.h"
 #include "tools/dedup/folders.h"
 #include "tools/dedup/intake.h"
 #include "tools/input/input.h"
@@ -15,74 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A string has at most 4095 bytes. */
-static const char help_of_results[] =
-    "Usage: idx dedup [OPTION…] [FILE|FOLDER…]\n"
-    "Print the IDs of the documents to keep, one per line: one document of each cluster of near-duplicates, and all\n"
-    "documents without near-duplicates. Without FILE, or where it is -, read standard input. Inputs that are\n"
-    "compressed with gzip, zstd, xz or bzip2 are decompressed.\n"
-    "\n"
-    "  --drop                 print the IDs to drop instead: the near-duplicates of documents to keep\n"
-    "  --clusters             print the clusters instead, one line per document: ID, tab, cluster, tab, ID of its\n"
-    "                         representative, tab, distance of the two\n"
-    "  --write FOLDER         make FOLDER, with the records of the documents to keep, as they are in the inputs, in\n"
-    "                         files with the names of the inputs; IDs are printed only with --drop or --clusters\n"
-    "  --dropped FOLDER       the same with the documents to drop, and dropped.tsv, a table of them: ID, tab, ID of "
-    "the\n"
-    "                         document that is kept instead, tab, distance of the two\n"
-    "  --against INDEX        first drop the documents that are near to one of INDEX; with --clusters, these have - "
-    "in\n"
-    "                         place of a cluster, and the ID in INDEX\n"
-    "  -k N                   distance of near-duplicates in bits (default 3)\n"
-    "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
-    "                         it, which does not form chains\n"
-    "  --representative HOW   which document of a cluster is kept: first (default), most-documents (one of the\n"
-    "                         fingerprint with the most documents) or smallest-id\n"
-    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n";
-
-static const char help_of_inputs[] =
-    "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or texts:\n"
-    "                         plain  text, one document per file; its ID is the path\n"
-    "                         html   the text of an HTML page, one document per file; its ID is the path\n"
-    "                         jsonl  JSON Lines, one document per line\n"
-    "                         tsv    ID, tab, text: one document per line\n"
-    "                         warc   WARC or WET, one document per record of text or HTML; its ID is the target URI\n"
-    "                         or existing fingerprints, as for idx build:\n"
-    "                         fingerprints  fingerprint, tab, ID: one document per line, as idx fingerprint prints it\n"
-    "                         u64    little-endian 64-bit numbers; the ID is the row number, from 0\n"
-    "                         npy    NumPy's file of a one-dimensional array of uint64, with the IDs of u64\n"
-    "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
-    "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
-    "  --title-field FIELD    jsonl field that contains a title, for recipes that use one\n"
-    "  --main-text            for HTML: drop navigation, headers, footers, asides, forms and lists of links\n"
-    "  --max-text SIZE        leave out longer documents (default 64M, or 1/64 of --memory if that is less)\n"
-    "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
-    "                         consecutive lines with the same ID are one document\n"
-    "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
-    "  --recipe RECIPE        how fingerprints are made; see idx-recipes(7)\n"
-    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf\n"
-    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
-    "  --min-features N       keep documents that have fewer features, without comparing them (default 1: documents\n"
-    "                         without features)\n"
-    "  --strict               end with status 2 at the first bad record\n"
-    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for temporary files, about 20 bytes per document and its ID (default: $TMPDIR,\n"
-    "                         or /tmp)\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "\n"
-    "Documents with too few features are in no cluster, and are printed last among those to keep. Bad records are\n"
-    "left out and counted. A file that cannot be read is an error, but the other files are still compared. Folders\n"
-    "appear when they are complete, and replace nothing.\n"
-    "\n"
-    "Examples:\n"
-    "  idx dedup docs/ >keep.txt\n"
-    "  idx dedup --format jsonl --id-field url --drop posts.jsonl.gz\n"
-    "  idx fingerprint docs/ | idx dedup --format fingerprints --clusters\n"
-    "  idx dedup --against crawl.idx --id-field url --write kept --dropped gone posts.jsonl.gz\n"
-    "\n"
-    "Exit status: 0 everything was printed; 2 error.\n";
 
 /* Those of enum document_format, up to FORMAT_HTML, and behind them those of enum input_format from INPUT_TSV on. */
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc",
@@ -101,6 +35,7 @@ struct dedup {
     struct texts paths;
     struct against against;
     struct folders folders;
+    struct confirm confirm;
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
@@ -126,10 +61,27 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : rules->strict                            ? "--strict"
                        : dedup->folders.kept.path != NULL         ? "--write"
                        : dedup->folders.dropped.path != NULL      ? "--dropped"
+                       : dedup->confirm.threshold != NULL         ? "--confirm"
                                                                   : NULL;
     if (vain != NULL)
         complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
     return vain == NULL;
+}
+
+static bool reads_twice(const struct dedup *dedup) {
+    return folders_are_asked_for(&dedup->folders) || dedup->confirm.threshold != NULL;
+}
+
+/* What needs the inputs once more. */
+static bool check_again(struct dedup *dedup) {
+    if (!confirm_check(&dedup->confirm)) return false;
+    if (dedup->confirm.threshold != NULL && dedup->texts.features) {
+        complain_of_usage("--confirm compares texts, which --features and --hashes don't have");
+        return false;
+    }
+    return !reads_twice(dedup) ||
+           (journal_check_inputs(&dedup->paths) &&
+            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths)));
 }
 
 /* A document with several fingerprints could be kept by one and dropped by another. */
@@ -189,9 +141,7 @@ static bool settle(struct dedup *dedup) {
     if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
-    if (folders_are_asked_for(&dedup->folders) &&
-        !(journal_check_inputs(&dedup->paths) && folders_check(&dedup->folders, &dedup->paths)))
-        return false;
+    if (!check_again(dedup)) return false;
     listing->quiet = folders_are_asked_for(&dedup->folders) && !listing->drop && !dedup->clusters;
     listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
     listing->options.threads = dedup->texts.rules.threads;
@@ -206,12 +156,14 @@ static bool settle(struct dedup *dedup) {
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs];
-    enum { OWN = 6 };
+    enum { OWN = 8 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
         {.name = "drop", .kind = OPTION_FLAG, .value = &dedup->listing.drop},
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
+        {.name = "confirm", .kind = OPTION_TEXT, .value = &dedup->confirm.threshold},
+        {.name = "similarity", .kind = OPTION_CHOICE, .value = &dedup->confirm.similarity, .names = similarity_names},
         {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
         {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
@@ -328,6 +280,7 @@ static bool give(struct dedup *dedup, const char *path) {
         dedup->listing.note = folders_note;
         dedup->listing.context = &dedup->folders;
     }
+    dedup->confirm.compared = dedup->intake.compared;
     if (!list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
     return !writes || folders_write(&dedup->folders, &dedup->intake);
 }
@@ -337,9 +290,15 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     intake->against = &dedup->against;
     if (!temporary_open(&intake->few, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
-    if (!folders_are_asked_for(&dedup->folders)) return true;
+    if (!reads_twice(dedup)) return true;
     intake->journal = &dedup->journal;
-    return journal_open(&dedup->journal, &dedup->scratch, folder);
+    if (!journal_open(&dedup->journal, &dedup->scratch, folder)) return false;
+    if (dedup->confirm.threshold == NULL) return true;
+    dedup->confirm.rules = &dedup->texts.rules;
+    dedup->confirm.journal = &dedup->journal;
+    dedup->listing.find = confirm_clusters;
+    dedup->listing.find_context = &dedup->confirm;
+    return confirm_open(&dedup->confirm, &dedup->scratch, folder);
 }
 
 static bool run(struct dedup *dedup) {
@@ -358,6 +317,7 @@ static bool run(struct dedup *dedup) {
 
 static void finish(struct dedup *dedup) {
     folders_close(&dedup->folders);
+    confirm_close(&dedup->confirm);
     intake_close(&dedup->intake);
     journal_close(&dedup->journal);
     against_close(&dedup->against);
@@ -371,6 +331,7 @@ int command_dedup(int argc, char **argv) {
                            .building = IDX_BUILD_OPTIONS_INIT,
                            .format = FORMAT_AUTO,
                            .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
+                           .confirm = CONFIRM_NONE,
                            .journal = JOURNAL_CLOSED,
                            .intake = {.few = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .ids = OUTPUT_KEPT}};
     text_options_init(&dedup.texts);

@@ -69,6 +69,12 @@ static bool visit_file(void *context, const struct opened_file *file) {
 /* A document_visitor. */
 static bool add(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
+    const struct pipeline_rules *rules = pipeline->rules;
+    const struct pipeline_features *features = rules->features;
+    if (features != NULL && features->is_wanted != NULL && !features->is_wanted(rules->context, raw)) {
+        raw_document_free(raw);
+        return true;
+    }
     if (pipeline->filling == NULL) pipeline->filling = calloc(1, sizeof *pipeline->filling);
     struct document_batch *batch = pipeline->filling;
     if (batch == NULL) {
@@ -106,6 +112,13 @@ static void take_document(struct worker *worker, struct document_result *result,
     if (rules->train != NULL) {
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
         result->features = UINT64_MAX; /* none is told of */
+        return;
+    }
+    if (rules->features != NULL) {
+        const struct features_wanted wanted = {rules->features->weighted, rules->features->is_wanted_id,
+                                               rules->context};
+        text_list_features(&worker->text, raw, &wanted, lines, &raw->bad);
+        result->features = UINT64_MAX;
         return;
     }
     if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) return;
@@ -195,6 +208,17 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
+static bool read_all(struct pipeline *pipeline, struct documents *documents, const struct texts *paths) {
+    const struct pipeline_rules *rules = pipeline->rules;
+    struct opened_file file;
+    uint64_t number;
+    bool on = true;
+    if (rules->features == NULL || rules->features->next_file == NULL) return documents_read(documents, paths);
+    while (on && rules->features->next_file(rules->context, &file, &number))
+        on = documents_read_again(documents, &file, number);
+    return on;
+}
+
 /* Reads everything while the threads run. */
 static bool run_threads(struct pipeline *pipeline, struct worker *workers, struct documents *documents,
                         const struct texts *paths) {
@@ -205,7 +229,7 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
         started++;
     bool all = started == pipeline->rules->threads, whole = false;
     if (all) all = pthread_create(&printer, NULL, printer_run, pipeline) == 0;
-    if (all) whole = documents_read(documents, paths) && submit(pipeline);
+    if (all) whole = read_all(pipeline, documents, paths) && submit(pipeline);
     end_threads(pipeline, !all);
     if (all) pthread_join(printer, NULL);
     for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
@@ -240,7 +264,7 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
-    printer_say_totals(pipeline, &documents);
+    if (rules->features == NULL || rules->features->next_file == NULL) printer_say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
     if (!output_close(&pipeline->output) || !whole || stopped) return PIPELINE_FAILED;
     if (documents.failed || pipeline->bad.of[BAD_FILE] > 0) return PIPELINE_PARTLY;

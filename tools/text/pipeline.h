@@ -16,6 +16,18 @@ enum { PIPELINE_BYTES_PER_BYTE = 16 };
  * it is bad. By one thread. Returns false to stop. */
 typedef bool (*result_visitor)(void *context, const struct raw_document *raw, const char *made, size_t length);
 
+/* In place of lines, features are made, and of some documents alone. */
+struct pipeline_features {
+    bool weighted; /* as text_list_features */
+    /* Files are read once more, not the paths given: sets the next one, and the number that it had before. False where
+     * there is none. NULL: the paths are read. */
+    bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);
+    /* Whether a document is wanted, by its place, in the thread that reads files; or NULL: by its ID, in any thread.
+     * Then *key, 8 bytes, is put before the features. */
+    bool (*is_wanted)(void *context, const struct raw_document *raw);
+    bool (*is_wanted_id)(void *context, struct span id, uint64_t *key);
+};
+
 struct pipeline_rules {
     const char *recipe; /* NULL: of documents of FORMAT_FEATURES that have none */
     const char *table;  /* of document frequencies, to be read; or NULL */
@@ -35,6 +47,7 @@ struct pipeline_rules {
     bool others;                 /* also visit the WARC records that hold no document, with nothing made of them */
     void *context;               /* of the visitors */
     const char *expected_recipe; /* that the texts' own must match; or NULL */
+    const struct pipeline_features *features; /* NULL: lines are made */
 };
 
 enum pipeline_status {
