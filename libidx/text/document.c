@@ -1,6 +1,7 @@
 /* document.c: from the fields of a document to its features and fingerprints: what each method of a recipe does. */
 #include "libidx/text/document.h"
 
+#include "libidx/text/buffer.h"
 #include "libidx/text/error.h"
 
 #define XXH_INLINE_ALL
@@ -52,6 +53,25 @@ enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text
     code = count_fields(features, fields, count, "title");
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     idxt_features_weigh(features, features->recipe.title);
+    return IDX_OK;
+}
+
+enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
+                                   size_t *count, struct idx_error *error) {
+    struct idxt_features *features = &text->features;
+    enum idx_status status = idxt_count_document(text, fields, field_count, error);
+    if (status != IDX_OK) return status;
+    size_t top = features->recipe.top;
+    bool ranked = top > 0 && top < features->words.count;
+    *count = ranked ? top : features->words.count;
+    struct idx_feature *listed =
+        idxt_buffer_grow(text->listed, &text->listed_capacity, *count + 1, sizeof *text->listed);
+    if (listed != NULL) text->listed = listed;
+    if (listed == NULL || (ranked && !idxt_features_rank(features))) return idxt_out_of_memory(error);
+    for (size_t i = 0; i < *count; i++) {
+        const struct idxt_word *word = &features->words.words[ranked ? features->ranked[i].number : i];
+        listed[i] = (struct idx_feature){word->hash, word->weight};
+    }
     return IDX_OK;
 }
 

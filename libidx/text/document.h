@@ -10,6 +10,8 @@
 struct idx_text {
     struct idxt_features features; /* the recipe too */
     struct idxt_signature signature;
+    struct idx_feature *listed; /* by idx_text_features */
+    size_t listed_capacity;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* printed, with ICU's version */
 };
 
@@ -26,6 +28,10 @@ enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t co
 /* Makes the document's features and weighs them. Fields are checked before. */
 enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                     struct idx_error *error);
+
+/* Lists its features. */
+enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
+                                   size_t *count, struct idx_error *error);
 
 /* Makes its fingerprints. */
 enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,

@@ -27,15 +27,18 @@ void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIO
 
 /* ---- Lines ---- */
 
-/* A document's ID; a fingerprint stands for itself where no documents are kept. */
-static void print_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
-    struct output *output = &listing->output;
-    if (listing->properties.id_type == IDX_ID_NONE)
-        output_fingerprint(output, NOTATION_HEX, listing->properties.bits, fingerprint);
-    else if (listing->properties.id_type == IDX_ID_U64)
+void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
+                    uint64_t fingerprint) {
+    if (properties->id_type == IDX_ID_NONE)
+        output_fingerprint(output, NOTATION_HEX, properties->bits, fingerprint);
+    else if (properties->id_type == IDX_ID_U64)
         output_decimal(output, document->number);
     else
         output_id(output, document->id, document->id_length);
+}
+
+static void print_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
+    listing_put_id(&listing->output, &listing->properties, document, fingerprint);
 }
 
 static void print_line(struct listing *listing, const struct idx_cluster_member *member) {
@@ -140,6 +143,8 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 static bool visit(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
     count(listing, member);
+    if (listing->note != NULL) listing->note(listing->context, member);
+    if (listing->quiet) return true;
     if (!listing->keep && !listing->drop) {
         print_line(listing, member);
     } else if (listing->keep == member->is_representative) {
@@ -160,13 +165,15 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     options->alone = listing->keep;
     options->progress = progress_visit;
     options->context = &listing->progress;
-    enum idx_status status = idx_clusters(index, options, visit, listing, &summary, &error);
+    enum idx_status status =
+        listing->find != NULL ? listing->find(listing->find_context, index, options, visit, listing, &summary, &error)
+                              : idx_clusters(index, options, visit, listing, &summary, &error);
     progress_end(&listing->progress);
     if (status != IDX_OK) making_failed(&error);
     if (status != IDX_OK || listing->output.error != 0) return false;
     end_cluster(listing);
     if (listing->progress.shown) say_summary(listing, index, &summary);
     if (listing->progress.shown) progress_print_phases(&listing->progress);
-    warn_of_chains(listing);
+    if (listing->find == NULL) warn_of_chains(listing);
     return true;
 }

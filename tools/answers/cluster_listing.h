@@ -8,10 +8,21 @@
 
 #include <idx.h>
 
+/* Finds clusters, as idx_clusters does. */
+typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index *index,
+                                          const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                                          void *visit_context, struct idx_cluster_summary *summary,
+                                          struct idx_error *error);
+
 struct listing {
     struct idx_cluster_options options;
     int method, representative;
-    bool keep, drop;      /* print the IDs to keep, or those to drop; neither: the clusters */
+    bool keep, drop; /* print the IDs to keep, or those to drop; neither: the clusters */
+    bool quiet;      /* print none of these */
+    void (*note)(void *context, const struct idx_cluster_member *member); /* called for each document; or NULL */
+    void *context;                                                        /* of `note` */
+    cluster_finder find; /* in place of idx_clusters, or NULL; IDX_CANCELLED: after a complaint */
+    void *find_context;
     uint64_t cap;         /* clusters with more documents are warned of where they chain */
     struct output output; /* to be closed by the caller */
     struct progress progress;
@@ -29,6 +40,10 @@ struct listing {
 /* Fills the list with the rules of the options that both commands have, whose values they set. */
 enum { LISTING_OPTIONS = 6 };
 void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIONS]);
+
+/* Writes a document's ID, or where no documents are kept its fingerprint, of an index with these properties. */
+void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
+                    uint64_t fingerprint);
 
 /* Finds the clusters, prints what is asked for, and says what there is to say: where progress is shown, a summary.
  * False after a complaint; or, where a signal was noted, without one. */

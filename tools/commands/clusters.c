@@ -1,14 +1,18 @@
 /* clusters.c: `idx clusters`: the clusters of near-duplicates in an index, and which documents to keep or to drop. */
 #include "tools/answers/cluster_listing.h"
+#include "tools/dedup/confirm.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
+#include "tools/text/text_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
     "Usage: idx clusters [OPTION…] INDEX\n"
+    "       idx clusters --confirm T [OPTION…] INDEX [FILE|FOLDER…]\n"
     "Print the clusters of near-duplicates among the documents of INDEX. Documents that are connected by pairs within\n"
     "distance K are in one cluster. Documents without near-duplicates are in none, and are not printed.\n"
     "\n"
@@ -21,6 +25,17 @@ static const char help[] =
     "  --representative HOW   which document represents a cluster: first (default), most-documents (one of the\n"
     "                         fingerprint with the most documents) or smallest-id\n"
     "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
+    "  --confirm T            put documents into a cluster only if their texts resemble that of its representative by "
+    "T\n"
+    "                         or more, 0 to 1; the texts are in FILE (none, and -: standard input), under their IDs\n"
+    "  --similarity HOW       how --confirm measures that: jaccard (default: Jaccard coefficient of the word "
+    "5-shingles)\n"
+    "                         or cosine (of the weighted words)\n"
+    "  --format FORMAT        format of FILE: auto (default), plain, html, jsonl, tsv or warc; see idx fingerprint\n"
+    "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
+    "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
+    "  --main-text            for HTML in FILE: drop what idx fingerprint --main-text drops\n"
+    "  --max-text SIZE        leave out longer documents (default 64M)\n"
     "  --threads N            number of threads (default: the number of processors, up to 16)\n"
     "  --memory SIZE          memory to use, besides 4 bytes per fingerprint (default: half of the free memory)\n"
     "  --tmpdir FOLDER        folder for temporary files (default: beside INDEX)\n"
@@ -36,52 +51,138 @@ static const char help[] =
     "Examples:\n"
     "  idx clusters docs.idx -k 2 | cut -f 2 | uniq -c | sort -rn | head\n"
     "  idx clusters docs.idx --drop | xargs -d '\\n' rm --\n"
+    "  idx clusters docs.idx --confirm 0.8 docs/ >clusters.tsv\n"
     "\n"
     "Exit status: 0 everything was printed; 2 error.\n";
 
-static bool run(struct listing *listing, const char *path) {
+static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL}; /* document_format */
+
+struct clusters {
+    struct listing listing;
+    struct confirm confirm;
+    struct pipeline_rules rules; /* of its texts */
+    int format;
+    const char *path;
+    struct texts inputs;
+    bool progress;
+};
+
+/* Texts are found by their IDs. */
+static bool check_index(const struct clusters *clusters, const struct idx_index *index) {
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
+    if (clusters->confirm.threshold == NULL || properties.id_type == IDX_ID_TEXT) return true;
+    complain("%s has no text IDs, so --confirm can't find the texts of its documents", clusters->path);
+    return false;
+}
+
+/* Has the texts confirm the clusters, by a file in the folder for temporary ones. */
+static bool open_confirm(struct clusters *clusters, const struct idx_index *index, struct scratch *scratch) {
+    struct confirm *confirm = &clusters->confirm;
+    struct idx_properties properties;
+    const char *folder = clusters->listing.options.temporary_folder;
+    if (confirm->threshold == NULL) return true;
+    if (folder == NULL) folder = getenv("TMPDIR");
+    if (folder == NULL || *folder == '\0') folder = "/tmp";
+    idx_get_properties(index, &properties);
+    clusters->rules.recipe = *properties.recipe == '\0' ? NULL : properties.recipe;
+    confirm->rules = &clusters->rules;
+    confirm->inputs = &clusters->inputs;
+    clusters->listing.find = confirm_clusters;
+    clusters->listing.find_context = confirm;
+    bool opened = scratch_open(scratch, folder, "--tmpdir") && confirm_open(confirm, scratch, folder);
+    scratch_remove(scratch);
+    return opened;
+}
+
+static bool run(struct clusters *clusters) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
+    struct scratch scratch = {0};
     struct idx_index *index;
     struct idx_error error;
     options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, path, &options, &error) != IDX_OK) {
+    if (idx_open(&index, clusters->path, &options, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;
     }
-    bool whole = listing_run(listing, index);
+    bool whole = check_index(clusters, index) && open_confirm(clusters, index, &scratch) &&
+                 listing_run(&clusters->listing, index);
+    confirm_close(&clusters->confirm);
     idx_close(index);
     return whole;
 }
 
-int command_clusters(int argc, char **argv) {
-    struct listing listing = LISTING_INIT;
-    struct option_rule options[LISTING_OPTIONS + 4];
+/* What is for texts alone. */
+static bool check_texts(struct clusters *clusters) {
+    const struct extract_rules *extract = &clusters->rules.extract;
+    const char *vain = clusters->format != FORMAT_AUTO           ? "--format"
+                       : strcmp(extract->json.text, "text") != 0 ? "--text-field"
+                       : extract->json.id != NULL                ? "--id-field"
+                       : extract->main_text                      ? "--main-text"
+                       : extract->max_text != DOCUMENT_BYTES     ? "--max-text"
+                       : clusters->inputs.count > 0              ? "FILE"
+                                                                 : NULL;
+    if (!confirm_check(&clusters->confirm)) return false;
+    if (clusters->confirm.threshold != NULL || vain == NULL) return true;
+    complain_of_usage("%s needs --confirm", vain);
+    return false;
+}
+
+static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
+    struct listing *listing = &clusters->listing;
+    struct extract_rules *extract = &clusters->rules.extract;
     struct texts operands;
-    bool progress_forced = false;
-    int status;
     const struct option_rule own[] = {
-        {.name = "keep", .kind = OPTION_FLAG, .value = &listing.keep},
-        {.name = "drop", .kind = OPTION_FLAG, .value = &listing.drop},
+        {.name = "keep", .kind = OPTION_FLAG, .value = &listing->keep},
+        {.name = "drop", .kind = OPTION_FLAG, .value = &listing->drop},
+        {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
+        {.name = "similarity",
+         .kind = OPTION_CHOICE,
+         .value = &clusters->confirm.similarity,
+         .names = similarity_names},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = format_names},
+        {.name = "text-field", .kind = OPTION_TEXT, .value = &extract->json.text},
+        {.name = "id-field", .kind = OPTION_TEXT, .value = &extract->json.id},
+        {.name = "main-text", .kind = OPTION_FLAG, .value = &extract->main_text},
+        {.name = "max-text",
+         .kind = OPTION_COUNT,
+         .value = &extract->max_text,
+         .least = 1,
+         .most = MOST_DOCUMENT_BYTES},
         {.name = "threads",
          .kind = OPTION_NUMBER,
-         .value = &listing.options.threads,
+         .value = &listing->options.threads,
          .least = 1,
          .most = IDX_MAX_THREADS},
-        {.name = "progress", .kind = OPTION_FLAG, .value = &progress_forced},
+        {.name = "progress", .kind = OPTION_FLAG, .value = &clusters->progress},
     };
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "INDEX", 1, 1};
-    listing.options.threads = arguments_threads();
-    listing_list(&listing, options);
+    struct option_rule options[LISTING_OPTIONS + sizeof own / sizeof *own];
+    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "INDEX", 1, SIZE_MAX};
+    listing_list(listing, options);
     memcpy(options + LISTING_OPTIONS, own, sizeof own);
-    if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
-    if (listing.keep && listing.drop) {
-        complain_of_usage("give --keep or --drop, not both");
-        return ENDS_BADLY;
-    }
-    progress_start(&listing.progress, progress_forced);
+    if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
+    *status = ENDS_BADLY;
+    clusters->path = operands.values[0];
+    clusters->inputs = (struct texts){operands.values + 1, operands.count - 1};
+    clusters->rules.format = (enum document_format)clusters->format;
+    clusters->rules.threads = listing->options.threads;
+    if (!listing->keep || !listing->drop) return check_texts(clusters);
+    complain_of_usage("give --keep or --drop, not both");
+    return false;
+}
+
+int command_clusters(int argc, char **argv) {
+    struct clusters clusters = {.listing = LISTING_INIT, .confirm = CONFIRM_NONE, .format = FORMAT_AUTO};
+    struct text_options texts;
+    int status;
+    text_options_init(&texts);
+    clusters.rules = texts.rules;
+    clusters.listing.options.threads = arguments_threads();
+    if (!read_arguments(argc, argv, &clusters, &status)) return status;
+    progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();
-    bool whole = run(&listing, operands.values[0]);
-    bool written = output_close(&listing.output);
+    bool whole = run(&clusters);
+    bool written = output_close(&clusters.listing.output);
     interrupt_obey();
     return whole && written ? ENDS_WELL : ENDS_BADLY;
 }

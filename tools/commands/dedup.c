@@ -1,6 +1,10 @@
 /* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
  * removed as soon as it is open, so that nothing is left however the command ends after that. */
 #include "tools/answers/cluster_listing.h"
+#include "tools/commands/dedup_help.h"
+#include "tools/dedup/confirm.h"
+#include "tools/dedup/folders.h"
+#include "tools/dedup/intake.h"
 #include "tools/input/index_making.h"
 #include "tools/input/input.h"
 #include "tools/shared/arguments.h"
@@ -10,79 +14,9 @@
 #include "tools/shared/scratch.h"
 #include "tools/text/text_options.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* A string has at most 4095 bytes. */
-static const char help_of_results[] =
-    "Usage: idx dedup [OPTION…] [FILE|FOLDER…]\n"
-    "Print the IDs of the documents to keep, one per line: one document of each cluster of near-duplicates, and all\n"
-    "documents without near-duplicates. Without FILE, or where it is -, read standard input. Inputs that are\n"
-    "compressed with gzip, zstd, xz or bzip2 are decompressed.\n"
-    "\n"
-    "  --drop                 print the IDs to drop instead: the near-duplicates of documents to keep\n"
-    "  --clusters             print the clusters instead, one line per document: ID, tab, cluster, tab, ID of its\n"
-    "                         representative, tab, distance of the two\n"
-    "  -k N                   distance of near-duplicates in bits (default 3)\n"
-    "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
-    "                         it, which does not form chains\n"
-    "  --representative HOW   which document of a cluster is kept: first (default), most-documents (one of the\n"
-    "                         fingerprint with the most documents) or smallest-id\n"
-    "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n";
-
-static const char help_of_inputs[] =
-    "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or texts:\n"
-    "                         plain  text, one document per file; its ID is the path\n"
-    "                         html   the text of an HTML page, one document per file; its ID is the path\n"
-    "                         jsonl  JSON Lines, one document per line\n"
-    "                         tsv    ID, tab, text: one document per line\n"
-    "                         warc   WARC or WET, one document per record of text or HTML; its ID is the target URI\n"
-    "                         or existing fingerprints, as for idx build:\n"
-    "                         fingerprints  fingerprint, tab, ID: one document per line, as idx fingerprint prints it\n"
-    "                         u64    little-endian 64-bit numbers; the ID is the row number, from 0\n"
-    "                         npy    NumPy's file of a one-dimensional array of uint64, with the IDs of u64\n"
-    "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
-    "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
-    "  --title-field FIELD    jsonl field that contains a title, for recipes that use one\n"
-    "  --main-text            for HTML: drop navigation, headers, footers, asides, forms and lists of links\n"
-    "  --max-text SIZE        leave out longer documents (default 64M, or 1/64 of --memory if that is less)\n"
-    "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"
-    "                         consecutive lines with the same ID are one document\n"
-    "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
-    "  --tokens               the same as --features or --hashes, but lines are ID, tab, and any number of\n"
-    "                         feature:weight with spaces or tabs between them\n"
-    "  --hash HASH            how features are hashed: xxh3 (default), fnv1, fnv1a, or md5 (its last 64 bits), as "
-    "other\n"
-    "                         programs do; part of the recipe (hash=HASH), as --ties is (ties=1)\n"
-    "  --ties BIT             the bit for which the weights are equal: 0 (default), or 1 as in many other programs\n"
-    "  --recipe RECIPE        how fingerprints are made; see idx-recipes(7)\n"
-    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf: from --train, or a "
-    "list\n"
-    "                         of words with idf or counts that another program made\n"
-    "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
-    "  --min-features N       keep documents that have fewer features, without comparing them (default 1: documents\n"
-    "                         without features)\n"
-    "  --strict               end with status 2 at the first bad record\n"
-    "  --threads N            number of threads (default: the number of processors, up to 16)\n"
-    "  --memory SIZE          memory to use (default: half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for temporary files, about 20 bytes per document and its ID (default: $TMPDIR,\n"
-    "                         or /tmp)\n"
-    "  --progress             show progress and a summary even if standard error is not a terminal\n"
-    "\n"
-    "Documents with too few features are in no cluster, and are printed last among those to keep. Bad records are\n"
-    "left out and counted. A file that cannot be read is an error, but the other files are still compared.\n"
-    "\n"
-    "Examples:\n"
-    "  idx dedup docs/ >keep.txt\n"
-    "  idx dedup --format jsonl --id-field url --drop posts.jsonl.gz\n"
-    "  idx fingerprint docs/ | idx dedup --format fingerprints --clusters\n"
-    "\n"
-    "Exit status: 0 everything was printed; 2 error.\n";
 
 /* Those of enum document_format, up to FORMAT_HTML, and behind them those of enum input_format from INPUT_TSV on. */
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc",
@@ -99,10 +33,13 @@ struct dedup {
     int format;
     bool clusters;
     struct texts paths;
+    struct against against;
+    struct folders folders;
+    struct confirm confirm;
     struct scratch scratch;
-    struct idx_builder *builder;
-    struct output few; /* a file of the IDs of documents with too few features; closed: -1 */
-    bool partly;       /* an input could not be read */
+    struct journal journal;
+    struct intake intake;
+    bool partly; /* an input could not be read */
 };
 
 static bool is_of_fingerprints(const struct dedup *dedup) { return dedup->format >= FORMAT_FINGERPRINTS; }
@@ -125,10 +62,29 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : rules->table != NULL                     ? "--table"
                        : rules->min_features != 1                 ? "--min-features"
                        : rules->strict                            ? "--strict"
+                       : dedup->folders.kept.path != NULL         ? "--write"
+                       : dedup->folders.dropped.path != NULL      ? "--dropped"
+                       : dedup->confirm.threshold != NULL         ? "--confirm"
                                                                   : NULL;
     if (vain != NULL)
         complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
     return vain == NULL;
+}
+
+static bool reads_twice(const struct dedup *dedup) {
+    return folders_are_asked_for(&dedup->folders) || dedup->confirm.threshold != NULL;
+}
+
+/* What needs the inputs once more. */
+static bool check_again(struct dedup *dedup) {
+    if (!confirm_check(&dedup->confirm)) return false;
+    if (dedup->confirm.threshold != NULL && dedup->texts.features) {
+        complain_of_usage("--confirm compares texts, which --features and --hashes don't have");
+        return false;
+    }
+    return !reads_twice(dedup) ||
+           (journal_check_inputs(&dedup->paths) &&
+            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths)));
 }
 
 /* A document with several fingerprints could be kept by one and dropped by another. */
@@ -169,6 +125,14 @@ static bool find_fingerprints(struct dedup *dedup) {
     return true;
 }
 
+/* Opens the index that documents are compared with first. */
+static bool settle_against(struct dedup *dedup) {
+    struct against *against = &dedup->against;
+    bool texts = !is_of_fingerprints(dedup) && !dedup->texts.features && !dedup->texts.rules.extract.hashes;
+    against->distance = dedup->listing.options.distance;
+    return against->path == NULL || (against_open(against) && against_settle(against, &dedup->texts.rules, texts));
+}
+
 static bool settle(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     if (listing->drop && dedup->clusters) {
@@ -176,10 +140,14 @@ static bool settle(struct dedup *dedup) {
         return false;
     }
     if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
+    if (!settle_against(dedup)) return false;
+    if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
     if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
-    listing->keep = !listing->drop && !dedup->clusters;
+    if (!check_again(dedup)) return false;
+    listing->quiet = folders_are_asked_for(&dedup->folders) && !listing->drop && !dedup->clusters;
+    listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
     listing->options.threads = dedup->texts.rules.threads;
     dedup->building.bits = dedup->texts.rules.bits;
     dedup->building.k = listing->options.distance;
@@ -191,16 +159,21 @@ static bool settle(struct dedup *dedup) {
 }
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
-    char help[sizeof help_of_results + sizeof help_of_inputs];
-    enum { OWN = 3 };
+    char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
+    enum { OWN = 8 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
         {.name = "drop", .kind = OPTION_FLAG, .value = &dedup->listing.drop},
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
+        {.name = "confirm", .kind = OPTION_TEXT, .value = &dedup->confirm.threshold},
+        {.name = "similarity", .kind = OPTION_CHOICE, .value = &dedup->confirm.similarity, .names = similarity_names},
+        {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
+        {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
+        {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
-    strcat(strcpy(help, help_of_results), help_of_inputs);
+    strcat(strcat(strcpy(help, help_of_results), help_of_inputs), help_of_recipes);
     text_options_list(&dedup->texts, options);
     listing_list(&dedup->listing, options + TEXT_OPTIONS);
     memcpy(options + TEXT_OPTIONS + LISTING_OPTIONS, own, sizeof own);
@@ -209,39 +182,34 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
 
 /* ---- From texts ---- */
 
-/* Where there are any, in a file that has no name any more. */
-static bool keep_few(struct dedup *dedup, const char *id, size_t length) {
-    if (dedup->few.descriptor < 0) {
-        char *path = scratch_path(&dedup->scratch, "few");
-        dedup->few.descriptor = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        free(path);
-    }
-    if (dedup->few.descriptor < 0) {
-        complain("%s: can't create a temporary file: %s", dedup->scratch.path, strerror(errno));
-        return false;
-    }
-    output_bytes(&dedup->few, id, length);
-    output_byte(&dedup->few, '\n');
-    return dedup->few.error == 0;
+/* A file_visitor. */
+static bool visit_file(void *context, const struct opened_file *file) {
+    struct dedup *dedup = context;
+    return dedup->intake.journal == NULL || journal_add_file(&dedup->journal, file);
 }
 
-/* A line_visitor. */
-static bool visit_line(void *context, const char *line, size_t length) {
+/* A result_visitor. */
+static bool visit_result(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct dedup *dedup = context;
     const struct tsv_rules rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT};
+    const struct place place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_KEPT};
     struct tsv_record record;
     struct problem problem;
     if (interrupt_noted()) return false;
-    if (length > 0 && line[0] == '\t') return keep_few(dedup, line + 1, length - 1);
-    if (tsv_parse(&rules, line, length, &record, &problem) == TSV_RECORD)
-        return making_add(dedup->builder, IDX_ID_TEXT, &record);
+    if (raw->bad.kind != BAD_NONE) return true;
+    if (length == 0) return intake_keep(&dedup->intake, NULL, 0, &place);
+    if (made[0] == '\t') return intake_keep(&dedup->intake, made + 1, length - 2, &place);
+    if (tsv_parse(&rules, made, length - 1, &record, &problem) == TSV_RECORD)
+        return intake_take(&dedup->intake, &record, &place);
     complain("%s", problem.sentence);
     return false;
 }
 
 static bool add_texts(struct dedup *dedup) {
     struct pipeline_rules *rules = &dedup->texts.rules;
-    rules->visit = visit_line;
+    rules->visit = visit_result;
+    rules->visit_file = visit_file;
+    rules->others = dedup->intake.journal != NULL;
     rules->context = dedup;
     enum pipeline_status status = pipeline_run(rules, &dedup->paths);
     dedup->partly = status == PIPELINE_PARTLY;
@@ -252,7 +220,7 @@ static bool add_texts(struct dedup *dedup) {
 
 static bool add_documents(struct dedup *dedup, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!making_add(dedup->builder, dedup->building.id_type, &records[i])) return false;
+        if (!intake_take(&dedup->intake, &records[i], NULL)) return false;
     }
     return true;
 }
@@ -261,6 +229,7 @@ static bool add_fingerprints(struct dedup *dedup) {
     struct input input = {.reader = READER_INIT,
                           .paths = dedup->paths,
                           .format = (enum input_format)(dedup->format - FORMAT_FINGERPRINTS + INPUT_TSV),
+                          .index_recipe = dedup->against.path != NULL ? dedup->against.properties.recipe : NULL,
                           .rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT}};
     const struct tsv_record *records;
     enum input_status status = input_find_recipe(&input);
@@ -275,17 +244,19 @@ static bool add_fingerprints(struct dedup *dedup) {
 /* ---- The whole ---- */
 
 static bool build(struct dedup *dedup, const char *path) {
+    struct idx_builder **builder = &dedup->intake.builder;
     struct idx_error error;
-    if (idx_builder_open(&dedup->builder, path, &dedup->building, &error) != IDX_OK) {
+    if (idx_builder_open(builder, path, &dedup->building, &error) != IDX_OK) {
         making_failed(&error);
         return false;
     }
-    bool built = is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup);
-    if (built && idx_builder_finish(dedup->builder, NULL, &error) != IDX_OK) {
+    dedup->intake.id_type = dedup->building.id_type;
+    bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) && intake_end(&dedup->intake);
+    if (built && idx_builder_finish(*builder, NULL, &error) != IDX_OK) {
         making_failed(&error);
         built = false;
     }
-    idx_builder_free(dedup->builder);
+    idx_builder_free(*builder);
     return built;
 }
 
@@ -304,20 +275,34 @@ static bool list(struct dedup *dedup, const char *path) {
     return listed;
 }
 
-/* Prints what keep_few kept. */
-static bool print_few(struct dedup *dedup) {
-    char bytes[1 << 14];
-    ssize_t got;
-    off_t at = 0;
-    if (dedup->few.descriptor < 0) return true;
-    if (!output_flush(&dedup->few)) return false;
-    while (dedup->listing.keep && (got = pread(dedup->few.descriptor, bytes, sizeof bytes, at)) != 0) {
-        if (got < 0 && errno != EINTR) return false;
-        if (got < 0) continue;
-        output_bytes(&dedup->listing.output, bytes, (size_t)got);
-        at += got;
+/* What is found, to where it belongs. */
+static bool give(struct dedup *dedup, const char *path) {
+    bool writes = folders_are_asked_for(&dedup->folders);
+    if (writes && !folders_open(&dedup->folders, dedup->intake.compared)) return false;
+    if (writes) {
+        dedup->folders.properties = &dedup->listing.properties;
+        dedup->listing.note = folders_note;
+        dedup->listing.context = &dedup->folders;
     }
-    return true;
+    dedup->confirm.compared = dedup->intake.compared;
+    if (!list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
+    return !writes || folders_write(&dedup->folders, &dedup->intake);
+}
+
+static bool open_temporaries(struct dedup *dedup, const char *folder) {
+    struct intake *intake = &dedup->intake;
+    intake->against = &dedup->against;
+    if (!temporary_open(&intake->few, &dedup->scratch, folder)) return false;
+    if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
+    if (!reads_twice(dedup)) return true;
+    intake->journal = &dedup->journal;
+    if (!journal_open(&dedup->journal, &dedup->scratch, folder)) return false;
+    if (dedup->confirm.threshold == NULL) return true;
+    dedup->confirm.rules = &dedup->texts.rules;
+    dedup->confirm.journal = &dedup->journal;
+    dedup->listing.find = confirm_clusters;
+    dedup->listing.find_context = &dedup->confirm;
+    return confirm_open(&dedup->confirm, &dedup->scratch, folder);
 }
 
 static bool run(struct dedup *dedup) {
@@ -325,38 +310,50 @@ static bool run(struct dedup *dedup) {
     if (folder == NULL) folder = getenv("TMPDIR");
     if (folder == NULL || *folder == '\0') folder = "/tmp";
     dedup->listing.options.temporary_folder = folder;
-    if (!scratch_open(&dedup->scratch, folder)) return false;
+    if (!scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");
-    bool whole = path != NULL && build(dedup, path) && list(dedup, path);
     if (path == NULL) complain("out of memory");
+    bool whole = path != NULL && open_temporaries(dedup, folder) && build(dedup, path) && give(dedup, path);
     scratch_remove(&dedup->scratch);
     free(path);
-    if (whole && !print_few(dedup)) {
-        complain("can't write a temporary file in %s, or read it back", folder);
-        whole = false;
-    }
     return whole && !dedup->partly;
 }
 
+static void finish(struct dedup *dedup) {
+    folders_close(&dedup->folders);
+    confirm_close(&dedup->confirm);
+    intake_close(&dedup->intake);
+    journal_close(&dedup->journal);
+    against_close(&dedup->against);
+}
+
 int command_dedup(int argc, char **argv) {
-    struct dedup dedup = {
-        .listing = LISTING_INIT, .building = IDX_BUILD_OPTIONS_INIT, .few = OUTPUT_KEPT, .format = FORMAT_AUTO};
+    static struct dedup dedup; /* some hundred KiB */
     char scheme[16];
     int status;
+    dedup = (struct dedup){.listing = LISTING_INIT,
+                           .building = IDX_BUILD_OPTIONS_INIT,
+                           .format = FORMAT_AUTO,
+                           .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
+                           .confirm = CONFIRM_NONE,
+                           .journal = JOURNAL_CLOSED,
+                           .intake = {.few = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .ids = OUTPUT_KEPT}};
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = 1;
+    dedup.texts.rules.bits = 0; /* not given */
     dedup.listing.options.distance = 3;
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
-    if (!settle(&dedup)) return ENDS_BADLY;
-    choose_scheme(scheme, dedup.building.k);
-    dedup.building.scheme = scheme;
-    dedup.building.progress = progress_visit;
-    dedup.building.context = &dedup.listing.progress;
-    progress_start(&dedup.listing.progress, dedup.texts.rules.progress);
-    interrupt_catch();
-    bool whole = run(&dedup);
-    if (dedup.few.descriptor >= 0) close(dedup.few.descriptor);
-    free(dedup.few.bytes);
+    bool whole = settle(&dedup);
+    if (whole) {
+        choose_scheme(scheme, dedup.building.k);
+        dedup.building.scheme = scheme;
+        dedup.building.progress = progress_visit;
+        dedup.building.context = &dedup.listing.progress;
+        progress_start(&dedup.listing.progress, dedup.texts.rules.progress);
+        interrupt_catch();
+        whole = run(&dedup);
+    }
+    finish(&dedup);
     bool written = output_close(&dedup.listing.output);
     interrupt_obey();
     return whole && written ? ENDS_WELL : ENDS_BADLY;

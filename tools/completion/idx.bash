@@ -22,10 +22,14 @@ _idx_options() {
             echo -k --text --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
                 --exists --agree --threads --disk --refresh --help
             ;;
-        clusters) echo -k --keep --drop --method --representative --cap --threads --memory --tmpdir --progress --help ;;
+        clusters)
+            echo -k --keep --drop --method --representative --cap --confirm --similarity --format --text-field \
+                --id-field --main-text --max-text --threads --memory --tmpdir --progress --help
+            ;;
         dedup)
-            echo --drop --clusters -k --method --representative --cap --format --text-field --id-field --title-field \
-                --main-text --max-text --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
+            echo --drop --clusters --confirm --similarity --write --dropped --against -k --method --representative \
+                --cap --format --text-field --id-field --title-field --main-text --max-text --features --hashes \
+                --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;
         distance) echo -k --fingerprints --bits --help ;;
@@ -47,12 +51,13 @@ _idx_options() {
 _idx_values() {
     case $1:$2 in
         add:--format | batch:--format | build:--format | remove:--format) echo auto tsv u64 npy ;;
-        fingerprint:--format) echo auto plain html jsonl tsv warc ;;
+        clusters:--format | fingerprint:--format) echo auto plain html jsonl tsv warc ;;
         dedup:--format) echo auto plain html jsonl tsv warc fingerprints u64 npy ;;
         lookup:--format) echo tsv json ;;
         info:--format | plan:--format) echo text json ;;
         batch:--method) echo auto probe merge stream ;;
         *:--scheme) echo auto 4 10 16 20 ;;
+        *:--similarity) echo jaccard cosine ;;
         *:--method) echo components star ;;
         *:--representative) echo first most-documents smallest-id ;;
         *:--fingerprints) echo hex dec signed ;;

@@ -141,12 +141,12 @@ static bool make(struct scratch *scratch, const char *parent) {
     return false;
 }
 
-bool scratch_open(struct scratch *scratch, const char *parent) {
+bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
     size_t leftovers = remove_leftovers(parent);
     if (leftovers == 1) complain("removed a folder that a killed command had left in %s", parent);
     if (leftovers > 1) complain("removed %zu folders that killed commands had left in %s", leftovers, parent);
     if (make(scratch, parent)) return true;
-    complain("%s: can't create a temporary folder: %s; choose another place with --tmpdir", parent, strerror(errno));
+    complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno), option);
     return false;
 }
 

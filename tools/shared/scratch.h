@@ -12,8 +12,8 @@ struct scratch {
 };
 
 /* Removes what killed commands left in `parent`, of this user, and makes a folder there that this user alone can read.
- * False after a complaint. */
-bool scratch_open(struct scratch *scratch, const char *parent);
+ * False after a complaint, which names the option that chooses the place. */
+bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
 /* A path in it, which the caller frees; NULL where there is no memory. */
 char *scratch_path(const struct scratch *scratch, const char *name);

@@ -8,6 +8,7 @@ bool cut_whole(struct documents *documents, enum document_format format) {
     struct raw_document raw = cut_begin(documents, format);
     const char *bytes;
     size_t held;
+    raw.unit = UNIT_FILE;
     while (raw.bad.kind == BAD_NONE && (held = source_peek(source, 1, &bytes)) > 0) {
         cut_append(&raw, bytes, held);
         source_skip(source, held);
@@ -74,14 +75,16 @@ static bool same_id(const struct output *lines, const struct output *line) {
 bool cut_features(struct documents *documents) {
     struct source *source = &documents->source;
     struct raw_document lines = cut_begin(documents, FORMAT_FEATURES), line = cut_begin(documents, FORMAT_FEATURES);
-    uint64_t number = 0, first = 1;
+    uint64_t number = 0, first = 1, begins;
     bool on = true;
     skip_mark(source);
-    while (on && read_line(source, &line)) {
+    while (on && (begins = source->offset, read_line(source, &line))) {
         number++;
         if (line.bad.kind != BAD_NONE || !same_id(&lines.bytes, &line.bytes)) {
+            lines.ends = begins;
             if (lines.bytes.length > 0 || lines.bad.kind != BAD_NONE) on = cut_give(documents, &lines, "", first);
             lines = cut_begin(documents, FORMAT_FEATURES);
+            lines.begins = begins;
             first = number;
         }
         if (line.bad.kind != BAD_NONE) lines.bad = line.bad;

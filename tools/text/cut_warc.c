@@ -101,6 +101,7 @@ static bool read_record(struct documents *documents) {
     const char *bytes;
     uint64_t offset = source->offset;
     size_t length = peek_head(source, UINT64_MAX, &bytes);
+    raw.unit = UNIT_RECORD;
     if (length == 0 && (source->broken || source->unreadable)) {
         find_record(source); /* there is none: what is left is the beginning of a head */
         return true;
@@ -114,7 +115,9 @@ static bool read_record(struct documents *documents) {
     if (head.id.length > 0) raw.id = strndup(head.id.bytes, head.id.length);
     if (head.id.length > 0 && raw.id == NULL) bad_set_memory(&raw.bad);
     source_skip(source, length);
-    if (read_block(documents, &head, &raw)) return cut_give(documents, &raw, "byte ", offset);
+    bool given = read_block(documents, &head, &raw);
+    if (given || (documents->others && !source->broken && !source->unreadable))
+        return cut_give(documents, &raw, "byte ", offset);
     raw_document_free(&raw);
     return true;
 }

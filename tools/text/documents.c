@@ -25,7 +25,12 @@ void raw_document_free(struct raw_document *raw) {
 /* ---- Giving documents ---- */
 
 struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
-    return (struct raw_document){.format = format, .bytes = OUTPUT_KEPT, .most = documents->most};
+    return (struct raw_document){.format = format,
+                                 .bytes = OUTPUT_KEPT,
+                                 .most = documents->most,
+                                 .file = documents->files - 1,
+                                 .unit = UNIT_LINES,
+                                 .begins = documents->source.offset};
 }
 
 bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
@@ -35,6 +40,7 @@ bool cut_give(struct documents *documents, struct raw_document *raw, const char 
         raw->place = NULL;
         bad_set_memory(&raw->bad);
     }
+    if (raw->ends == 0) raw->ends = documents->source.offset;
     if (raw->bad.kind != BAD_NONE) {
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
@@ -148,8 +154,11 @@ static bool read_file(struct documents *documents, const char *path, enum docume
                             "the path contains a tab or a newline, which an ID can't contain; rename the file", NULL,
                             0);
     if (!source_open(&documents->source, path)) return give_problem(documents);
+    const struct opened_file opened = {path, in_folder, documents->source.descriptor};
+    documents->files++;
     if (format == FORMAT_AUTO) format = format_of_name(path);
-    bool on = read_opened(documents, format, in_folder);
+    bool on = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
+    if (on) on = read_opened(documents, format, in_folder);
     source_close(&documents->source);
     return on;
 }
@@ -171,6 +180,11 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
         if (!on) return false;
     }
     return true;
+}
+
+bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number) {
+    documents->files = number;
+    return read_file(documents, file->path, documents->format, file->in_folder);
 }
 
 bool documents_read_one(struct documents *documents, const char *path) {

@@ -23,7 +23,10 @@ enum document_format {
 #define DOCUMENT_BYTES ((uint64_t)64 << 20)
 #define MOST_DOCUMENT_BYTES (((uint64_t)1 << 30) - 1)
 
-/* A document as it was cut from an input. */
+/* What of a file a document is. */
+enum unit { UNIT_FILE, UNIT_LINES, UNIT_RECORD };
+
+/* A document as it was cut from an input; or a WARC record that holds none, of FORMAT_AUTO and without bytes. */
 struct raw_document {
     enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML or FEATURES (lines) */
     struct output bytes;         /* owned */
@@ -34,6 +37,9 @@ struct raw_document {
     bool chunked;      /* as HTTP cuts bodies */
     char encoding[16]; /* HTTP's Content-Encoding; "": none */
     struct bad bad;    /* where its kind is not BAD_NONE, there is no document, but this to be said */
+    uint64_t file;     /* the number of its file, from 0, among those that could be opened */
+    enum unit unit;
+    uint64_t begins, ends; /* within the file, decompressed */
 };
 
 void raw_document_free(struct raw_document *raw);
@@ -41,16 +47,30 @@ void raw_document_free(struct raw_document *raw);
 /* Called with each document, which it frees. Returns false to stop. */
 typedef bool (*document_visitor)(void *context, struct raw_document *raw);
 
+/* A file that was opened, and whether it was met in a folder, where files that aren't text are left out. */
+struct opened_file {
+    const char *path;
+    bool in_folder;
+    int descriptor;
+};
+
+/* Called with each file before its documents. Returns false to stop. */
+typedef bool (*file_visitor)(void *context, const struct opened_file *file);
+
 struct documents {
     enum document_format format;
     uint64_t most; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
     document_visitor visit;
     void *context;
-    struct source source; /* its before_wait may be set */
+    file_visitor visit_file; /* or NULL */
+    bool others;             /* also give the WARC records that hold no document */
+    struct source source;    /* its before_wait may be set */
 
     /* What was met. */
     uint64_t binary; /* files in folders that are not text, left out */
     bool failed;     /* a folder could not be read */
+
+    uint64_t files; /* opened */
 
     /* Within. */
     const char *path;
@@ -60,6 +80,9 @@ struct documents {
  * it and below; those that hold a NUL byte in their first 8 KiB are left out where they would be plain text or HTML.
  * False where the visitor stopped it. */
 bool documents_read(struct documents *documents, const struct texts *paths);
+
+/* Reads a file that documents_read opened, and gave this number, once more. */
+bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number);
 
 /* Reads the file at `path` as one document, which is plain text or HTML. */
 bool documents_read_one(struct documents *documents, const char *path);

@@ -4,6 +4,7 @@
 #include "tools/text/pipeline.h"
 
 #include "tools/shared/output.h"
+#include "tools/shared/recipes.h"
 #include "tools/text/batches.h"
 #include "tools/text/memory.h"
 #include "tools/text/text.h"
@@ -12,6 +13,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BATCH_BYTES = 1 << 18 };
 
@@ -59,9 +61,20 @@ static bool submit(struct pipeline *pipeline) {
 
 static void submit_before_wait(void *context) { submit(context); }
 
+static bool visit_file(void *context, const struct opened_file *file) {
+    const struct pipeline_rules *rules = ((struct pipeline *)context)->rules;
+    return rules->visit_file == NULL || rules->visit_file(rules->context, file);
+}
+
 /* A document_visitor. */
 static bool add(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
+    const struct pipeline_rules *rules = pipeline->rules;
+    const struct pipeline_features *features = rules->features;
+    if (features != NULL && features->is_wanted != NULL && !features->is_wanted(rules->context, raw)) {
+        raw_document_free(raw);
+        return true;
+    }
     if (pipeline->filling == NULL) pipeline->filling = calloc(1, sizeof *pipeline->filling);
     struct document_batch *batch = pipeline->filling;
     if (batch == NULL) {
@@ -95,10 +108,17 @@ static void take_document(struct worker *worker, struct document_result *result,
     const struct pipeline_rules *rules = worker->pipeline->rules;
     struct raw_document *raw = &result->raw;
     struct text_result made;
-    if (raw->bad.kind != BAD_NONE) return;
+    if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
         result->features = UINT64_MAX; /* none is told of */
+        return;
+    }
+    if (rules->features != NULL) {
+        const struct features_wanted wanted = {rules->features->weighted, rules->features->is_wanted_id,
+                                               rules->context};
+        text_list_features(&worker->text, raw, &wanted, lines, &raw->bad);
+        result->features = UINT64_MAX;
         return;
     }
     if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) return;
@@ -196,6 +216,17 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
+static bool read_all(struct pipeline *pipeline, struct documents *documents, const struct texts *paths) {
+    const struct pipeline_rules *rules = pipeline->rules;
+    struct opened_file file;
+    uint64_t number;
+    bool on = true;
+    if (rules->features == NULL || rules->features->next_file == NULL) return documents_read(documents, paths);
+    while (on && rules->features->next_file(rules->context, &file, &number))
+        on = documents_read_again(documents, &file, number);
+    return on;
+}
+
 /* Reads everything while the threads run. */
 static bool run_threads(struct pipeline *pipeline, struct worker *workers, struct documents *documents,
                         const struct texts *paths) {
@@ -206,7 +237,7 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
         started++;
     bool all = started == pipeline->rules->threads, whole = false;
     if (all) all = pthread_create(&printer, NULL, printer_run, pipeline) == 0;
-    if (all) whole = documents_read(documents, paths) && submit(pipeline);
+    if (all) whole = read_all(pipeline, documents, paths) && submit(pipeline);
     end_threads(pipeline, !all);
     if (all) pthread_join(printer, NULL);
     for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
@@ -214,21 +245,34 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     return whole;
 }
 
+static bool is_expected(const char *expected, const char *recipe) {
+    bool warned = false;
+    if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
+    complain(
+        "texts are to be fingerprinted by the recipe '%s', but the index has fingerprints of '%s', so they can't be "
+        "compared; omit --recipe, and the recipe of the index is used",
+        recipe, expected);
+    return false;
+}
+
 static enum pipeline_status run(struct pipeline *pipeline, struct worker *workers, const struct texts *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct documents documents = {.format = rules->format,
                                   .most = rules->extract.max_text,
                                   .visit = add,
+                                  .visit_file = visit_file,
+                                  .others = rules->others,
                                   .context = pipeline,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
+    if (!is_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
     if (recipe != NULL && rules->train == NULL && rules->visit == NULL)
         output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
-    printer_say_totals(pipeline, &documents);
+    if (rules->features == NULL || rules->features->next_file == NULL) printer_say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
     if (!output_close(&pipeline->output) || !whole || stopped) return PIPELINE_FAILED;
     if (documents.failed || pipeline->bad.of[BAD_FILE] > 0) return PIPELINE_PARTLY;

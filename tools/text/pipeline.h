@@ -12,8 +12,21 @@ enum { PIPELINE_BYTES_PER_BYTE = 16 };
 /* Where nothing else is asked for. */
 #define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
 
-/* Called for each line, in order, without its end; by one thread. Returns false to stop. */
-typedef bool (*line_visitor)(void *context, const char *line, size_t length);
+/* Called for each document, in order, with what was made of it: its line, with its end, or its features; nothing where
+ * it is bad. By one thread. Returns false to stop. */
+typedef bool (*result_visitor)(void *context, const struct raw_document *raw, const char *made, size_t length);
+
+/* In place of lines, features are made, and of some documents alone. */
+struct pipeline_features {
+    bool weighted; /* as text_list_features */
+    /* Files are read once more, not the paths given: sets the next one, and the number that it had before. False where
+     * there is none. NULL: the paths are read. */
+    bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);
+    /* Whether a document is wanted, by its place, in the thread that reads files; or NULL: by its ID, in any thread.
+     * Then *key, 8 bytes, is put before the features. */
+    bool (*is_wanted)(void *context, const struct raw_document *raw);
+    bool (*is_wanted_id)(void *context, struct span id, uint64_t *key);
+};
 
 struct pipeline_rules {
     const char *recipe; /* NULL: of documents of FORMAT_FEATURES that have none */
@@ -28,9 +41,13 @@ struct pipeline_rules {
     uint64_t min_features; /* documents with fewer are left out */
     bool strict;           /* end at the first bad record */
     bool progress;
-    line_visitor visit; /* in place of printing, and without the line #recipe: documents with too few features are not
+    result_visitor visit; /* in place of printing, and without the line #recipe: documents with too few features are not
                         left out, but have a line without a fingerprint, which begins with a tab; or NULL */
-    void *context;      /* of `visit` */
+    file_visitor visit_file;     /* or NULL: called before the documents of a file are read, by one other thread */
+    bool others;                 /* also visit the WARC records that hold no document, with nothing made of them */
+    void *context;               /* of the visitors */
+    const char *expected_recipe; /* that the texts' own must match; or NULL */
+    const struct pipeline_features *features; /* NULL: lines are made */
 };
 
 enum pipeline_status {

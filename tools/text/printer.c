@@ -9,6 +9,7 @@
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
 static void count(struct pipeline *pipeline, const struct document_result *result) {
+    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO) return; /* no document */
     pipeline->documents++;
     pipeline->document_bytes += result->bytes;
     if (result->raw.bad.kind != BAD_NONE) {
@@ -19,11 +20,15 @@ static void count(struct pipeline *pipeline, const struct document_result *resul
     pipeline->few += result->few;
 }
 
-static bool give_lines(const struct pipeline_rules *rules, const char *lines, size_t length) {
-    const char *at = lines, *end = lines + length, *newline;
+static bool give(const struct pipeline_rules *rules, const struct document_batch *batch, size_t count) {
+    size_t begin = 0;
     bool on = true;
-    for (; on && at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1)
-        on = rules->visit(rules->context, at, (size_t)(newline - at));
+    for (size_t i = 0; i < count && on; i++) {
+        const struct document_result *result = &batch->results[i];
+        const char *made = batch->lines.bytes == NULL ? "" : batch->lines.bytes + begin;
+        on = rules->visit(rules->context, &result->raw, made, result->lines_end - begin);
+        begin = result->lines_end;
+    }
     return on;
 }
 
@@ -37,7 +42,7 @@ static bool print_batch(struct pipeline *pipeline, const struct document_batch *
         bad = pipeline->bad.of[BAD_MEMORY] > 0 || (pipeline->rules->strict && bad_total(&pipeline->bad) > 0);
     }
     if (i > 0 && pipeline->rules->visit != NULL)
-        on = give_lines(pipeline->rules, batch->lines.bytes, batch->results[i - 1].lines_end);
+        on = give(pipeline->rules, batch, i);
     else if (i > 0)
         output_bytes(output, batch->lines.bytes, batch->results[i - 1].lines_end);
     progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);

@@ -198,10 +198,13 @@ size_t source_ending(const char *name) {
     return 0;
 }
 
+int source_filter(const struct source *source) {
+    return source->gzipped ? ARCHIVE_FILTER_GZIP : archive_filter_code(source->archive, 0);
+}
+
 /* A compressed file whose first bytes are damaged must not be taken for text. */
 static void check_name(struct source *source, const char *path) {
-    bool compressed = source->gzipped || archive_filter_code(source->archive, 0) != ARCHIVE_FILTER_NONE;
-    if (compressed || source->unreadable || source_ending(path) == 0) return;
+    if (source_filter(source) != ARCHIVE_FILTER_NONE || source->unreadable || source_ending(path) == 0) return;
     source->ended = source->broken = true;
     problem_set(&source->problem, "the name says that the file is compressed, but its content is not; get it again, or "
                                   "rename it");

@@ -60,6 +60,9 @@ bool source_open(struct source *source, const char *path);
 /* The same over bytes, which have to stay until it is closed. */
 bool source_open_memory(struct source *source, const void *bytes, size_t length);
 
+/* How the open source is compressed: a code of libarchive's, ARCHIVE_FILTER_NONE where it isn't. */
+int source_filter(const struct source *source);
+
 /* Gives what is at hand without consuming it: at least `want` bytes (up to SOURCE_MOST_PEEKED), fewer only at the end.
  * Valid until the next call. Returns how many; 0 at the end, and then `broken` or `unreadable` may be set. */
 size_t source_peek(struct source *source, size_t want, const char **bytes);

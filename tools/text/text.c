@@ -4,11 +4,13 @@
 
 #include "tools/text/features.h"
 #include "tools/text/memory.h"
+#include "tools/text/shingles.h"
 
 #include <idx_text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
@@ -105,6 +107,40 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
     if (!extract_all(text, raw, &fields, bad)) return false;
     result->id = fields.id;
     return fingerprint_fields(text, &fields, result, bad);
+}
+
+static int compare_hashes(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second; /* a feature begins with its hash */
+    return (*a > *b) - (*a < *b);
+}
+
+static bool list_weighted(struct text *text, const struct fields *fields, struct output *list, struct bad *bad) {
+    const struct idx_feature *features;
+    struct idx_text_field parts[3];
+    struct idx_error error;
+    size_t count;
+    enum idx_status status =
+        idx_text_features(text->fingerprinter, parts, name_fields(fields, parts), &features, &count, &error);
+    if (!take_status(status, &error, bad)) return false;
+    void *room = output_reserve(list, count * sizeof *features + 1);
+    if (room == NULL) return bad_set_memory(bad);
+    memcpy(room, features, count * sizeof *features);
+    qsort(room, count, sizeof *features, compare_hashes);
+    list->length += count * sizeof *features;
+    return true;
+}
+
+bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
+                        struct output *list, struct bad *bad) {
+    struct fields fields;
+    uint64_t key;
+    if (!extract_all(text, raw, &fields, bad)) return false;
+    if (wanted->is_wanted_id != NULL) {
+        if (!wanted->is_wanted_id(wanted->context, fields.id, &key)) return true;
+        output_bytes(list, &key, sizeof key);
+    }
+    if (wanted->weighted) return list_weighted(text, &fields, list, bad);
+    return shingles_list(fields.body, list) || bad_set_memory(bad);
 }
 
 /* What a file's one document came to. */

@@ -47,6 +47,18 @@ struct text_result {
 /* Fingerprints a document. False where it is bad, or where memory ran out. */
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
 
+/* Which features are listed, and of which documents. */
+struct features_wanted {
+    bool weighted; /* features of the recipe, as struct idx_feature; else shingles (shingles.h) */
+    bool (*is_wanted_id)(void *context, struct span id, uint64_t *key); /* or NULL: all are wanted, without a key */
+    void *context;
+};
+
+/* Appends the key of a document, if there is one, and its features by ascending hash to an output that keeps them;
+ * nothing where it isn't wanted. False where it is bad, or where memory ran out. */
+bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
+                        struct output *list, struct bad *bad);
+
 /* Fingerprints the file at `path` (`-`: standard input), one document, which is plain text or HTML, perhaps compressed.
  * By a recipe that makes one fingerprint. False after a complaint. */
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result);

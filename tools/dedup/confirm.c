@@ -1,0 +1,237 @@
+/* confirm.c: see confirm.h. Here the documents that fingerprints pair are found and read again; regroup.c makes
+ * clusters of them. */
+#include "tools/dedup/confirm.h"
+
+#include "tools/dedup/regroup.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+#include "tools/text/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const similarity_names[] = {"jaccard", "cosine", NULL};
+
+bool confirm_check(struct confirm *confirm) {
+    int64_t threshold;
+    if (confirm->threshold == NULL && confirm->similarity != SIMILARITY_JACCARD) {
+        complain_of_usage("--similarity needs --confirm");
+        return false;
+    }
+    if (confirm->threshold == NULL) return true;
+    if (!idx_weight_parse(confirm->threshold, strlen(confirm->threshold), &threshold) || threshold <= 0 ||
+        threshold > IDX_DECIMAL_WEIGHT_ONE) {
+        complain_of_usage("--confirm needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
+                          confirm->threshold);
+        return false;
+    }
+    confirm->sets.threshold = (uint64_t)threshold;
+    confirm->sets.weighted = confirm->similarity == SIMILARITY_COSINE;
+    return true;
+}
+
+bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const char *folder) {
+    return temporary_open(&confirm->members, scratch, folder) && temporary_open(&confirm->sets.file, scratch, folder);
+}
+
+/* ---- Documents that fingerprints pair ---- */
+
+static bool mark(struct confirm *confirm, uint64_t number) {
+    if (confirm->journal != NULL) {
+        confirm->paired[number / 64] |= UINT64_C(1) << number % 64;
+        return true;
+    }
+    if (confirm->paired_count == confirm->paired_capacity) {
+        size_t capacity = 2 * confirm->paired_capacity + 1024;
+        uint64_t *grown = realloc(confirm->paired, capacity * sizeof *grown);
+        if (grown == NULL) return false;
+        confirm->paired = grown;
+        confirm->paired_capacity = capacity;
+    }
+    confirm->paired[confirm->paired_count++] = number;
+    return true;
+}
+
+static bool is_marked(const struct confirm *confirm, uint64_t number) {
+    return (confirm->paired[number / 64] >> number % 64 & 1) != 0;
+}
+
+/* FNV-1a, and the bits mixed. */
+static uint64_t hash_id(const void *id, size_t length) {
+    const unsigned char *bytes = id;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; i++) hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* An idx_cluster_visitor. */
+static bool collect(void *context, const struct idx_cluster_member *member) {
+    struct confirm *confirm = context;
+    const struct idx_document *document = &member->document;
+    uint64_t number = confirm->journal != NULL ? document->number : hash_id(document->id, document->id_length);
+    struct confirm_member kept = {.cluster = member->cluster,
+                                  .fingerprint = member->fingerprint,
+                                  .number = number,
+                                  .id_length = document->id_length,
+                                  .is_representative = member->is_representative};
+    if (member->cluster == confirm->last_cluster && !(mark(confirm, confirm->last_number) && mark(confirm, number))) {
+        complain("out of memory");
+        confirm->failed = true;
+    }
+    confirm->last_cluster = member->cluster;
+    confirm->last_number = number;
+    output_bytes(&confirm->members.output, &kept, sizeof kept);
+    output_bytes(&confirm->members.output, document->id, document->id_length);
+    return !confirm->failed && confirm->members.output.error == 0;
+}
+
+/* ---- Reading them again ---- */
+
+static void find_wanted(struct confirm *confirm) {
+    confirm->is_wanting = false;
+    while (!confirm->is_wanting && journal_next(confirm->journal, &confirm->wanted))
+        confirm->is_wanting = confirm->wanted.fate == FATE_COMPARED && is_marked(confirm, confirm->next_number++);
+}
+
+static bool next_file(void *context, struct opened_file *file, uint64_t *number) {
+    struct confirm *confirm = context;
+    const struct journal_file *noted = &confirm->journal->file;
+    if (!confirm->is_wanting || confirm->failed || interrupt_noted()) return false;
+    if (confirm->journal->next_file == confirm->wanted.file + 1) {
+        complain("%s: it was changed while it was compared; run the command again", noted->path);
+        confirm->failed = true;
+    } else if (!journal_find_file(confirm->journal, confirm->wanted.file)) {
+        confirm->failed = true;
+    }
+    *file = (struct opened_file){noted->path, noted->in_folder, -1};
+    *number = confirm->wanted.file;
+    return !confirm->failed;
+}
+
+static bool check_file(void *context, const struct opened_file *file) {
+    struct confirm *confirm = context;
+    confirm->failed = confirm->failed || !journal_check_file(&confirm->journal->file, file->descriptor);
+    return !confirm->failed;
+}
+
+static bool is_wanted(void *context, const struct raw_document *raw) {
+    struct confirm *confirm = context;
+    const struct place *wanted = &confirm->wanted;
+    if (!confirm->is_wanting || raw->bad.kind != BAD_NONE || raw->file != wanted->file ||
+        raw->begins != wanted->begins || raw->ends != wanted->ends)
+        return false;
+    find_wanted(confirm);
+    return true;
+}
+
+/* A result_visitor, of the wanted documents, in order. */
+static bool take(void *context, const struct raw_document *raw, const char *made, size_t length) {
+    struct confirm *confirm = context;
+    while (!is_marked(confirm, confirm->taken)) confirm->taken++;
+    uint64_t number = confirm->taken++;
+    if (interrupt_noted()) return false;
+    return raw->bad.kind != BAD_NONE || sets_add(&confirm->sets, number, made, length);
+}
+
+/* ---- Finding them by their IDs ---- */
+
+static int compare_numbers(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+static bool is_wanted_id(void *context, struct span id, uint64_t *key) {
+    const struct confirm *confirm = context;
+    *key = hash_id(id.bytes, id.length);
+    return confirm->paired_count > 0 &&
+           bsearch(key, confirm->paired, confirm->paired_count, sizeof *key, compare_numbers) != NULL;
+}
+
+/* A result_visitor. */
+static bool take_by_id(void *context, const struct raw_document *raw, const char *made, size_t length) {
+    struct confirm *confirm = context;
+    uint64_t key;
+    if (interrupt_noted()) return false;
+    if (raw->bad.kind != BAD_NONE || length == 0) return true;
+    memcpy(&key, made, sizeof key);
+    return sets_add(&confirm->sets, key, made + sizeof key, length - sizeof key);
+}
+
+/* ---- Both ---- */
+
+/* The recipe by which weighted words are compared: that of the fingerprints where that has words. */
+static const char *get_weighted_recipe(const struct pipeline_rules *rules) {
+    const char *recipe = rules->recipe == NULL ? "" : rules->recipe;
+    bool fits = strncmp(recipe, "words:", 6) == 0 || strncmp(recipe, "chars:", 6) == 0;
+    return fits && (rules->table != NULL || strstr(recipe, "idf") == NULL) ? recipe : text_default_recipe;
+}
+
+static bool read_again(struct confirm *confirm) {
+    const struct pipeline_features again = {confirm->sets.weighted, next_file, is_wanted, NULL};
+    const struct pipeline_features by_id = {confirm->sets.weighted, NULL, NULL, is_wanted_id};
+    struct pipeline_rules rules = *confirm->rules;
+    rules.recipe = confirm->sets.weighted ? get_weighted_recipe(confirm->rules) : text_default_recipe;
+    if (rules.recipe != confirm->rules->recipe) rules.table = NULL;
+    rules.min_features = 0;
+    rules.progress = rules.strict = rules.others = false;
+    rules.expected_recipe = NULL;
+    rules.visit = confirm->journal != NULL ? take : take_by_id;
+    rules.visit_file = confirm->journal != NULL ? check_file : NULL;
+    rules.context = confirm;
+    rules.features = confirm->journal != NULL ? &again : &by_id;
+    if (confirm->journal == NULL) {
+        if (confirm->paired_count > 0)
+            qsort(confirm->paired, confirm->paired_count, sizeof *confirm->paired, compare_numbers);
+        return pipeline_run(&rules, confirm->inputs) == PIPELINE_WELL && !interrupt_noted();
+    }
+    if (!journal_rewind(confirm->journal)) return false;
+    find_wanted(confirm);
+    return pipeline_run(&rules, NULL) == PIPELINE_WELL && !confirm->failed && !confirm->is_wanting &&
+           journal_is_read(confirm->journal);
+}
+
+/* ---- The whole ---- */
+
+static enum idx_status cancel(struct idx_error *error) {
+    *error = (struct idx_error){.status = IDX_CANCELLED};
+    return IDX_CANCELLED;
+}
+
+enum idx_status confirm_clusters(void *context, const struct idx_index *index,
+                                 const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                                 void *visit_context, struct idx_cluster_summary *summary, struct idx_error *error) {
+    struct confirm *confirm = context;
+    struct idx_cluster_options proposing = *options;
+    proposing.method = IDX_CLUSTER_COMPONENTS;
+    confirm->last_cluster = UINT64_MAX;
+    confirm->paired = confirm->journal == NULL ? NULL : calloc((size_t)(confirm->compared / 64) + 1, sizeof(uint64_t));
+    if (confirm->journal != NULL && confirm->paired == NULL) {
+        complain("out of memory");
+        return cancel(error);
+    }
+    enum idx_status status = idx_clusters(index, &proposing, collect, confirm, summary, error);
+    if (status != IDX_OK) return status;
+    if (confirm->failed || !temporary_flush(&confirm->members) || !read_again(confirm) || !sets_map(&confirm->sets))
+        return cancel(error);
+    struct regroup regroup = {.members = &confirm->members,
+                              .sets = &confirm->sets,
+                              .distance = options->distance,
+                              .alone = options->alone,
+                              .visit = visit,
+                              .context = visit_context,
+                              .summary = summary};
+    bool whole = regroup_all(&regroup);
+    if (whole && confirm->journal == NULL && regroup.missing > 0)
+        complain("documents with near fingerprints whose text is not among the inputs, so that they are in no cluster: "
+                 "%" PRIu64 "; IDs there must be those of the index (see --id-field)",
+                 regroup.missing);
+    return whole ? IDX_OK : cancel(error);
+}
+
+void confirm_close(struct confirm *confirm) {
+    temporary_close(&confirm->members);
+    sets_close(&confirm->sets);
+    free(confirm->paired);
+}

@@ -1,0 +1,60 @@
+/* confirm.h: clusters that the texts confirm: a document joins the cluster of a representative within distance k of it
+ * only if their texts resemble each other. Documents that have near-duplicates by their fingerprints are read once
+ * more; their features go to a temporary file. */
+#ifndef IDX_TOOLS_CONFIRM_H
+#define IDX_TOOLS_CONFIRM_H
+
+#include "tools/dedup/journal.h"
+#include "tools/dedup/sets.h"
+#include "tools/text/pipeline.h"
+
+#include <idx.h>
+
+enum similarity { SIMILARITY_JACCARD, SIMILARITY_COSINE };
+extern const char *const similarity_names[];
+
+/* A document of a cluster by fingerprints, as it is kept; its ID follows. */
+struct confirm_member {
+    uint64_t cluster, fingerprint, number;
+    size_t id_length;
+    bool is_representative;
+};
+
+struct confirm {
+    /* Set by the caller. */
+    const char *threshold; /* as it was given; NULL: nothing is confirmed */
+    int similarity;
+    const struct pipeline_rules *rules; /* by which the documents were read, or are */
+    struct journal *journal;            /* of the documents in the index, of which `compared` are there; or NULL: */
+    const struct texts *inputs;         /* where the texts are, to be found by the IDs of the documents */
+    uint64_t compared;
+
+    /* Within. */
+    struct temporary members; /* of the clusters by fingerprints, in their order */
+    uint64_t *paired;         /* of the documents with near-duplicates: a bit for each document; or hashes of their IDs,
+                                 ascending         in the end */
+    size_t paired_count, paired_capacity; /* of these hashes */
+    uint64_t last_cluster, last_number;   /* a document's number, or the hash of its ID */
+    struct sets sets;
+    struct place wanted; /* the next document to be read again */
+    uint64_t next_number, taken;
+    bool is_wanting, failed;
+};
+
+#define CONFIRM_NONE                                                                                                   \
+    { .members = TEMPORARY_CLOSED, .sets = SETS_CLOSED }
+
+/* Whether the options are right. False after a complaint. */
+bool confirm_check(struct confirm *confirm);
+
+/* Makes its temporary files. False after a complaint. */
+bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const char *folder);
+
+/* A cluster_finder, whose context is a struct confirm. */
+enum idx_status confirm_clusters(void *context, const struct idx_index *index,
+                                 const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                                 void *visit_context, struct idx_cluster_summary *summary, struct idx_error *error);
+
+void confirm_close(struct confirm *confirm);
+
+#endif

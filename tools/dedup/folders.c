@@ -1,0 +1,77 @@
+/* folders.c: see folders.h. */
+#include "tools/dedup/folders.h"
+
+#include "tools/answers/cluster_listing.h"
+#include "tools/dedup/kept.h"
+#include "tools/shared/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char table_name[] = "dropped.tsv";
+
+bool folders_are_asked_for(const struct folders *folders) {
+    return folders->kept.path != NULL || folders->dropped.path != NULL;
+}
+
+/* ---- Before ---- */
+
+bool folders_check(const struct folders *folders, const struct texts *paths) {
+    const char *kept = folders->kept.path, *dropped = folders->dropped.path;
+    if (kept != NULL && dropped != NULL && strcmp(kept, dropped) == 0) {
+        complain_of_usage("--write and --dropped need two folders");
+        return false;
+    }
+    return (kept == NULL || tree_check(&folders->kept)) && (dropped == NULL || tree_check(&folders->dropped)) &&
+           tree_check_inputs(paths);
+}
+
+/* ---- The table ---- */
+
+static bool say_table_failed(const struct folders *folders) {
+    complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
+    return false;
+}
+
+void folders_note(void *context, const struct idx_cluster_member *member) {
+    struct folders *folders = context;
+    uint64_t number = member->document.number;
+    if (member->is_representative) return;
+    folders->bits[number / 64] |= UINT64_C(1) << number % 64;
+    if (folders->table.descriptor < 0) return;
+    listing_put_id(&folders->table, folders->properties, &member->document, member->fingerprint);
+    output_byte(&folders->table, '\t');
+    listing_put_id(&folders->table, folders->properties, &member->representative, member->representative_fingerprint);
+    output_format(&folders->table, "\t%u\n", member->distance);
+}
+
+/* ---- All ---- */
+
+bool folders_open(struct folders *folders, uint64_t compared) {
+    folders->table = (struct output)OUTPUT_KEPT;
+    folders->bits = calloc((size_t)(compared / 64) + 1, sizeof *folders->bits);
+    if (folders->bits == NULL) complain("out of memory");
+    if (folders->bits == NULL || (folders->kept.path != NULL && !tree_open(&folders->kept))) return false;
+    if (folders->dropped.path == NULL) return true;
+    if (!tree_open(&folders->dropped)) return false;
+    folders->table.descriptor = tree_create(&folders->dropped, table_name);
+    return folders->table.descriptor >= 0;
+}
+
+bool folders_write(struct folders *folders, struct intake *intake) {
+    const struct tree *trees[2] = {folders->kept.path == NULL ? NULL : &folders->kept,
+                                   folders->dropped.path == NULL ? NULL : &folders->dropped};
+    if (trees[1] != NULL && !intake_put_known(intake, &folders->table, "\t")) return false;
+    if (trees[1] != NULL && !output_flush(&folders->table)) return say_table_failed(folders);
+    return kept_write(intake->journal, trees, folders->bits) && (trees[0] == NULL || tree_publish(&folders->kept)) &&
+           (trees[1] == NULL || tree_publish(&folders->dropped));
+}
+
+void folders_close(struct folders *folders) {
+    if (folders->table.descriptor > 0) close(folders->table.descriptor);
+    free(folders->table.bytes);
+    free(folders->bits);
+    tree_close(&folders->kept);
+    tree_close(&folders->dropped);
+}

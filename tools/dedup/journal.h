@@ -1,0 +1,66 @@
+/* journal.h: what a command that reads its inputs twice keeps of the first time: which files there were, and where in
+ * them each document is. */
+#ifndef IDX_TOOLS_JOURNAL_H
+#define IDX_TOOLS_JOURNAL_H
+
+#include "tools/shared/temporary.h"
+#include "tools/text/documents.h"
+
+#include <sys/stat.h>
+
+/* What became of a document. */
+enum fate {
+    FATE_COMPARED, /* it is in the index that is clustered: they have its numbers, from 0 */
+    FATE_KEPT,     /* it has too few features, or is no document */
+    FATE_KNOWN,    /* another index has it */
+};
+
+struct place {
+    uint64_t file, begins, ends; /* as in struct raw_document */
+    enum unit unit;
+    enum fate fate;
+};
+
+struct journal_file {
+    char *path;
+    bool in_folder;
+    struct stat status; /* when it was opened */
+};
+
+struct journal {
+    struct temporary places, files;
+    uint64_t next_file;       /* the number of the file that is read next */
+    struct journal_file file; /* that was read last */
+};
+
+#define JOURNAL_CLOSED                                                                                                 \
+    { .places = TEMPORARY_CLOSED, .files = TEMPORARY_CLOSED }
+
+/* Whether inputs can be read twice. False after a complaint. */
+bool journal_check_inputs(const struct texts *paths);
+
+/* Its files are in `scratch`, whose parent `folder` is. False after a complaint. */
+bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
+
+/* Notes the file; may run beside journal_add. False after a complaint: it can't be read again. */
+bool journal_add_file(struct journal *journal, const struct opened_file *file);
+
+void journal_add(struct journal *journal, const struct place *place);
+
+/* Ends noting, or begins to read once more. False after a complaint. */
+bool journal_rewind(struct journal *journal);
+
+/* Reads the next place. False at the end, and after a complaint: journal_is_read tells which. */
+bool journal_next(struct journal *journal, struct place *place);
+
+/* Goes on to the file of this number, in ascending order. False after a complaint. */
+bool journal_find_file(struct journal *journal, uint64_t number);
+
+/* Whether the open file is still the same as when it was noted. False after a complaint. */
+bool journal_check_file(const struct journal_file *file, int descriptor);
+
+bool journal_is_read(const struct journal *journal);
+
+void journal_close(struct journal *journal);
+
+#endif

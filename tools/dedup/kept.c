@@ -1,0 +1,166 @@
+/* kept.c: see kept.h. Documents that are whole files are copied as they are; of others, parts of the decompressed file
+ * are copied, and compressed again. */
+#include "tools/dedup/kept.h"
+
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+#include "tools/text/sink.h"
+#include "tools/text/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+struct copying {
+    struct journal *journal;
+    const struct tree *const *trees;
+    const uint64_t *dropped;
+    uint64_t number; /* of the next document that was compared */
+
+    /* The file that is read. */
+    uint64_t file; /* UINT64_MAX: none */
+    struct source source;
+    struct sink sinks[2];
+};
+
+/* ---- Files that are a document ---- */
+
+static bool say_failed(const char *path, int error) {
+    complain("%s: %s", path, strerror(error));
+    return false;
+}
+
+static bool copy_bytes(int from, int to, const char *path) {
+    char bytes[1 << 16];
+    for (;;) {
+        ssize_t copied = copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0);
+        if (copied == 0) return true;
+        if (copied < 0 && errno != EINTR) break;
+    }
+    for (;;) {
+        ssize_t got = read(from, bytes, sizeof bytes);
+        if (got == 0) return true;
+        if (got < 0 && errno != EINTR) return say_failed(path, errno);
+        for (ssize_t at = 0, put; at<got; at += put> 0 ? put : 0) {
+            put = write(to, bytes + at, (size_t)(got - at));
+            if (put < 0 && errno != EINTR) return say_failed(path, errno);
+        }
+    }
+}
+
+static bool copy_file(struct copying *copying, const struct tree *tree) {
+    const struct journal_file *file = &copying->journal->file;
+    int from = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (from < 0) return say_failed(file->path, errno);
+    bool copied = journal_check_file(file, from);
+    int to = copied ? tree_create(tree, file->path) : -1;
+    copied = to >= 0 && copy_bytes(from, to, file->path) && journal_check_file(file, from);
+    if (to >= 0 && close(to) != 0 && errno != EINTR && copied) copied = say_failed(tree->path, errno);
+    close(from);
+    return copied;
+}
+
+/* ---- Parts of files ---- */
+
+static bool end_file(struct copying *copying) {
+    bool good = true;
+    if (copying->file == UINT64_MAX) return true;
+    for (int i = 0; i < 2; i++) {
+        struct sink *sink = &copying->sinks[i];
+        if (sink->output.descriptor < 0 || sink_close(sink)) continue;
+        complain("%s: %s: %s", copying->trees[i]->path, copying->journal->file.path, strerror(sink->output.error));
+        good = false;
+    }
+    good = good && journal_check_file(&copying->journal->file, copying->source.descriptor);
+    source_close(&copying->source);
+    copying->file = UINT64_MAX;
+    return good;
+}
+
+static bool begin_file(struct copying *copying, uint64_t number) {
+    const struct journal_file *file = &copying->journal->file;
+    if (!journal_find_file(copying->journal, number)) return false;
+    if (!source_open(&copying->source, file->path)) {
+        complain("%s: %s", file->path, copying->source.problem.sentence);
+        return false;
+    }
+    if (journal_check_file(file, copying->source.descriptor))
+        copying->file = number;
+    else
+        source_close(&copying->source);
+    return copying->file == number;
+}
+
+static bool begin_sink(struct copying *copying, int which) {
+    int descriptor = tree_create(copying->trees[which], copying->journal->file.path);
+    if (descriptor >= 0) sink_open(&copying->sinks[which], descriptor, source_filter(&copying->source));
+    return descriptor >= 0;
+}
+
+/* The file ended before a document that was there; or a signal was noted, and it was not read on. */
+static bool say_ended(const struct copying *copying) {
+    const struct source *source = &copying->source;
+    const char *reason = source->broken || source->unreadable
+                             ? source->problem.sentence
+                             : "it was changed while it was compared; run the command again";
+    if (!interrupt_noted()) complain("%s: %s", copying->journal->file.path, reason);
+    return false;
+}
+
+/* Consumes all bytes up to the offset, into the sink unless it is NULL. */
+static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink) {
+    struct source *source = &copying->source;
+    const char *bytes;
+    while (source->offset < end) {
+        size_t held = source_peek(source, 1, &bytes);
+        if (held == 0) return say_ended(copying);
+        if (held > end - source->offset) held = (size_t)(end - source->offset);
+        if (sink != NULL) sink_write(sink, bytes, held);
+        source_skip(source, held);
+    }
+    return true;
+}
+
+static bool copy_part(struct copying *copying, const struct place *place, int which) {
+    struct sink *sink = &copying->sinks[which];
+    if (copying->file != place->file && !(end_file(copying) && begin_file(copying, place->file))) return false;
+    if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
+    if (!pass_bytes(copying, place->begins, NULL) || !pass_bytes(copying, place->ends, sink)) return false;
+    if (place->unit == UNIT_RECORD) {
+        sink_write(sink, "\r\n\r\n", 4);
+        sink_end_member(sink);
+    }
+    return sink->output.error == 0 || end_file(copying);
+}
+
+/* ---- All ---- */
+
+static bool is_dropped(struct copying *copying, const struct place *place) {
+    if (place->fate != FATE_COMPARED) return place->fate == FATE_KNOWN;
+    uint64_t number = copying->number++;
+    return (copying->dropped[number / 64] >> number % 64 & 1) != 0;
+}
+
+static bool copy(struct copying *copying, const struct place *place) {
+    int which = is_dropped(copying, place);
+    if (copying->trees[which] == NULL) return true;
+    if (place->unit != UNIT_FILE) return copy_part(copying, place, which);
+    return end_file(copying) && journal_find_file(copying->journal, place->file) &&
+           copy_file(copying, copying->trees[which]);
+}
+
+bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
+    struct copying copying = {.journal = journal,
+                              .trees = trees,
+                              .dropped = dropped,
+                              .file = UINT64_MAX,
+                              .sinks = {SINK_CLOSED, SINK_CLOSED}};
+    struct place place;
+    bool good = journal_rewind(journal);
+    while (good && journal_next(journal, &place)) good = copy(&copying, &place) && !interrupt_noted();
+    good = end_file(&copying) && good && journal_is_read(journal);
+    source_free(&copying.source);
+    return good;
+}

@@ -1,0 +1,190 @@
+/* regroup.c: see regroup.h. The documents of a cluster are taken in the order of preference. Each joins the first of
+ * the representatives so far whose text resembles its own, or becomes one. */
+#include "tools/dedup/regroup.h"
+
+#include "tools/dedup/confirm.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Groups ---- */
+
+/* Documents of one set share their group: where there are many, no two of them are compared. */
+static size_t find_slot(const struct regroup *regroup, const struct regroup_candidate *candidate) {
+    size_t mask = regroup->slot_count - 1;
+    size_t slot = (size_t)(candidate->set->hash * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
+    for (; regroup->slots[slot] != 0; slot = (slot + 1) & mask)
+        if (sets_are_equal(regroup->sets, regroup->candidates[regroup->slots[slot] - 1].set, candidate->set)) break;
+    return slot;
+}
+
+static bool make_slots(struct regroup *regroup) {
+    size_t count = 64;
+    while (count < 2 * regroup->count) count *= 2;
+    if (count > regroup->slot_count) {
+        free(regroup->slots);
+        regroup->slots = malloc(count * sizeof *regroup->slots);
+    }
+    regroup->slot_count = regroup->slots == NULL ? 0 : count;
+    if (regroup->slots == NULL)
+        complain("out of memory");
+    else
+        memset(regroup->slots, 0, count * sizeof *regroup->slots);
+    return regroup->slots != NULL;
+}
+
+/* Sets the candidate's group: the place of the first representative that it resembles; its own where there is none. */
+static bool find_leader(struct regroup *regroup, struct regroup_candidate *candidate) {
+    const uint32_t *places;
+    size_t count;
+    candidate->group = candidate->place;
+    if (!leaders_find(&regroup->leaders, candidate->set, &places, &count)) return false;
+    for (size_t i = 0; i < count && candidate->group == candidate->place; i++)
+        if (sets_are_alike(regroup->sets, regroup->candidates[places[i]].set, candidate->set))
+            candidate->group = places[i];
+    return candidate->group != candidate->place ||
+           leaders_add(&regroup->leaders, (uint32_t)candidate->place, candidate->set);
+}
+
+/* A document without a text is alone. */
+static bool join_group(struct regroup *regroup, size_t place) {
+    struct regroup_candidate *candidate = &regroup->candidates[place];
+    candidate->place = candidate->group = place;
+    if (candidate->set == NULL) {
+        regroup->missing += regroup->count > 1;
+        return true;
+    }
+    size_t *slot = &regroup->slots[find_slot(regroup, candidate)];
+    if (*slot != 0) {
+        candidate->group = regroup->candidates[*slot - 1].group;
+        return true;
+    }
+    *slot = place + 1;
+    if (place < UINT32_MAX && find_leader(regroup, candidate)) return true;
+    complain("out of memory");
+    return false;
+}
+
+static int by_group(const void *first, const void *second) {
+    const struct regroup_candidate *a = first, *b = second;
+    if (a->group != b->group) return a->group < b->group ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* ---- Giving ---- */
+
+/* Reads what was kept of a candidate, and its ID. */
+static bool read_document(struct regroup *regroup, const struct regroup_candidate *candidate, struct output *id,
+                          struct idx_document *document) {
+    struct confirm_member kept;
+    if (!temporary_read_at(regroup->members, &kept, sizeof kept, candidate->offset)) return false;
+    id->length = 0;
+    char *bytes = output_reserve(id, kept.id_length + 1);
+    if (bytes == NULL) complain("out of memory");
+    if (bytes == NULL || !temporary_read_at(regroup->members, bytes, kept.id_length, candidate->offset + sizeof kept))
+        return false;
+    *document = (struct idx_document){candidate->number, bytes, kept.id_length};
+    return true;
+}
+
+static bool give_member(struct regroup *regroup, struct idx_cluster_member *member,
+                        const struct regroup_candidate *candidate) {
+    if (!read_document(regroup, candidate, &regroup->ids[0], &member->document)) return false;
+    member->fingerprint = candidate->fingerprint;
+    member->distance = idx_distance(candidate->fingerprint, member->representative_fingerprint);
+    regroup->summary->far += member->distance > regroup->distance;
+    regroup->stopped = !regroup->visit(regroup->context, member);
+    member->is_representative = false;
+    return true;
+}
+
+/* The candidates of one group, the representative first. */
+static bool give_group(struct regroup *regroup, const struct regroup_candidate *candidates, size_t count) {
+    struct idx_cluster_summary *summary = regroup->summary;
+    struct idx_cluster_member member = {
+        .cluster = regroup->clusters, .representative_fingerprint = candidates->fingerprint, .is_representative = true};
+    bool good = true;
+    summary->sizes[63 - __builtin_clzll(count)]++;
+    summary->clusters += count > 1;
+    summary->clustered += count > 1 ? count : 0;
+    if (count == 1 && !regroup->alone) return true;
+    regroup->clusters++;
+    if (!read_document(regroup, candidates, &regroup->ids[1], &member.representative)) return false;
+    for (size_t i = 0; i < count && good && !regroup->stopped; i++)
+        good = give_member(regroup, &member, &candidates[i]);
+    return good;
+}
+
+static bool give_groups(struct regroup *regroup) {
+    bool good = true;
+    size_t end;
+    if (regroup->count > 1) qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_group);
+    for (size_t i = 0; i < regroup->count && good && !regroup->stopped; i = end) {
+        for (end = i + 1; end < regroup->count; end++)
+            if (regroup->candidates[end].group != regroup->candidates[i].group) break;
+        good = give_group(regroup, &regroup->candidates[i], end - i);
+    }
+    return good;
+}
+
+/* ---- All ---- */
+
+/* The cluster at hand is complete. */
+static bool end_cluster(struct regroup *regroup) {
+    bool good = make_slots(regroup) && leaders_begin(&regroup->leaders);
+    for (size_t i = 0; i < regroup->count && good; i++) good = join_group(regroup, i) && !interrupt_noted();
+    good = good && give_groups(regroup);
+    regroup->count = 0;
+    return good;
+}
+
+/* The cluster's representative comes first, wherever its fingerprint has documents before it. */
+static bool add_candidate(struct regroup *regroup, const struct confirm_member *kept, uint64_t offset) {
+    if (regroup->count == regroup->capacity) {
+        size_t capacity = 2 * regroup->capacity + 64;
+        struct regroup_candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
+        if (grown == NULL) {
+            complain("out of memory");
+            return false;
+        }
+        regroup->candidates = grown;
+        regroup->capacity = capacity;
+    }
+    const struct set *set = sets_find(regroup->sets, kept->number);
+    struct regroup_candidate candidate = {kept->fingerprint, kept->number, offset, set, 0, 0};
+    regroup->candidates[regroup->count++] = candidate;
+    if (!kept->is_representative || regroup->count == 1) return true;
+    memmove(regroup->candidates + 1, regroup->candidates, (regroup->count - 1) * sizeof candidate);
+    regroup->candidates[0] = candidate;
+    return true;
+}
+
+static bool take_members(struct regroup *regroup) {
+    struct confirm_member kept;
+    uint64_t offset = 0, cluster = 0;
+    bool good = true;
+    temporary_rewind(regroup->members);
+    while (good && !regroup->stopped && temporary_read(regroup->members, &kept, sizeof kept)) {
+        if (kept.cluster != cluster) good = end_cluster(regroup);
+        cluster = kept.cluster;
+        good = good && add_candidate(regroup, &kept, offset) && temporary_skip(regroup->members, kept.id_length);
+        offset += sizeof kept + kept.id_length;
+    }
+    return good && !regroup->members->failed && (regroup->stopped || end_cluster(regroup));
+}
+
+bool regroup_all(struct regroup *regroup) {
+    struct idx_cluster_summary *summary = regroup->summary;
+    uint64_t in_none = regroup->alone ? 0 : summary->sizes[0];
+    *summary = (struct idx_cluster_summary){.documents = summary->documents, .sizes = {in_none}};
+    regroup->ids[0] = regroup->ids[1] = (struct output)OUTPUT_KEPT;
+    leaders_init(&regroup->leaders, regroup->sets);
+    bool good = take_members(regroup);
+    free(regroup->candidates);
+    leaders_free(&regroup->leaders);
+    free(regroup->slots);
+    for (int i = 0; i < 2; i++) free(regroup->ids[i].bytes);
+    return good;
+}

@@ -1,0 +1,182 @@
+/* tree.c: see tree.h. */
+#include "tools/dedup/tree.h"
+
+#include "tools/shared/message.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char made[] = "folder"; /* in the scratch folder */
+
+/* ---- Names ---- */
+
+/* The name of an input in a tree, "" for the tree itself; NULL: out of memory. */
+static char *name_input(const char *path) {
+    char *name = malloc(strlen(path) + 1);
+    size_t length = 0, size;
+    for (; name != NULL && *path != '\0'; path += size) {
+        size = strcspn(path, "/");
+        if (size == 0) {
+            size = 1;
+        } else if (size == 2 && memcmp(path, "..", 2) == 0) {
+            length = 0;
+        } else if (size > 1 || *path != '.') {
+            if (length > 0) name[length++] = '/';
+            memcpy(name + length, path, size);
+            length += size;
+        }
+    }
+    if (name != NULL) name[length] = '\0';
+    return name;
+}
+
+/* By bytes, but a slash comes first: what is in a folder follows it. */
+static int compare_names(const void *first, const void *second) {
+    const unsigned char *a = *(const unsigned char *const *)first, *b = *(const unsigned char *const *)second;
+    while (*a == *b && *a != '\0') a++, b++;
+    unsigned x = *a == '/' ? 1 : *a == '\0' ? 0 : *a + 1U, y = *b == '/' ? 1 : *b == '\0' ? 0 : *b + 1U;
+    return (x > y) - (x < y);
+}
+
+static bool is_within(const char *name, const char *folder) {
+    size_t length = strlen(folder);
+    return length == 0 || (strncmp(name, folder, length) == 0 && (name[length] == '/' || name[length] == '\0'));
+}
+
+static bool check_names(char **names, size_t count) {
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++) {
+        if (!is_within(names[i], names[i - 1])) continue;
+        complain("two inputs would be written as '%s'; give each file and folder once, and those of the same name in "
+                 "separate commands",
+                 names[i]);
+        return false;
+    }
+    return true;
+}
+
+bool tree_check_inputs(const struct texts *paths) {
+    char **names = calloc(paths->count + 1, sizeof *names);
+    bool good = names != NULL;
+    for (size_t i = 0; i < paths->count && good; i++) good = (names[i] = name_input(paths->values[i])) != NULL;
+    if (!good) complain("out of memory");
+    good = good && check_names(names, paths->count);
+    for (size_t i = 0; i < paths->count && names != NULL; i++) free(names[i]);
+    free(names);
+    return good;
+}
+
+/* ---- The folder ---- */
+
+static bool is_empty(const char *path) {
+    DIR *entries = opendir(path);
+    struct dirent *entry = NULL;
+    while (entries != NULL && (entry = readdir(entries)) != NULL &&
+           (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0))
+        continue;
+    bool empty = entries != NULL && entry == NULL;
+    if (entries != NULL) closedir(entries);
+    return empty;
+}
+
+static char *parent_of(const char *path) {
+    char *parent = strdup(path);
+    size_t length = parent == NULL ? 0 : strlen(parent);
+    while (length > 1 && parent[length - 1] == '/') length--;
+    while (length > 0 && parent[length - 1] != '/') length--;
+    while (length > 1 && parent[length - 1] == '/') length--;
+    if (parent == NULL) return NULL;
+    parent[length] = '\0';
+    if (length > 0) return parent;
+    free(parent);
+    return strdup(".");
+}
+
+/* Whether a folder can be made there. */
+static bool check_parent(const struct tree *tree) {
+    char *parent = parent_of(tree->path);
+    bool good = parent != NULL && access(parent, W_OK | X_OK) == 0;
+    if (parent == NULL)
+        complain("out of memory");
+    else if (!good)
+        complain("%s: %s; choose another place with %s", parent, strerror(errno), tree->option);
+    free(parent);
+    return good;
+}
+
+bool tree_check(const struct tree *tree) {
+    struct stat status;
+    bool is_there = lstat(tree->path, &status) == 0;
+    if (!is_there || (S_ISDIR(status.st_mode) && is_empty(tree->path))) return check_parent(tree);
+    complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path, tree->option);
+    return false;
+}
+
+static bool fail(const struct tree *tree, const char *name, const char *what) {
+    complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
+    return false;
+}
+
+bool tree_open(struct tree *tree) {
+    char *parent = parent_of(tree->path), *path = NULL;
+    tree->folder = -1;
+    bool opened = parent != NULL && scratch_open(&tree->scratch, parent, tree->option);
+    if (parent == NULL) complain("out of memory");
+    free(parent);
+    if (!opened) return false;
+    path = scratch_path(&tree->scratch, made);
+    opened = path != NULL && mkdir(path, 0777) == 0 &&
+             (tree->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0;
+    if (!opened) fail(tree, "", "create a folder for it");
+    free(path);
+    return opened;
+}
+
+/* Makes the folders in which the name is. */
+static bool make_folders(const struct tree *tree, char *name) {
+    for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool is_there = mkdirat(tree->folder, name, 0777) == 0 || errno == EEXIST;
+        if (!is_there) fail(tree, name, "create the folder");
+        *slash = '/';
+        if (!is_there) return false;
+    }
+    return true;
+}
+
+int tree_create(const struct tree *tree, const char *input) {
+    char *name = name_input(input);
+    int file = -1;
+    if (name == NULL) complain("out of memory");
+    if (name != NULL && make_folders(tree, name)) {
+        file = openat(tree->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno == EEXIST)
+            complain("%s: two inputs would be written as '%s', or an input has the name of what %s adds; rename one",
+                     tree->path, name, tree->option);
+        else if (file < 0)
+            fail(tree, name, "create");
+    }
+    free(name);
+    return file;
+}
+
+/* A folder that is renamed replaces nothing but an empty one. */
+bool tree_publish(struct tree *tree) {
+    char *path = scratch_path(&tree->scratch, made);
+    bool published = path != NULL && syncfs(tree->folder) == 0 && rename(path, tree->path) == 0;
+    if (!published) fail(tree, "", "be written");
+    free(path);
+    return published;
+}
+
+void tree_close(struct tree *tree) {
+    if (tree->scratch.path == NULL) return;
+    if (tree->folder >= 0) close(tree->folder);
+    scratch_remove(&tree->scratch);
+}

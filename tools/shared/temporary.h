@@ -1,0 +1,50 @@
+/* temporary.h: a file without a name, in a scratch folder: written to its end, and then read from its beginning, as
+ * often as need be. */
+#ifndef IDX_TOOLS_TEMPORARY_H
+#define IDX_TOOLS_TEMPORARY_H
+
+#include "tools/shared/output.h"
+#include "tools/shared/scratch.h"
+
+struct temporary {
+    struct output output; /* to be written to */
+    const char *folder;   /* for messages */
+
+    /* Reading. */
+    char *bytes;
+    size_t start, end; /* of what was read and not yet given, in `bytes` */
+    uint64_t at;       /* of what is read next, in the file */
+    bool failed;       /* after a complaint */
+};
+
+#define TEMPORARY_CLOSED                                                                                               \
+    { .output = OUTPUT_KEPT }
+
+/* Makes the file in the folder, which has to stay only for that; but `folder`, its parent, has to stay for messages.
+ * False after a complaint. */
+bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
+
+bool temporary_is_open(const struct temporary *temporary);
+
+/* Writes what is still buffered. False after a complaint, also about what could not be written before. */
+bool temporary_flush(struct temporary *temporary);
+
+/* Goes to the beginning, to read. */
+void temporary_rewind(struct temporary *temporary);
+
+/* Reads the next `length` bytes. False at the end, and after a complaint: `failed` tells which. */
+bool temporary_read(struct temporary *temporary, void *to, size_t length);
+
+/* Passes over the next `length` bytes. False after a complaint. */
+bool temporary_skip(struct temporary *temporary, uint64_t length);
+
+/* Reads `length` bytes from `offset` on, without moving. False after a complaint. */
+bool temporary_read_at(struct temporary *temporary, void *to, size_t length, uint64_t offset);
+
+/* Appends what is left to be read to an output. False after a complaint. */
+bool temporary_copy(struct temporary *temporary, struct output *to);
+
+/* The file is gone with it. */
+void temporary_close(struct temporary *temporary);
+
+#endif
