@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_IDF = 65534, FRACTION_UNITS = 1000000000 };
+enum { FRACTION_UNITS = 1000000000 };
 
 struct list {
     struct idx_text_table *table;
@@ -67,12 +67,12 @@ static bool read_idf(struct part number, uint32_t *idf) {
     size_t i = 0;
     for (; i < number.length && number.at[i] != '.'; i++) {
         whole = whole * 10 + (uint64_t)(number.at[i] - '0');
-        if (whole > MOST_IDF) return false;
+        if (whole > IDXT_MOST_IDF >> 16) return false;
     }
     for (i++; i < number.length && units < FRACTION_UNITS; i++, units *= 10)
         fraction = fraction * 10 + (uint64_t)(number.at[i] - '0');
     *idf = (uint32_t)(whole << 16 | fraction * 65536 / units);
-    return true;
+    return *idf <= IDXT_MOST_IDF;
 }
 
 /* Cuts a line in two: at its last tab, or at its only space. */
@@ -117,7 +117,7 @@ static enum idx_status read_weighted(struct list *list, struct part term, struct
                          "is this a count or an idf? Begin a list of counts with the line #documents, tab, number "
                          "of documents, and a list of idf with the line #idf");
     if (!is_number(number) || !read_idf(number, &idf))
-        return fail_line(list, "the second column must be an idf, a number from 0 to 65534");
+        return fail_line(list, "the second column must be an idf, a number from 0 to 1000");
     return put_term(list, term, idf + 1);
 }
 

@@ -15,6 +15,10 @@ enum idxt_table_kind {
     IDXT_IDF_LIST,   /* the same, of words and their idf */
 };
 
+/* The greatest idf of a list, in units of 1/65536: 1000. So no text's sum of weights comes near 2^63: it has fewer than
+ * 2^29 words, and a title counts up to 100 times. */
+#define IDXT_MOST_IDF ((uint32_t)1000 << 16)
+
 struct idxt_term {
     uint64_t hash;
     uint32_t documents; /* 0: the slot is empty; of IDXT_IDF_LIST the idf in units of 1/65536, plus 1 */

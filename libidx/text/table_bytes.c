@@ -100,8 +100,8 @@ static const char *read_header(struct idx_text_table *table, const unsigned char
     table->dropped = get(bytes + 24, 8);
     if (get(bytes + 8, 4) == VERSION) return NULL;
     table->kind = table->documents == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
-    if (table->dropped > UINT32_MAX) return "is damaged: its idf is too large";
-    if (table->kind == IDXT_IDF_LIST) table->unknown_idf = (uint32_t)table->dropped;
+    if (table->dropped > IDXT_MOST_IDF) return "is damaged: its idf is too large";
+    table->unknown_idf = (uint32_t)table->dropped;
     table->dropped = 0;
     return NULL;
 }
@@ -112,12 +112,11 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
     if (*fault != NULL) return IDX_BAD_CONTENT;
     const unsigned char *from = bytes + HEADER_BYTES + strlen(table->features);
     uint64_t terms = get(bytes + 32, 8), before = 0;
+    uint64_t most = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents;
     for (uint64_t i = 0; i < terms; i++, from += TERM_BYTES) {
         uint64_t hash = get(from, 8), documents = get(from + 8, 4);
         if (i > 0 && hash <= before) *fault = "is damaged: its terms are not in order";
-        bool bounded = table->kind != IDXT_IDF_LIST;
-        if (documents < 1 || (bounded && documents > table->documents))
-            *fault = "is damaged: a term has no documents, or too many";
+        if (documents < 1 || documents > most) *fault = "is damaged: a term has no documents, or too many";
         if (*fault != NULL) return IDX_BAD_CONTENT;
         if (!idxt_table_add(table, hash, (uint32_t)documents)) return IDX_OUT_OF_MEMORY;
         before = hash;

@@ -58,9 +58,9 @@ static void test_idf(void **state) {
         assert_int_equal(idxt_table_idf(table, hash_of("unknown")), 7 * 65536); /* of 0.5, 2.25, 7 and 13.9 */
         idx_text_table_free(table);
     }
-    struct idx_text_table *table = read_list("#idf\na\t0\nb\t65534\nc\t1\n");
+    struct idx_text_table *table = read_list("#idf\na\t0\nb\t1000.0\nc\t1\n");
     assert_int_equal(idxt_table_idf(table, hash_of("a")), 0);
-    assert_int_equal(idxt_table_idf(table, hash_of("b")), INT64_C(65534) * 65536);
+    assert_int_equal(idxt_table_idf(table, hash_of("b")), INT64_C(1000) * 65536);
     assert_int_equal(idxt_table_idf(table, hash_of("unknown")), 65536);
     idx_text_table_free(table);
 }
@@ -125,7 +125,8 @@ static void test_what_is_refused(void **state) {
         {"#idf\na\t-1\n", "LIST:2: the second column must be an idf"},
         {"#idf\na\t1e3\n", "LIST:2: the second column must be an idf"},
         {"#idf\na\tnan\n", "LIST:2: the second column must be an idf"},
-        {"#idf\na\t65535\n", "LIST:2: the second column must be an idf"},
+        {"#idf\na\t1001\n", "LIST:2: the second column must be an idf"},
+        {"#idf\na\t1000.0001\n", "LIST:2: the second column must be an idf"},
         {"#idf\na\t99999999999999999999999999\n", "LIST:2: the second column must be an idf"},
         {"#documents\t0\na\t1\n", "LIST:1: after #documents and a tab"},
         {"#documents\t4294967296\na\t1\n", "LIST:1: after #documents and a tab"},
@@ -191,16 +192,16 @@ static void test_forged_files(void **state) {
     const char *fault;
     assert_non_null(bytes);
     idx_text_table_free(table);
-    for (int forged = 0; forged < 3; forged++) {
+    for (int forged = 0; forged < 4; forged++) {
         bytes[UNKNOWN + 4] = forged == 1;
-        if (forged == 2) memset(bytes + FIRST_TERM + 8, 0, 4);
+        if (forged >= 2) memset(bytes + FIRST_TERM + 8, forged == 2 ? 0 : 4, 4); /* idf of 1028 */
         uint64_t hash = idx_hash(IDX_HASH_XXH3, bytes, length - 8);
         for (unsigned i = 0; i < 8; i++) bytes[length - 8 + i] = (unsigned char)(hash >> 8 * i);
         table = idxt_table_new();
         assert_non_null(table);
         assert_int_equal(idxt_table_decode(table, bytes, length, &fault), forged == 0 ? IDX_OK : IDX_BAD_CONTENT);
         if (forged == 1) assert_string_equal(fault, "is damaged: its idf is too large");
-        if (forged == 2) assert_string_equal(fault, "is damaged: a term has no documents, or too many");
+        if (forged >= 2) assert_string_equal(fault, "is damaged: a term has no documents, or too many");
         idx_text_table_free(table);
     }
     free(bytes);
@@ -252,12 +253,34 @@ static void test_recipes(void **state) {
     idx_text_table_free(table);
 }
 
+/* The greatest weights: of a word that is most of a text, and its title. */
+static void test_the_greatest_weights(void **state) {
+    (void)state;
+    enum { WORDS = 1 << 20 };
+    struct idx_text_table *table = read_list("#idf\na\t1000\n");
+    struct idx_text *text;
+    struct idx_text_counts counts;
+    char *bytes = malloc(2 * WORDS);
+    uint64_t made;
+    size_t count;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < WORDS; i++) memcpy(bytes + 2 * i, "a ", 2);
+    struct idx_text_field fields[] = {{"body", bytes, 2 * WORDS}, {"title", bytes, 2 * WORDS}};
+    assert_int_equal(open_by("words:1;w=tfidf;title=100", table, &text, NULL), IDX_OK);
+    assert_int_equal(idx_text_fingerprints(text, fields, 2, 64, &made, 1, &count, &counts, NULL), IDX_OK);
+    assert_true(counts.weight == INT64_C(101) * WORDS * 1000 * 65536);
+    assert_true(counts.weight < INT64_MAX / (1 << 9)); /* as many times as long is a text at most */
+    idx_text_close(text);
+    idx_text_table_free(table);
+    free(bytes);
+}
+
 /* Random lists, for the sanitizers: they are read, or refused by a sentence. */
 static void test_hostile_lists(void **state) {
     (void)state;
     static const char *const atoms[] = {"#idf",  "#documents", "\t",   "\n",       " ",        "1",    "9",
                                         "1.5",   ".",          "\r\n", "\xE7\x9A", "\xFF",     "term", "\xEF\xBB\xBF",
-                                        "0.001", "65535",      "-",    "\xC2\xAD", "idxterms", ":",    "\n#idf\nq\t1"};
+                                        "0.001", "1000.1",     "-",    "\xC2\xAD", "idxterms", ":",    "\n#idf\nq\t1"};
     uint64_t random = 5;
     for (int round = 0; round < 20000; round++) {
         char list[512];
@@ -287,6 +310,7 @@ int main(void) {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_forged_files),
         cmocka_unit_test(test_recipes),
+        cmocka_unit_test(test_the_greatest_weights),
         cmocka_unit_test(test_hostile_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

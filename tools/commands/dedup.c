@@ -128,7 +128,8 @@ static bool find_fingerprints(struct dedup *dedup) {
 /* Opens the index that documents are compared with first. */
 static bool settle_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
-    bool texts = !is_of_fingerprints(dedup) && !dedup->texts.features && !dedup->texts.rules.extract.hashes;
+    const struct extract_rules *extract = &dedup->texts.rules.extract;
+    bool texts = !is_of_fingerprints(dedup) && !dedup->texts.features && !extract->hashes && !extract->tokens;
     against->distance = dedup->listing.options.distance;
     return against->path == NULL || (against_open(against) && against_settle(against, &dedup->texts.rules, texts));
 }

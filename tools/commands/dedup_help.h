@@ -56,14 +56,13 @@ static const char help_of_inputs[] =
     "                         feature:weight with spaces or tabs between them\n";
 
 static const char help_of_recipes[] =
-    "  --hash HASH            how features are hashed: xxh3 (default), fnv1, fnv1a, or md5 (its last 64 bits), as "
-    "other\n"
-    "                         programs do; part of the recipe (hash=HASH), as --ties is (ties=1)\n"
+    "  --hash HASH            how features are hashed: xxh3 (default), or as in other programs fnv1, fnv1a, or md5 "
+    "(its\n"
+    "                         last 64 bits); part of the recipe (hash=HASH), as --ties is (ties=1)\n"
     "  --ties BIT             the bit for which the weights are equal: 0 (default), or 1 as in many other programs\n"
     "  --recipe RECIPE        how fingerprints are made; see idx-recipes(7)\n"
-    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf: from --train, or a "
-    "list\n"
-    "                         of words with idf or counts that another program made\n"
+    "  --table FILE           table of document frequencies, for recipes with w=tfidf or w=idf: from --train, or a\n"
+    "                         list of words with idf or counts that another program made\n"
     "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
     "  --min-features N       keep documents that have fewer features, without comparing them (default 1: documents\n"
     "                         without features)\n"

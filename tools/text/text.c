@@ -15,20 +15,19 @@
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-static bool refuse(struct idx_error *error, enum idx_status status, const char *sentence, const char *recipe) {
-    error->status = status;
-    snprintf(error->sentence, sizeof error->sentence, sentence, recipe);
-    return false;
-}
-
-/* Whether the fingerprinter was opened, with all the memory that it needs, and takes a table if one is given. */
+/* Whether the fingerprinter was opened with all the memory that it needs, and takes a table if one is given. */
 static bool check_opened(const struct text *text, bool has_table, struct idx_error *error) {
-    if (memory_ran_out()) return refuse(error, IDX_OUT_OF_MEMORY, "out of memory", NULL);
     const char *recipe = text_recipe(text);
-    if (!has_table || strstr(recipe, ";w=tfidf:") != NULL || strstr(recipe, ";w=idf:") != NULL) return true;
-    return refuse(error, IDX_BAD_RECIPE,
-                  "--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf",
-                  recipe);
+    error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
+    if (error->status == IDX_OUT_OF_MEMORY)
+        snprintf(error->sentence, sizeof error->sentence, "out of memory");
+    else if (has_table && strstr(recipe, ";w=tfidf:") == NULL && strstr(recipe, ";w=idf:") == NULL) {
+        error->status = IDX_BAD_RECIPE;
+        snprintf(error->sentence, sizeof error->sentence,
+                 "--table has no effect with recipe '%s', whose weights need no table; omit it, or add w=tfidf",
+                 recipe);
+    }
+    return error->status == IDX_OK;
 }
 
 bool text_try_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,

@@ -224,7 +224,7 @@ IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table,
  * Without a tab, the only space of the line separates the two. The first line may say what the numbers are:
  *
  *   #documents, tab, D   the numbers of documents, of all D (below 2^32), that have the term
- *   #idf                 idf, 0 to 65534, in any unit, as decimal numbers; 9 digits after the point count
+ *   #idf                 idf, 0 to 1000, in any unit, as decimal numbers; 9 digits after the point count
  *
  * A list that begins with neither has idf, and each of its numbers must have a point: so it is with the idf.txt of
  * jieba. Words that a list of idf lacks have the median of its numbers (of an even number of them the upper one). Terms
