@@ -11,8 +11,10 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#ifdef IDX_LINUX
+#include <sys/syscall.h>
+#endif
 
 #include "format/checksum.h"
 #include "libidx/base/error.h"
@@ -31,7 +33,7 @@
 enum rename_flag { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
 
 static int rename_with(const char *from, const char *to, enum rename_flag flag) {
-#ifdef SYS_renameat2
+#if defined(IDX_LINUX) && defined(SYS_renameat2)
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, (unsigned)flag);
 #else
     (void)from, (void)to, (void)flag;
@@ -120,7 +122,7 @@ static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
 
 static void write_random(char digits[DIGITS + 1], int attempt) {
     uint32_t random;
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint32_t)getpid() + (uint32_t)attempt;
+    if (getentropy(&random, sizeof random) != 0) random = (uint32_t)getpid() + (uint32_t)attempt;
     snprintf(digits, DIGITS + 1, "%08x", (unsigned)random);
 }
 
@@ -262,8 +264,18 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
     return status;
 }
 
+static int sync_file_system(int file) {
+#ifdef IDX_LINUX
+    return syncfs(file);
+#else
+    (void)file;
+    sync();
+    return 0;
+#endif
+}
+
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
-    int result = publication->folder >= 0 ? fsync(publication->folder) : syncfs(publication->lock);
+    int result = publication->folder >= 0 ? fsync(publication->folder) : sync_file_system(publication->lock);
     if (result == 0 || errno == EINVAL) return IDX_OK; /* as idxi_sync_folder */
     return idxi_fail_system(error, errno, publication->path,
                             "sync the folder that contains it, where the new index is already published");
