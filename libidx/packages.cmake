@@ -1,5 +1,5 @@
-# Debian packages, by `cmake --workflow --preset debian`: libidxN and libidxtextN (N: the libraries' version), libidx-dev
-# and idx. Each has its changelog and licence, which no other installation has (EXCLUDE_FROM_ALL).
+# Debian packages, by `cmake --workflow --preset debian`: libidxN and libidxtextN (N: the libraries' version),
+# libidx-dev and idx. Each has its changelog and licence, which no other installation has (EXCLUDE_FROM_ALL).
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/packages)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The idx authors <idx@packages.invalid>" CACHE STRING "Who maintains the Debian packages")

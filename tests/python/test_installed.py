@@ -21,7 +21,8 @@ def example():
 
 @pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
 def test_readme():
-    texts = ["the quick brown fox jumps over the lazy dog", "another text", "The quick brown fox jumps over the lazy dog!"]
+    fox = "the quick brown fox jumps over the lazy dog"
+    texts = [fox, "another text", fox.upper() + "!"]
     fingerprints = libidx.Fingerprinter()(texts)
     new = numpy.array([fingerprints[1], 0x0123456789ABCDEF], numpy.uint64)
     names = {

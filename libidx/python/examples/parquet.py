@@ -1,4 +1,4 @@
-"""Near-duplicates in a Parquet file with the columns url and text: Polars reads and writes it, DuckDB joins clusters with it.
+"""Near-duplicates in a Parquet file with the columns url and text: Polars reads and writes it, DuckDB joins clusters.
 
     python parquet.py INPUT.parquet OUTPUT.parquet
 """
