@@ -65,7 +65,7 @@ enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct 
 static int make_nameless(int folder) {
     uint64_t random;
     char name[32];
-    if (getrandom(&random, sizeof random, 0) != sizeof random) return -1;
+    if (getentropy(&random, sizeof random) != 0) return -1;
     snprintf(name, sizeof name, ".idx-%016llx", (unsigned long long)random);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0) unlinkat(folder, name, 0);
@@ -75,7 +75,7 @@ static int make_nameless(int folder) {
 enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error) {
     *file = -1;
     errno = EOPNOTSUPP;
-#ifdef O_TMPFILE
+#ifdef IDX_LINUX
     *file = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 #endif
     if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = make_nameless(folder);
@@ -97,31 +97,47 @@ enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error 
     return IDX_OK;
 }
 
-static void remove_entries(int folder, const char *entries, size_t size) {
-    for (size_t at = 0; at < size;) {
-        const struct dirent64 *entry = (const void *)(entries + at);
-        at += entry->d_reclen;
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            idxi_remove_tree(folder, entry->d_name);
-    }
+static void remove_entry(int folder, const char *name) {
+    if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) idxi_remove_tree(folder, name);
 }
 
+#ifdef IDX_LINUX
 /* What an entry of a folder takes at least. */
 #define ENTRY_ROOM 4096
 
 /* Entries are read without memory of their own (opendir): it may be for lack of that that the folder has to go. */
-void idxi_remove_tree(int folder, const char *name) {
+static void remove_entries(int folder) {
     _Alignas(struct dirent64) char entries[ENTRY_ROOM];
+    for (ssize_t size; (size = getdents64(folder, entries, sizeof entries)) > 0;) {
+        for (ssize_t at = 0; at < size;) {
+            const struct dirent64 *entry = (const void *)(entries + at);
+            at += entry->d_reclen;
+            remove_entry(folder, entry->d_name);
+        }
+    }
+    close(folder);
+}
+#else
+static void remove_entries(int folder) {
+    DIR *entries = fdopendir(folder);
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
+        remove_entry(folder, entry->d_name);
+    if (entries != NULL)
+        closedir(entries);
+    else
+        close(folder);
+}
+#endif
+
+void idxi_remove_tree(int folder, const char *name) {
     if (unlinkat(folder, name, 0) == 0) return;
     int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    for (ssize_t size; inner >= 0 && (size = getdents64(inner, entries, sizeof entries)) > 0;)
-        remove_entries(inner, entries, (size_t)size);
-    if (inner >= 0) close(inner);
+    if (inner >= 0) remove_entries(inner);
     unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 enum idx_status idxi_make_uuid(uint8_t *uuid, struct idx_error *error) {
-    if (getrandom(uuid, 16, 0) != 16) return idxi_fail_system(error, errno, NULL, "get random bytes");
+    if (getentropy(uuid, 16) != 0) return idxi_fail_system(error, errno, NULL, "get random bytes");
     uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
     return IDX_OK;
@@ -158,7 +174,7 @@ static enum idx_status note_checksums(struct idxi_page_writer *writer, struct id
 static void write_back(struct idxi_page_writer *writer) {
     uint64_t behind = writer->written - writer->written_back;
     if (behind < WRITE_BACK_BYTES) return;
-#ifdef SYNC_FILE_RANGE_WRITE
+#ifdef IDX_LINUX
     sync_file_range(writer->fd, (off_t)writer->written_back, (off_t)behind, SYNC_FILE_RANGE_WRITE);
 #endif
     writer->written_back = writer->written;

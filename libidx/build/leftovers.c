@@ -21,7 +21,7 @@
 
 void idxi_leftover_digits(char digits[IDXI_LEFTOVER_DIGITS + 1], int attempt) {
     uint32_t random;
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) random = (uint32_t)getpid() + (uint32_t)attempt;
+    if (getentropy(&random, sizeof random) != 0) random = (uint32_t)getpid() + (uint32_t)attempt;
     snprintf(digits, IDXI_LEFTOVER_DIGITS + 1, "%08x", (unsigned)random);
 }
 

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#ifdef IDX_LINUX
+#include <sys/syscall.h>
+#endif
 
 #include "format/checksum.h"
 #include "libidx/base/error.h"
@@ -27,7 +29,7 @@
 enum rename_flag { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
 
 static int rename_with(const char *from, const char *to, enum rename_flag flag) {
-#ifdef SYS_renameat2
+#if defined(IDX_LINUX) && defined(SYS_renameat2)
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, (unsigned)flag);
 #else
     (void)from, (void)to, (void)flag;
@@ -216,8 +218,18 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
     return status;
 }
 
+static int sync_file_system(int file) {
+#ifdef IDX_LINUX
+    return syncfs(file);
+#else
+    (void)file;
+    sync();
+    return 0;
+#endif
+}
+
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
-    int result = publication->folder >= 0 ? fsync(publication->folder) : syncfs(publication->lock);
+    int result = publication->folder >= 0 ? fsync(publication->folder) : sync_file_system(publication->lock);
     if (result == 0 || errno == EINVAL) return IDX_OK; /* as idxi_sync_folder */
     return idxi_fail_system(error, errno, publication->path,
                             "sync the folder that contains it, where the new index is already published");

@@ -101,7 +101,7 @@ enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *r
 }
 
 void idxi_run_drop(const struct idxi_run *run) {
-#ifdef FALLOC_FL_PUNCH_HOLE
+#ifdef IDX_LINUX
     (void)!fallocate(run->file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)run->begin,
                      (off_t)(run->end - run->begin));
 #else

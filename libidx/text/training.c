@@ -114,8 +114,7 @@ enum { ATTEMPTS = 100 };
 
 static void draw_name(struct publication *publication) {
     uint64_t random;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
-        random = (uint64_t)getpid() << 32 ^ (uintptr_t)publication;
+    if (getentropy(&random, sizeof random) != 0) random = (uint64_t)getpid() << 32 ^ (uintptr_t)publication;
     snprintf(publication->temporary, sizeof publication->temporary, ".idx-table-%016" PRIx64, random);
 }
 
@@ -126,9 +125,11 @@ static bool begin_publication(struct publication *publication, const char *path)
     publication->folder = folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
     if (publication->folder < 0) return false;
+#ifdef IDX_LINUX
     publication->file = openat(publication->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
     if (publication->file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return publication->file >= 0;
+#endif
     /* Not every file system has files without a name. */
     for (int i = 0; i < ATTEMPTS && publication->file < 0 && (i == 0 || errno == EEXIST); i++) {
         draw_name(publication);

@@ -21,7 +21,7 @@ enum {
 /* Keys have a seed that nobody can foresee, or a text could be made of words whose keys begin alike, and take hours. */
 static void draw_seed(struct idxt_words *words) {
     uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) seed = (uintptr_t)words;
+    if (getentropy(&seed, sizeof seed) != 0) seed = (uintptr_t)words;
     words->seed = seed | 1;
 }
 

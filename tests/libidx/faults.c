@@ -130,8 +130,8 @@ REPLACE(void *, mmap, (void *address, size_t size, int protection, int flags, in
     return fails(FAULT_MAP) ? MAP_FAILED : __real_mmap(address, size, protection, flags, file, offset);
 }
 
-REPLACE(ssize_t, getrandom, (void *bytes, size_t size, unsigned flags)) {
-    return fails(FAULT_RANDOM) ? -1 : __real_getrandom(bytes, size, flags);
+REPLACE(int, getentropy, (void *bytes, size_t size)) {
+    return fails(FAULT_RANDOM) ? -1 : __real_getentropy(bytes, size);
 }
 
 REPLACE(int, rename, (const char *from, const char *to)) { return fails(FAULT_RENAME) ? -1 : __real_rename(from, to); }

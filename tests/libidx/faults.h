@@ -14,7 +14,7 @@ enum fault_kind {
     FAULT_WRITE,  /* pwrite */
     FAULT_SYNC,   /* fsync, fdatasync */
     FAULT_MAP,    /* mmap */
-    FAULT_RANDOM, /* getrandom */
+    FAULT_RANDOM, /* getentropy */
     FAULT_RENAME, /* renameat2, by syscall, and rename */
     FAULT_THREAD, /* pthread_create */
     FAULT_NONE,   /* calls that never fail: stat, fstat */

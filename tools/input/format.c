@@ -22,6 +22,7 @@ static bool has_ending(const char *path, const char *ending) {
     return length > size && strcasecmp(path + length - size, ending) == 0;
 }
 
+#ifdef IDX_LINUX
 /* Copies what a pipe gives next, and leaves it there. Waits for a first byte, or a signal that is noted. Returns how
  * many bytes there are yet. */
 static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
@@ -36,6 +37,12 @@ static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
     close(copy[1]);
     return got < 0 ? 0 : (size_t)got;
 }
+#else
+static size_t peek(int pipe, char *bytes, size_t size, bool *ended) {
+    (void)pipe, (void)bytes, (void)size, (void)ended;
+    return 0;
+}
+#endif
 
 /* Whether a pipe begins with NumPy's mark. Its first byte begins no line of TSV, so this waits for no more than that
  * if it is another one. */

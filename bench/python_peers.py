@@ -1,0 +1,342 @@
+"""The Python package beside packages that its users have: faiss-cpu, usearch and datasketch, one thread each.
+
+usage: python_peers.py fingerprints COUNT [SYSTEM…]
+       python_peers.py texts PARAGRAPHS COUNT [SYSTEM…]
+
+fingerprints: COUNT fingerprints, a tenth of them near-copies of another, and queries of which half are 1 to 3 bits from
+one of them. A system finds what is within 3 bits; what it finds for the first 1000 queries is compared with a linear
+scan. Those that search the nearest ones only are asked for 16, with their default settings.
+
+texts: COUNT lines of PARAGRAPHS, a file that bench/corpus --paragraphs made. A system finds pairs of near-duplicates;
+they are compared with all pairs whose sets of word 5-shingles have a Jaccard coefficient of 0.8 or more, computed
+exactly.
+
+Prints a line per system. Each runs in a process of its own; its memory is what its resident size grew by, mapped files
+among it. Without SYSTEM all run."""
+
+import collections
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+
+K, NEAREST, CHECKED = 3, 16, 1000
+LEAST_RESEMBLANCE, SHINGLE = 0.8, 5
+SECONDS = 3  # of queries
+
+
+def resident():
+    with open("/proc/self/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1]) * 1024
+
+
+def memory_of(call):
+    before = resident()
+    begin = time.perf_counter()
+    result = call()
+    return result, time.perf_counter() - begin, resident() - before
+
+
+# ---- Fingerprints: each system takes them and returns a search, from queries to (offsets, fingerprints) ----
+
+
+def make_fingerprints(count):
+    random = numpy.random.default_rng(1)
+    fingerprints = random.integers(0, 1 << 64, count, numpy.uint64)
+    copies = count // 10
+    fingerprints[:copies] = turn_bits(random, fingerprints[-copies:])
+    queries = random.integers(0, 1 << 64, 200_000, numpy.uint64)
+    queries[::2] = turn_bits(random, random.choice(fingerprints, len(queries) // 2))
+    return numpy.unique(fingerprints), queries
+
+
+def turn_bits(random, fingerprints):
+    turned = fingerprints.copy()
+    for bits in range(1, K + 1):  # a third have one bit turned, a third two, a third three; or fewer
+        some = slice((bits - 1) * len(turned) // K, None)
+        turned[some] ^= numpy.uint64(1) << random.integers(0, 64, len(turned[some]), numpy.uint64)
+    return turned
+
+
+def libidx_scheme(scheme):
+    def make(fingerprints, folder):
+        import libidx
+
+        libidx.build(f"{folder}/index", fingerprints, id_type="none", k=K, scheme=scheme)
+        index = libidx.open(f"{folder}/index")
+
+        def search(queries):
+            found = index.lookup(queries, K)
+            return found.offsets, found.fingerprints
+
+        return search
+
+    return make
+
+
+def as_bytes(fingerprints):
+    return fingerprints.view(numpy.uint8).reshape(-1, 8)
+
+
+def faiss_ranges(make_index):
+    def make(fingerprints, folder):
+        import faiss
+
+        faiss.omp_set_num_threads(1)
+        index = make_index(faiss)
+        index.add(as_bytes(fingerprints))
+
+        def search(queries):
+            offsets, _, rows = index.range_search(as_bytes(queries), K + 1)
+            return offsets, fingerprints[rows]
+
+        return search
+
+    return make
+
+
+def multi_hash(tables, bits, flips):
+    def make(faiss):
+        index = faiss.IndexBinaryMultiHash(64, tables, bits)
+        index.nflip = flips
+        return index
+
+    return faiss_ranges(make)
+
+
+def near_rows(rows, distances, fingerprints):
+    near = (distances <= K) & (rows >= 0) & (rows < len(fingerprints))
+    return numpy.concatenate([[0], numpy.cumsum(near.sum(1))]), fingerprints[rows[near].astype(numpy.int64)]
+
+
+def faiss_hnsw(fingerprints, folder):
+    import faiss
+
+    faiss.omp_set_num_threads(1)
+    index = faiss.IndexBinaryHNSW(64, 32)
+    index.add(as_bytes(fingerprints))
+
+    def search(queries):
+        distances, rows = index.search(as_bytes(queries), NEAREST)
+        return near_rows(rows, distances, fingerprints)
+
+    return search
+
+
+def usearch_hnsw(fingerprints, folder):
+    from usearch.index import Index
+
+    index = Index(ndim=64, metric="hamming", dtype="b1")
+    index.add(numpy.arange(len(fingerprints), dtype=numpy.uint64), as_bytes(fingerprints), threads=1)
+
+    def search(queries):
+        found = index.search(as_bytes(queries), NEAREST, threads=1)
+        rows = numpy.where(numpy.arange(NEAREST) < numpy.reshape(found.counts, (-1, 1)), found.keys, 2**63)
+        return near_rows(rows.astype(numpy.int64), found.distances, fingerprints)
+
+    return search
+
+
+FINGERPRINT_SYSTEMS = {
+    "libidx auto": libidx_scheme("auto"),
+    "libidx 2:1:1": libidx_scheme("2:1:1"),
+    "faiss Flat": faiss_ranges(lambda faiss: faiss.IndexBinaryFlat(64)),
+    "faiss MultiHash 4x16": multi_hash(4, 16, 0),
+    "faiss MultiHash 2x32 flip 1": multi_hash(2, 32, 1),
+    "faiss HNSW": faiss_hnsw,
+    "usearch HNSW": usearch_hnsw,
+}
+
+
+def scan(fingerprints, queries):
+    """The truth: for each query the set of fingerprints within K bits."""
+    found = [set() for _ in queries]
+    for begin in range(0, len(fingerprints), 1 << 20):
+        part = fingerprints[begin : begin + (1 << 20)]
+        for i, query in enumerate(queries):
+            found[i].update(part[numpy.bitwise_count(part ^ query) <= K].tolist())
+    return found
+
+
+def rate(search, queries):
+    """Queries per second, in growing batches until one takes long enough."""
+    count = 100
+    while True:
+        some = numpy.resize(queries, count)
+        begin = time.perf_counter()
+        search(some)
+        seconds = time.perf_counter() - begin
+        if seconds >= SECONDS:
+            return count / seconds
+        count = math.ceil(count * min(100, 1.2 * SECONDS / max(seconds, 1e-6)))
+
+
+def run_fingerprints(system, folder):
+    fingerprints, queries = numpy.load(f"{folder}/fingerprints.npy"), numpy.load(f"{folder}/queries.npy")
+    truth = json.load(open(f"{folder}/truth.json"))
+    FINGERPRINT_SYSTEMS[system](fingerprints[:1000], tempfile.mkdtemp(dir=folder))(queries[:2])  # loads it
+    search, seconds, memory = memory_of(lambda: FINGERPRINT_SYSTEMS[system](fingerprints, tempfile.mkdtemp(dir=folder)))
+    before = resident()
+    queries_per_second = rate(search, queries)
+    memory += resident() - before
+    offsets, found = search(queries[:CHECKED])
+    right = wrong = 0
+    for i, expected in enumerate(truth):
+        mine = set(found[int(offsets[i]) : int(offsets[i + 1])].tolist())
+        right += len(mine & set(expected))
+        wrong += len(mine - set(expected))
+    return {
+        "seconds to build": round(seconds, 1),
+        "queries per second": round(queries_per_second),
+        "bytes per fingerprint": round(memory / len(fingerprints), 1),
+        "recall": round(right / sum(map(len, truth)), 4),
+        "wrong": wrong,
+    }
+
+
+# ---- Texts: each system takes them and returns pairs of rows ----
+
+
+def words_of(text):
+    return re.findall(r"\w+", text.lower())
+
+
+def shingles(text):
+    words = words_of(text)
+    return {" ".join(words[i : i + SHINGLE]) for i in range(max(1, len(words) - SHINGLE + 1))}
+
+
+def resemblance(a, b):
+    common = len(a & b)
+    return common / (len(a) + len(b) - common)
+
+
+def true_pairs(texts):
+    """All pairs of at least LEAST_RESEMBLANCE: two such sets share one of their rarest shingles."""
+    sets = [shingles(text) for text in texts]
+    counts = collections.Counter(shingle for one in sets for shingle in one)
+    rows_of, pairs = collections.defaultdict(list), []
+    for b, one in enumerate(sets):
+        rarest = sorted(one, key=lambda shingle: (counts[shingle], shingle))
+        rarest = rarest[: len(one) - math.ceil(LEAST_RESEMBLANCE * len(one)) + 1]
+        for a in sorted({a for shingle in rarest for a in rows_of[shingle]}):
+            if resemblance(sets[a], one) >= LEAST_RESEMBLANCE:
+                pairs.append((a, b))
+        for shingle in rarest:
+            rows_of[shingle].append(b)
+    return pairs
+
+
+def libidx_texts(k):
+    def pairs_of(texts, folder):
+        import libidx
+
+        fingerprints = libidx.Fingerprinter()(texts)
+        libidx.build(f"{folder}/index", fingerprints, id_type="none", k=k, scheme=f"{k // 2 + 1}:1:1")
+        with libidx.open(f"{folder}/index", residence="none") as index:
+            near = index.pairs(k)
+        rows_of, pairs = collections.defaultdict(list), []
+        for row, fingerprint in enumerate(fingerprints.tolist()):
+            pairs += [(other, row) for other in rows_of[fingerprint]]
+            rows_of[fingerprint].append(row)
+        for a, b in zip(near.a.tolist(), near.b.tolist()):
+            pairs += [(min(i, j), max(i, j)) for i in rows_of[a] for j in rows_of[b]]
+        return pairs
+
+    return pairs_of
+
+
+def datasketch_texts(confirm):
+    def pairs_of(texts, folder):
+        from datasketch import MinHash, MinHashLSH
+
+        lsh, pairs = MinHashLSH(threshold=LEAST_RESEMBLANCE, num_perm=128), []
+        for row, text in enumerate(texts):
+            minhash = MinHash(num_perm=128)
+            minhash.update_batch([shingle.encode() for shingle in shingles(text)])
+            pairs += [(other, row) for other in lsh.query(minhash)]
+            lsh.insert(row, minhash)
+        if confirm:
+            pairs = [
+                (a, b) for a, b in pairs if resemblance(shingles(texts[a]), shingles(texts[b])) >= LEAST_RESEMBLANCE
+            ]
+        return pairs
+
+    return pairs_of
+
+
+TEXT_SYSTEMS = {
+    "libidx k=3": libidx_texts(3),
+    "libidx k=6": libidx_texts(6),
+    "datasketch 128": datasketch_texts(False),
+    "datasketch 128, confirmed": datasketch_texts(True),
+}
+
+
+def read_texts(path, count):
+    with open(path, encoding="utf-8") as lines:
+        texts = [line.rstrip("\n").split("\t", 1)[1] for line in lines]
+    return [texts[i * len(texts) // count] for i in range(count)] if count < len(texts) else texts
+
+
+def run_texts(system, folder):
+    texts = json.load(open(f"{folder}/texts.json"))
+    truth = {tuple(pair) for pair in json.load(open(f"{folder}/truth.json"))}
+    TEXT_SYSTEMS[system](texts[:100], tempfile.mkdtemp(dir=folder))
+    pairs, seconds, memory = memory_of(lambda: TEXT_SYSTEMS[system](texts, tempfile.mkdtemp(dir=folder)))
+    right = len(truth & set(pairs))
+    return {
+        "seconds": round(seconds, 2),
+        "MiB": round(memory / 2**20, 1),
+        "pairs": len(pairs),
+        "recall": round(right / max(1, len(truth)), 4),
+        "precision": round(right / max(1, len(pairs)), 4),
+    }
+
+
+# ---- All of them ----
+
+
+def main(kind, *arguments):
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+        if kind == "fingerprints":
+            count, names = int(float(arguments[0])), arguments[1:]
+            fingerprints, queries = make_fingerprints(count)
+            truth = [sorted(found) for found in scan(fingerprints, queries[:CHECKED])]
+            numpy.save(f"{folder}/fingerprints.npy", fingerprints)
+            numpy.save(f"{folder}/queries.npy", queries)
+            systems = FINGERPRINT_SYSTEMS
+            print(f"{len(fingerprints)} fingerprints, {sum(map(len, truth))} neighbours of {CHECKED} queries")
+        else:
+            names = arguments[2:]
+            texts = read_texts(arguments[0], int(float(arguments[1])))
+            truth = true_pairs(texts)
+            json.dump(texts, open(f"{folder}/texts.json", "w"))
+            systems = TEXT_SYSTEMS
+            print(f"{len(texts)} texts, {len(truth)} pairs of resemblance {LEAST_RESEMBLANCE} or more")
+        json.dump(truth, open(f"{folder}/truth.json", "w"))
+        header = None
+        for system in names or systems:
+            command = [sys.executable, __file__, "--one", kind, system, folder]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            result = json.loads(done.stdout.splitlines()[-1])
+            if header is None:
+                header = list(result)
+                print(f"| system | {' | '.join(header)} |\n|{'---|' * (len(header) + 1)}")
+            print(f"| {system} | {' | '.join(format(result[name], ',') for name in header)} |", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        kind, system, folder = sys.argv[2:]
+        print(json.dumps((run_fingerprints if kind == "fingerprints" else run_texts)(system, folder)))
+    elif len(sys.argv) < 3 or sys.argv[1] not in ("fingerprints", "texts"):
+        sys.exit(__doc__)
+    else:
+        main(*sys.argv[1:])

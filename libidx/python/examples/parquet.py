@@ -1,0 +1,42 @@
+"""Near-duplicates in a Parquet file with the columns url and text: Polars reads and writes it, DuckDB joins clusters.
+
+    python parquet.py INPUT.parquet OUTPUT.parquet
+"""
+
+import sys
+import tempfile
+
+import duckdb
+import polars
+
+import libidx
+
+
+def deduplicate(source, target, k=3):
+    """Writes the rows of which no earlier row is a near-duplicate."""
+    rows = polars.read_parquet(source)
+    rows.filter(libidx.dedup(rows["text"], k).keep).write_parquet(target)
+
+
+def clusters(source, k=3):
+    """A relation of DuckDB: cluster, url, distance in bits to the cluster's first document; clusters of two or more."""
+    texts = polars.read_parquet(source, columns=["text"])["text"]
+    fingerprints, features = libidx.Fingerprinter().with_features(texts)
+    rows = (features > 0).nonzero()[0].astype("uint64")  # the others have no words to compare
+    with tempfile.TemporaryDirectory() as folder:
+        libidx.build(f"{folder}/index", fingerprints[rows], rows, k=k)
+        with libidx.open(f"{folder}/index") as index:
+            found = index.clusters(k)
+    return duckdb.sql(
+        """
+        select cluster, url, distance
+        from found join read_parquet($source, file_row_number = true) on id = file_row_number
+        order by cluster, id
+        """,
+        params={"source": source},
+    )
+
+
+if __name__ == "__main__":
+    deduplicate(*sys.argv[1:])
+    print(clusters(sys.argv[1]))

@@ -1,0 +1,117 @@
+"""The examples for other tools do what they say."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+
+import libidx
+
+EXAMPLES = Path(os.environ.get("LIBIDX_EXAMPLES", Path(__file__).parent / "examples"))
+pytestmark = [
+    pytest.mark.skipif(not EXAMPLES.exists(), reason="there is no folder of examples here"),
+    pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU"),
+]
+
+# Number of the text and what follows it: the third of OLD is near to its first, and the fourth of NEW to its second.
+OLD = [(1, ""), (2, ""), (1, "!"), (3, "")]
+NEW = [(2, "?"), (4, ""), (5, ""), (4, " "), (None, "!!!"), (None, "...")]
+
+
+def text(number):
+    """Sixty words, which only texts of the same number share; of None no words."""
+    return "" if number is None else " ".join(f"word{number}x{i}" for i in range(60))
+
+
+def rows_of(crawl, name):
+    return [
+        {"url": f"https://{name}.example/{i}", "text": text(number) + more} for i, (number, more) in enumerate(crawl)
+    ]
+
+
+def load(name):
+    specification = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_datatrove(tmp_path):
+    """Two crawls, in two tasks of two files each; the second is compared with the first."""
+    pytest.importorskip("datatrove")
+    kept = {}
+    for name, crawl in ("old", OLD), ("new", NEW):
+        folder = tmp_path / name
+        folder.mkdir()
+        rows = rows_of(crawl, name)
+        for part in 0, 1:
+            lines = [json.dumps({"text": row["text"], "id": row["url"]}) for row in rows[part::2]]
+            (folder / f"{part}.jsonl").write_text("\n".join(lines) + "\n")
+        command = [sys.executable, EXAMPLES / "datatrove_steps.py", folder, tmp_path / f"{name}-kept", "crawl.idx"]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+        assert done.returncode == 0, done.stdout + done.stderr
+        files = (tmp_path / f"{name}-kept").iterdir()
+        kept[name] = {int(json.loads(line)["id"].rsplit("/", 1)[1]) for file in files for line in file.open()}
+    assert kept == {"old": {0, 1, 3}, "new": {1, 2, 4, 5}}  # the first of NEW is near to one of OLD
+    with libidx.open("crawl.idx") as index:
+        assert index.info().pending_documents == 5  # texts 1, 2 and 3, then 4 and 5
+
+
+def write_new(path):
+    """Returns the URLs of the rows that are to be kept."""
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = rows_of(NEW, "new")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    return [row["url"] for i, row in enumerate(rows) if i != 3]
+
+
+def test_datasets(tmp_path):
+    pytest.importorskip("datasets")
+    import pyarrow.parquet
+
+    expected = write_new("new.parquet")
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, EXAMPLES / "datasets_dedup.py", "new.parquet", "kept.parquet"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = pyarrow.parquet.read_table("kept.parquet").to_pydict()
+    assert kept["url"] == expected
+    assert kept["fingerprint"][0] == int(libidx.Fingerprinter()([text(2) + "?"])[0])
+
+
+def test_parquet():
+    pytest.importorskip("polars")
+    import pyarrow.parquet
+
+    example = load("parquet")
+    expected = write_new("new.parquet")
+    example.deduplicate("new.parquet", "kept.parquet")
+    assert pyarrow.parquet.read_table("kept.parquet")["url"].to_pylist() == expected
+    rows = example.clusters("new.parquet").fetchall()
+    assert rows == [(0, "https://new.example/1", 0), (0, "https://new.example/3", 0)]
+
+
+def test_faiss(random):
+    """The same neighbours as FAISS finds, with equal fingerprints among them."""
+    faiss = pytest.importorskip("faiss")
+    fingerprints = random.integers(0, 1 << 63, 20000, numpy.uint64)
+    fingerprints[10000:] = fingerprints[:10000] ^ (numpy.uint64(1) << random.integers(0, 64, 10000, numpy.uint64))
+    fingerprints[100:200] = fingerprints[0]
+    queries = fingerprints[50:10050:100].copy()
+    flat = faiss.IndexBinaryFlat(64)
+    flat.add(fingerprints.view(numpy.uint8).reshape(-1, 8))
+    lims, distances, ids = flat.range_search(queries.view(numpy.uint8).reshape(-1, 8), 4)
+    libidx.build("rows.idx", fingerprints)
+    with libidx.open("rows.idx") as index:
+        found = load("faiss_range_search").range_search(index, queries, 4)
+    assert found[0].tolist() == lims.tolist() and len(ids) > 100
+    for i in range(len(queries)):
+        one, other = ([*zip(d[l[i] : l[i + 1]], n[l[i] : l[i + 1]])] for l, d, n in (found, (lims, distances, ids)))
+        assert sorted((int(d), int(n)) for d, n in one) == sorted((int(d), int(n)) for d, n in other)
