@@ -134,28 +134,37 @@ static void index_free(PyObject *self) {
     Py_DECREF(type);
 }
 
-static PyObject *index_refresh(PyObject *self, PyObject *unused) {
-    struct index_object *object = (struct index_object *)self;
+/* Takes the place of the view that was refreshed. False where another thread's view did first, which may be older. */
+static bool replace_view(struct index_object *object, struct view *refreshed, struct view *fresh) {
+    bool first = object->view == refreshed;
+    if (first) object->view = fresh;
+    view_release(first ? refreshed : fresh);
+    return first;
+}
+
+/* *done: nothing is new, or the newer view is in place. Returns whether there was one, and -1 with an exception set. */
+static int refresh_once(struct index_object *object, bool *done) {
     struct idx_index *newer = NULL;
     struct idx_error error;
-    struct view *view = view_hold(self);
-    (void)unused;
-    if (view == NULL) return NULL;
+    struct view *view = view_hold((PyObject *)object);
+    if (view == NULL) return -1;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_refresh(view->index, &newer, &error);
     PyEval_RestoreThread(thread);
     bool fine = check_call(status, &error, NULL);
     struct view *fresh = fine && newer != NULL ? make_view(newer) : NULL;
-    if (fresh != NULL) {
-        /* Another thread may have closed it, or been faster: then this view, no older than that one, takes its place.
-         */
-        struct view *old = object->view;
-        object->view = old == NULL ? NULL : fresh;
-        view_release(old == NULL ? fresh : old);
-    }
+    fine = fine && (newer == NULL || fresh != NULL);
+    *done = fresh == NULL || replace_view(object, view, fresh);
     view_release(view);
-    if (!fine || (newer != NULL && fresh == NULL)) return NULL;
-    return PyBool_FromLong(newer != NULL);
+    return fine ? newer != NULL : -1;
+}
+
+static PyObject *index_refresh(PyObject *self, PyObject *unused) {
+    bool done = false;
+    int news = 0;
+    (void)unused;
+    while (!done && news >= 0) news = refresh_once((struct index_object *)self, &done);
+    return news < 0 ? NULL : PyBool_FromLong(news);
 }
 
 static PyObject *index_replaced(PyObject *self, PyObject *unused) {

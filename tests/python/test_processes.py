@@ -128,6 +128,34 @@ def test_threads_beside_refresh(index):
     assert not index.refresh()
 
 
+def test_threads_that_refresh_at_once(index):
+    """What was added before a refresh is there after it, though a slower refresh began before that one."""
+    added = 0
+    failures = []
+    stop = threading.Event()
+
+    def refresh():
+        try:
+            while not stop.is_set():
+                known = added
+                index.refresh()
+                assert index.count((1 << 63) + known, 0) == (known > 0)
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=refresh) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    with libidx.Writer("i") as writer:
+        for i in range(1, 301):
+            writer.add([(1 << 63) + i], ["new"])
+            added = i
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
 def test_closing_beside_threads(index):
     """A call ends with the view that it began with; the next one is refused."""
     outcomes = []
