@@ -328,14 +328,19 @@ bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t
     return true;
 }
 
-unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
-                                struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
+static inline unsigned list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
+                                   struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
     struct idxf_anchor anchor = idxf_block_anchor(decoder, block, bounds.above);
     if (bounds.floor > bounds.above) return *fault = IDXF_FAULT_ORDER, 0; /* behind the greatest of all keys */
     if (anchor.key < bounds.above || anchor.key > idxf_low_bits(decoder->bits)) return *fault = IDXF_FAULT_ORDER, 0;
     if (decoder->chains > 1) return list_several(decoder, block, anchor, bounds.floor, chains, fault);
     chains[0] = (struct idxf_chain){anchor.key, bounds.floor, block, anchor.end, decoder->block_size * 8};
     return 1;
+}
+
+unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
+                                struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
+    return list_chains(decoder, block, bounds, chains, fault);
 }
 
 /* Adds the numbers of the fingerprints of each block's chains; IDXF_FAULT_ORDER where one was faulty. */
@@ -358,18 +363,20 @@ static struct idxf_bounds get_bounds_behind(uint64_t key) {
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault) {
     struct idxf_chain chains[IDXF_LANES] = {{0}};
+    struct idxf_bounds next = *bounds;
     unsigned of[IDXF_LANES], made = 0;
     size_t counts[IDXF_LANES], total = 0, listed = 0;
     *fault = IDXF_OK;
     for (; listed < count; listed++) {
         const uint8_t *block = blocks + listed * decoder->block_size;
-        if (listed > 0 && bounds->above == 0) *fault = IDXF_FAULT_ORDER; /* the key before is the greatest there is */
+        if (listed > 0 && next.above == 0) *fault = IDXF_FAULT_ORDER; /* the key before is the greatest there is */
         if (*fault != IDXF_OK) break;
-        of[listed] = idxf_block_list_chains(decoder, block, *bounds, chains + made, fault);
+        of[listed] = list_chains(decoder, block, next, chains + made, fault);
         if (of[listed] == 0) break;
         made += of[listed];
-        *bounds = get_bounds_behind(chains[made - 1].key);
+        next = get_bounds_behind(chains[made - 1].key);
     }
+    *bounds = next;
     *faulty = listed;
     decoder->way->decode(decoder, chains, made, fingerprints, counts);
     made = 0;

@@ -251,11 +251,14 @@ AVX512_INLINE void decode_walks(const struct idxf_decoder *decoder, const struct
     begin_walks(&walks, decoder, &lanes, count, small);
     read_codes(&walks, &strides[0], open, decoder->block_size, small, true);
     for (size_t left = idxf_get_most(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
-        read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
+        bool ahead = !small || i == 0; /* as above */
+        if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
         for (unsigned here = open; here != 0; here &= here - 1) {
             unsigned lane = (unsigned)__builtin_ctz(here);
-            if (!descend(&descents[lane], &strides[i], lane, chains[lane].floor, align, left)) open &= ~(1u << lane);
+            bool more = descend(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
+            open ^= (unsigned)!more << lane;
         }
+        if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
     }
     for (unsigned i = 0; i < count; i++) {
         counts[i] = descents[i].count;
