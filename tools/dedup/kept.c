@@ -32,7 +32,23 @@ static bool say_failed(const char *path, int error) {
     return false;
 }
 
-static bool copy_bytes(int from, int to, const char *path) {
+static bool say_not_written(const struct tree *tree, const char *path, int error) {
+    complain("%s: can't write what %s has: %s", tree->path, path, strerror(error));
+    return false;
+}
+
+static bool write_bytes(int file, const char *bytes, size_t size) {
+    while (size > 0) {
+        ssize_t put = write(file, bytes, size);
+        if (put < 0 && errno != EINTR) return false;
+        if (put < 0) continue;
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
     for (;;) {
         ssize_t copied = copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0);
@@ -43,10 +59,7 @@ static bool copy_bytes(int from, int to, const char *path) {
         ssize_t got = read(from, bytes, sizeof bytes);
         if (got == 0) return true;
         if (got < 0 && errno != EINTR) return say_failed(path, errno);
-        for (ssize_t at = 0, put; at<got; at += put> 0 ? put : 0) {
-            put = write(to, bytes + at, (size_t)(got - at));
-            if (put < 0 && errno != EINTR) return say_failed(path, errno);
-        }
+        if (got > 0 && !write_bytes(to, bytes, (size_t)got)) return say_not_written(tree, path, errno);
     }
 }
 
@@ -56,8 +69,8 @@ static bool copy_file(struct copying *copying, const struct tree *tree) {
     if (from < 0) return say_failed(file->path, errno);
     bool copied = journal_check_file(file, from);
     int to = copied ? tree_create(tree, file->path) : -1;
-    copied = to >= 0 && copy_bytes(from, to, file->path) && journal_check_file(file, from);
-    if (to >= 0 && close(to) != 0 && errno != EINTR && copied) copied = say_failed(tree->path, errno);
+    copied = to >= 0 && copy_bytes(tree, from, to, file->path) && journal_check_file(file, from);
+    if (to >= 0 && close(to) != 0 && errno != EINTR && copied) copied = say_not_written(tree, file->path, errno);
     close(from);
     return copied;
 }
@@ -70,8 +83,7 @@ static bool end_file(struct copying *copying) {
     for (int i = 0; i < 2; i++) {
         struct sink *sink = &copying->sinks[i];
         if (sink->output.descriptor < 0 || sink_close(sink)) continue;
-        complain("%s: %s: %s", copying->trees[i]->path, copying->journal->file.path, strerror(sink->output.error));
-        good = false;
+        good = say_not_written(copying->trees[i], copying->journal->file.path, sink->output.error);
     }
     good = good && journal_check_file(&copying->journal->file, copying->source.descriptor);
     source_close(&copying->source);
