@@ -50,11 +50,13 @@ static bool write_bytes(int file, const char *bytes, size_t size) {
 
 static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
+#ifdef IDX_LINUX
     for (;;) {
         ssize_t copied = copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0);
         if (copied == 0) return true;
         if (copied < 0 && errno != EINTR) break;
     }
+#endif
     for (;;) {
         ssize_t got = read(from, bytes, sizeof bytes);
         if (got == 0) return true;
