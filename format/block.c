@@ -1,4 +1,4 @@
-/* block.c: writes blocks, and reads their anchors and lists of chains (SPEC.md, chapter 7). */
+/* block.c: writes blocks, and reads their anchors and lists of chains (SPEC.md, chapter 6). */
 #include "format/block.h"
 
 #include "format/processor.h"

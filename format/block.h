@@ -1,4 +1,4 @@
-/* block.h: blocks, the smallest part of a table that can be decoded alone (SPEC.md, chapter 7). A block holds its key,
+/* block.h: blocks, the smallest part of a table that can be decoded alone (SPEC.md, chapter 6). A block holds its key,
  * which is its last fingerprint, or the low bits of the key if memory has the others. Then follow one or several chains
  * of differences below the key. */
 #ifndef IDX_FORMAT_BLOCK_H

@@ -1,4 +1,4 @@
-/* chain.c: decodes and searches chains of differences (SPEC.md, chapter 7), one after the other, portably or with BMI2.
+/* chain.c: decodes and searches chains of differences (SPEC.md, chapter 6), one after the other, portably or with BMI2.
  * chain_avx512.c takes eight side by side. */
 #include "format/chain.h"
 

@@ -1,4 +1,4 @@
-/* chain_avx512.c: decodes and searches chains of differences (SPEC.md, chapter 7), eight side by side with AVX-512. */
+/* chain_avx512.c: decodes and searches chains of differences (SPEC.md, chapter 6), eight side by side with AVX-512. */
 #include "format/chain.h"
 
 #ifdef IDXF_X86

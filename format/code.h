@@ -1,4 +1,4 @@
-/* code.h: the position code (SPEC.md, chapter 6). The position of a difference's leading 1 determines its class, and a
+/* code.h: the position code (SPEC.md, chapter 5). The position of a difference's leading 1 determines its class, and a
  * length-limited canonical Huffman code identifies the class. */
 #ifndef IDX_FORMAT_CODE_H
 #define IDX_FORMAT_CODE_H

@@ -1,4 +1,4 @@
-/* directory.h: the directory of a table (SPEC.md, chapter 5). It holds in memory as many leading bits of the blocks'
+/* directory.h: the directory of a table (SPEC.md, chapter 7). It holds in memory as many leading bits of the blocks'
  * keys as are needed to find the block of a permuted fingerprint; a key is a block's last fingerprint. A directory line
  * is one cache line. It has a cell for each part of an interval of values, and a cell is set if a key falls into it.
  * After the lines follow lists of the keys that would share cells. */

@@ -8,7 +8,7 @@
 
 static const char magic[IDXF_MAGIC_BYTES] = "idxdsums";
 
-enum { AT_RESERVED_1 = 12, AT_UUID = 16, AT_LENGTH = 32, AT_RESERVED_2 = 40 };
+enum { AT_EXTRA = 12, AT_UUID = 16, AT_LENGTH = 32, AT_RESERVED = 40 };
 
 uint64_t idxf_document_sums_pages(const struct idxf_document_sums *sums) {
     return sums->length / IDXF_PAGE_SIZE + (sums->length % IDXF_PAGE_SIZE != 0);
@@ -25,11 +25,9 @@ enum idxf_fault idxf_document_sums_read(struct idxf_document_sums *sums, const u
                                         uint32_t *version) {
     enum idxf_fault fault = idxf_header_check(bytes, IDXF_DOCUMENT_SUMS_HEADER_BYTES, size, magic, version);
     if (fault != IDXF_OK) return fault;
-    if (idxf_load32(bytes + AT_RESERVED_1) != 0 || idxf_load64(bytes + AT_RESERVED_2) != 0 ||
-        idxf_load64(bytes + AT_RESERVED_2 + 8) != 0)
-        return IDXF_FAULT_RESERVED;
+    if (idxf_load64(bytes + AT_RESERVED) != 0 || idxf_load64(bytes + AT_RESERVED + 8) != 0) return IDXF_FAULT_RESERVED;
     memcpy(sums->uuid, bytes + AT_UUID, IDXF_UUID_BYTES);
     sums->length = idxf_load64(bytes + AT_LENGTH);
-    if (size - IDXF_DOCUMENT_SUMS_HEADER_BYTES != idxf_document_sums_pages(sums) * 8) return IDXF_FAULT_SIZE;
-    return IDXF_OK;
+    uint64_t follows = idxf_document_sums_pages(sums) * 8 + idxf_load32(bytes + AT_EXTRA);
+    return size - IDXF_DOCUMENT_SUMS_HEADER_BYTES == follows ? IDXF_OK : IDXF_FAULT_SIZE;
 }

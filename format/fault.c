@@ -1,4 +1,4 @@
-/* fault.c: the names and sentences of faults (SPEC.md, chapter 9). */
+/* fault.c: the names and sentences of faults (SPEC.md, chapter 13). */
 #include "format/fault.h"
 
 static const struct {
@@ -11,6 +11,7 @@ static const struct {
     [IDXF_FAULT_SIZE] = {"size", "is shorter or longer than it should be"},
     [IDXF_FAULT_CHECKSUM] = {"checksum", "does not match its checksum"},
     [IDXF_FAULT_RESERVED] = {"reserved", "has bytes set that are reserved"},
+    [IDXF_FAULT_NEEDS] = {"needs", "needs something that this library does not have"},
     [IDXF_FAULT_SYNTAX] = {"syntax", "has a line that does not follow the format"},
     [IDXF_FAULT_UUID] = {"uuid", "has a malformed or foreign uuid"},
     [IDXF_FAULT_BITS] = {"bits", "has a number of bits per fingerprint outside 1 to 64, or another than its index"},

@@ -1,4 +1,4 @@
-/* limits.h: every number that SPEC.md fixes in chapter 2, once. A test compares this file with SPEC.md and with
+/* limits.h: every number that SPEC.md fixes in chapter 1, once. A test compares this file with SPEC.md and with
  * idx.h. */
 #ifndef IDX_FORMAT_LIMITS_H
 #define IDX_FORMAT_LIMITS_H
@@ -13,6 +13,7 @@
 #define IDXF_MAX_SCHEME_NAME_BYTES 63
 #define IDXF_MAX_RECIPE_BYTES 255
 #define IDXF_MAX_MANIFEST_BYTES 262144
+#define IDXF_MAX_NEED_BYTES 63
 
 #define IDXF_PAGE_SIZE 4096
 #define IDXF_MIN_BLOCK_SIZE 64

@@ -1,5 +1,5 @@
 /* log.h: the log of records that are not in segments yet: its header, its frames, and the slots that say how far these
- * were acknowledged (SPEC.md, chapter 12). */
+ * were acknowledged (SPEC.md, chapter 10). */
 #ifndef IDX_FORMAT_LOG_H
 #define IDX_FORMAT_LOG_H
 

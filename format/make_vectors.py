@@ -73,7 +73,7 @@ def uuid_text(uuid):
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-# Chapter 3: tables and schemes
+# Chapter 2: tables and schemes
 
 def places(mask, f):
     """The bits of a fingerprint in the order in which the permuted one has them, from the most significant."""
@@ -121,7 +121,7 @@ def scheme(f, blocks, chosen, radius=0, inner=None):
     return tables
 
 
-# Chapter 6: the position code
+# Chapter 5: the position code
 
 def package_merge(counts, limit=6):
     """The lengths with which symbols of these counts take the fewest bits, none of them above the limit."""
@@ -211,7 +211,7 @@ def differences_of(values):
     return [x - y for y, x in zip(values, values[1:])]
 
 
-# Chapter 7: blocks
+# Chapter 6: blocks
 
 class Bits:
     """A stream of bits, filled from both ends."""
@@ -333,7 +333,7 @@ def cut_into_blocks(values, f, code, anchor, size, long=False):
     return groups
 
 
-# Chapter 5: table files
+# Chapter 4: table files
 
 LINE_CELLS, LINE_BLOCKS = 448, 56
 
@@ -439,7 +439,7 @@ def patched(data, offset, new):
     return data[:offset] + new + data[offset + len(new):]
 
 
-# Chapter 4: the manifest
+# Chapter 3: the manifest
 
 def manifest_lines(uuids, bits=16, k=3, id_type="text", by_id="no", recipe="simhash, words", title="2:1:1",
                    tables=((0xff00, 1), (0x00ff, 1)), segments=(("000001", 10, 12),), sequence=0, log=None):
@@ -524,7 +524,7 @@ def sums_header(data):
     return data[:56] + struct.pack("<Q", checksum(data[:56])) + data[64:]
 
 
-# Chapter 12: records, and removals of segments
+# Chapter 10: records, and removals of segments
 
 ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT = 0, 1, 2
 
@@ -579,7 +579,7 @@ def removed_header(data):
     return data[:56] + struct.pack("<Q", checksum(data[:56])) + data[64:]
 
 
-# Chapter 11: the vectors
+# Chapter 14: the vectors
 
 ROWS = []
 
@@ -675,7 +675,7 @@ def valid_tables():
     def more(mask, radius, number):
         return dict(mask=mask, radius=radius, number=number, uuid=numbers.uuid())
 
-    # the example of chapter 7
+    # the example of chapter 6
     table = add_table("foreign-example", 8, EXAMPLE, block_size=64, code=Code(2, [2] * 4, 8), **more(0xff, 0, 0))
     assert table.anchor == 8
     assert table.blocks == [bytes.fromhex("2e19") + bytes(60) + bytes.fromhex("1c60")]
@@ -787,7 +787,7 @@ def valid_tables():
                       block_size=64, **more(ALL_BITS, 0, 7))
     assert len(table.lists) > 300 and max(table.listed()) == len(table.blocks)
 
-    # valid, but not as the writer of chapters 6 and 7 makes them
+    # valid, but not as the writer of chapters 5 and 6 makes them
     values = numbers.distinct(150, 32)
     add_table("foreign-code", 32, values, code=Code(10, [4] * 16, 32), **more(0xff00ff, 0, 15))
     add_table("foreign-code-near-and-far", 32, values, code=Code(32, [1, 1], 32), **more(0xff00ff, 0, 15))
@@ -829,6 +829,12 @@ def valid_tables():
     table = add_table("foreign-lists-at-border", 64, values, block_size=64, groups=[[value] for value in values],
                       **more(0xf0f0, 2, 22))
     assert all(table.listed())
+    # what a later release may write behind the checksums of the pages
+    own = Numbers(11)
+    table = Table(16, own.distinct(40, 16), mask=0xf00f, uuid=own.uuid())
+    header = patched(table.data(), 172, struct.pack("<I", 5))[:4088]
+    data = header + struct.pack("<Q", checksum(header)) + table.data()[4096:] + b"extra"
+    add("table", "table-foreign-extra", data, fingerprints=table.plain())
 
 
 def invalid_tables():
@@ -866,6 +872,11 @@ def invalid_tables():
     add_broken("checksum-header", "checksum", patched(empty, 40, 1))
     add_broken("checksum-before-reserved", "checksum", patched(empty, 2000, 1))
     header("reserved-first-byte", "reserved", 169, "B", 1)
+    header("reserved-before-extra", "reserved", 171, "B", 0x80)
+    header("reserved-behind-extra", "reserved", 176, "B", 1)
+    header("size-extra-less", "size", 172, "I", 1)
+    header("size-extra-2-32-less-one", "size", 172, "I", 2**32 - 1)
+    add_broken("size-extra-more", "size", empty + b"x")
     header("reserved-last-byte", "reserved", 4087, "B", 0x80)
     header("f-0", "bits", 40, "B", 0)
     header("f-65", "bits", 40, "B", 65)
@@ -1651,6 +1662,12 @@ def manifests():
     added("table-twice", title="masks", tables=[(0xff00, 1), (0xff00, 1), (0x00ff, 1)])
     added("radius-of-whole-mask", bits=64, k=16, title="masks", tables=[(2**63 + 5, 3)])
     added("radius-mixed", k=4, title="masks", tables=[(0xff80, 2), (0x007f, 1)])
+    own, longest = Numbers(12), "!" + "n" * 61 + "~"
+    for name, lines in (("optional", ["optional bloom-filters 7 000001"]),
+                        ("optional-several", ["optional a", "optional a ", f"optional {longest}  two  spaces \xff"]),
+                        ("optional-fills-manifest", ["optional x " + "y" * 261700])):
+        add("manifest", f"manifest-{name}",
+            with_checksum("".join(f"{line}\n" for line in manifest_lines(own) + lines).encode("latin-1")))
     added("segments-1024", bits=4, k=0, title="1:1", tables=[(0xf, 0)],
           segments=[(f"{i:06}", 1, 1) for i in range(1, 1025)])
 
@@ -1697,6 +1714,18 @@ def manifests():
     add_data("bom", "magic", with_checksum(b"\xef\xbb\xbf" + data[:-26]))
     add_lines("empty-line-before-checksum", good + [""], "syntax")
     add_lines("line-more", good + ["comment x"], "syntax")
+    for name, line in (("none", "optional "), ("no-space", "optional"), ("two-spaces", "optional  x"),
+                       ("64-bytes", "optional " + "n" * 64), ("not-ascii", "optional \xe9"),
+                       ("control", "optional x y\x1f"), ("delete", "optional x \x7f")):
+        add_lines(f"optional-{name}", good + [line], "syntax")
+    add_lines("optional-before-segments", good[:-2] + ["optional x"] + good[-2:], "segment")
+    for name, fault, lines in (("one", "needs", ["needs x"]), ("63-bytes", "needs", ["needs " + "n" * 63]),
+                               ("two", "needs", ["needs x", "needs y"]), ("none", "syntax", ["needs "]),
+                               ("64-bytes", "syntax", ["needs " + "n" * 64]), ("field", "syntax", ["needs x y"]),
+                               ("space", "syntax", ["needs x "]), ("delete", "syntax", ["needs \x7f"])):
+        add_lines(f"needs-{name}", good[:1] + lines + good[1:], fault)
+    add_lines("needs-and-all-else-unknown", [good[0], "needs x", "what later releases write"], "needs")
+    add_lines("needs-at-end", good + ["needs x"], "syntax")
 
     # invalid: each line missing, twice, exchanged with the next; the lines of short: one table, one segment
     names = ("idx-index", "uuid", "bits", "k", "id-type", "by-id", "recipe", "scheme", "table", "sequence", "segment")
@@ -1860,8 +1889,10 @@ def sums():
     add_broken("version-2-all-else-broken", "version", b"idxdsums\2\0\0\0\xff")
     add_broken("size-12-bytes", "size", good[:12])
     add_broken("size-63-bytes", "size", good[:63])
-    add_broken("reserved-12", "reserved", sums_header(patched(good, 12, 1)))
-    add_broken("reserved-15", "reserved", sums_header(patched(good, 15, 0x80)))
+    add("sums", "sums-extra", sums_header(patched(good, 12, struct.pack("<I", 5))) + b"extra")
+    add_broken("size-extra-less", "size", sums_header(patched(good, 12, struct.pack("<I", 6))) + b"extra")
+    add_broken("size-extra-more", "size", sums_header(patched(good, 12, struct.pack("<I", 4))) + b"extra")
+    add_broken("size-extra-2-32-less-one", "size", sums_header(patched(good, 12, b"\xff" * 4)))
     add_broken("reserved-40", "reserved", sums_header(patched(good, 40, 1)))
     add_broken("reserved-55", "reserved", sums_header(patched(good, 55, 0x80)))
     add_broken("checksum-uuid", "checksum", patched(good, 16, 1))
@@ -2074,7 +2105,10 @@ def removals():
     broken("version-2-all-else-broken", "version", b"idxremov\2\0\0\0\xff")
     broken("size-12-bytes", "size", good[:12])
     broken("size-63-bytes", "size", good[:63])
-    broken("reserved", "reserved", removed_header(patched(good, 15, 0x80)))
+    add_removed("extra", texts, data=removed_header(patched(good, 12, struct.pack("<I", 5))) + b"extra")
+    broken("size-extra-less", "size", removed_header(patched(good, 12, struct.pack("<I", 6))) + b"extra")
+    broken("size-extra-more", "size", removed_header(patched(good, 12, struct.pack("<I", 4))) + b"extra")
+    broken("size-extra-2-32-less-one", "size", removed_header(patched(good, 12, b"\xff" * 4)))
     for at, name in ((16, "uuid"), (32, "count"), (40, "length"), (48, "removals"), (56, "itself")):
         broken(f"checksum-{name}", "checksum", patched(good, at, 1))
     broken("checksum-of-removals", "checksum", patched(good, 64, 1))
@@ -2132,7 +2166,7 @@ def two_segments():
 def main():
     for folder in ("valid", "invalid"):
         shutil.rmtree(os.path.join(VECTORS, folder), ignore_errors=True)
-    assert permute(0b00011011, 0x3c, 8) == 0b01100011  # chapter 3: cdefabgh from abcdefgh
+    assert permute(0b00011011, 0x3c, 8) == 0b01100011  # chapter 2: cdefabgh from abcdefgh
     valid_tables()
     blocks()
     groups()

@@ -9,6 +9,8 @@
 #include "format/checksum.h"
 
 static const char first_word[] = "idx-index ";
+static const char needs_word[] = "needs ";
+static const char optional_word[] = "optional ";
 static const char checksum_word[] = "checksum ";
 static const char *const id_types[IDXF_ID_TYPE_COUNT] = {"text", "u64", "none"};
 
@@ -139,6 +141,35 @@ static bool read_text(struct reader *reader, size_t most, unsigned last, char *t
     return true;
 }
 
+/* The name of something that was added to the format. This version knows none. */
+static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1]) {
+    size_t length = 0;
+    for (; !field_ends(reader) && length<IDXF_MAX_NEED_BYTES && * reader->at> ' ' && *reader->at < 127; reader->at++)
+        name[length++] = *reader->at;
+    name[length] = '\0';
+    return length > 0 && field_ends(reader);
+}
+
+static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *manifest) {
+    if (!skip(reader, needs_word)) return IDXF_OK;
+    struct reader line = *reader;
+    if (!read_name(&line, manifest->need) || !end_line(&line)) return IDXF_FAULT_SYNTAX;
+    return IDXF_FAULT_NEEDS;
+}
+
+/* A name, and what belongs to it, up to the end of the line. */
+static enum idxf_fault skip_optional(struct reader *reader) {
+    char name[IDXF_MAX_NEED_BYTES + 1];
+    while (skip(reader, optional_word)) {
+        if (!read_name(reader, name)) return IDXF_FAULT_SYNTAX;
+        for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
+            if ((unsigned char)*reader->at < 32 || *reader->at == 127) return IDXF_FAULT_SYNTAX;
+        }
+        if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+    }
+    return IDXF_OK;
+}
+
 static enum idxf_fault read_properties(struct reader *reader, struct idxf_manifest *manifest) {
     uint64_t number;
     if (!skip(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
@@ -262,11 +293,13 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
 
 /* Everything before the checksum's line, whose sum is already known to agree. */
 static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *manifest) {
-    enum idxf_fault fault = read_properties(reader, manifest);
+    enum idxf_fault fault = read_needs(reader, manifest);
+    if (fault == IDXF_OK) fault = read_properties(reader, manifest);
     if (fault == IDXF_OK) fault = read_tables(reader, manifest);
     if (fault == IDXF_OK) fault = read_sequence(reader, manifest);
     if (fault == IDXF_OK) fault = read_log(reader, manifest);
     if (fault == IDXF_OK) fault = read_segments(reader, manifest);
+    if (fault == IDXF_OK) fault = skip_optional(reader);
     if (fault == IDXF_OK && reader->at != reader->end) fault = IDXF_FAULT_SYNTAX;
     return fault;
 }

@@ -1,4 +1,4 @@
-/* manifest.h: the manifest, a text that says what an index is and lists its segments (SPEC.md, chapter 4). */
+/* manifest.h: the manifest, a text that says what an index is and lists its segments (SPEC.md, chapter 3). */
 #ifndef IDX_FORMAT_MANIFEST_H
 #define IDX_FORMAT_MANIFEST_H
 
@@ -49,7 +49,8 @@ struct idxf_manifest {
     struct idxf_manifest_log log;
     uint32_t segment_count;
     struct idxf_manifest_segment segments[IDXF_MAX_SEGMENTS]; /* the oldest first */
-    uint64_t checksum; /* set by reading and by writing: differs between versions of an index */
+    uint64_t checksum;                  /* set by reading and by writing: differs between versions of an index */
+    char need[IDXF_MAX_NEED_BYTES + 1]; /* set with IDXF_FAULT_NEEDS: what it is that the reader would have to know */
 };
 
 /* Writes the manifest into `text`, IDXF_MAX_MANIFEST_BYTES bytes, and returns its length. A valid manifest fits. */

@@ -30,17 +30,20 @@ Manifest = namedtuple("Manifest", "uuid bits id_type by_id tables sequence log s
 Log = namedtuple("Log", "id first last")
 Segment = namedtuple("Segment", "number uuid fingerprints documents removed")
 Header = namedtuple("Header", "number uuid mask bits radius anchor near block_size fingerprints blocks lengths "
-                              "statistics lists long")
+                              "statistics lists long extra")
 Code = namedtuple("Code", "codes near tail classes")
 
 class Fault(Exception):
-    """What is wrong with a file: one of the names of chapter 9."""
+    """What is wrong with a file: one of the names of chapter 13."""
 
 def require(condition, fault):
     if not condition:
         raise Fault(fault)
 
 # Chapter 1: conventions
+
+def u32(data, offset):
+    return int.from_bytes(data[offset:offset + 4], "little")
 
 def u64(data, offset):
     return int.from_bytes(data[offset:offset + 8], "little")
@@ -60,7 +63,7 @@ def check_start(data, magic, header_size):
     require(int.from_bytes(data[8:12], "little") == VERSION, "version")
     require(len(data) >= header_size, "size")
 
-# Chapter 3: tables and schemes
+# Chapter 2: tables and schemes
 
 def unpermute(permuted, mask, f):
     """The fingerprint, as users see it, of one that is permuted and left-aligned."""
@@ -97,7 +100,7 @@ def covers(f, k, tables):
 
     return not exceeds_all(k, [(mask, radius + 1) for mask, radius in tables], 2**f - 1)
 
-# Chapter 4: the manifest
+# Chapter 3: the manifest
 
 def number(text):
     """A decimal number; of one with more than 20 digits, only that it is large."""
@@ -110,6 +113,9 @@ def uuid_of(text):
 
 def printable(text, most):
     return 1 <= len(text) <= most and all(byte >= 32 and byte != 127 for byte in text)
+
+def is_name(text):
+    return bool(re.fullmatch(rb"[!-~]{1,63}", text))
 
 def fields_of(line, keyword, count):
     fields = line.split(b" ")
@@ -142,7 +148,12 @@ def read_manifest(data):
     lines = iter(data[:-26].split(b"\n"))
     require(next(lines) == b"idx-index %d" % VERSION, "syntax")
     # from here on, a line that lacks is read as an empty one
-    uuid = uuid_of(*fields_of(next(lines, b""), b"uuid", 1))
+    line = next(lines, b"")
+    if line.startswith(b"needs "):
+        need, = fields_of(line, b"needs", 1)
+        require(is_name(need), "syntax")
+        raise Fault("needs")
+    uuid = uuid_of(*fields_of(line, b"uuid", 1))
     f = number(*fields_of(next(lines, b""), b"bits", 1))
     require(1 <= f <= 64, "bits")
     k = number(*fields_of(next(lines, b""), b"k", 1))
@@ -175,18 +186,22 @@ def read_manifest(data):
         segments.append(manifest_segment(line, segments, id_type))
         line = next(lines, b"")
     require(segments, "segment")
+    while line.startswith(b"optional "):
+        name, space, content = line[9:].partition(b" ")
+        require(is_name(name) and (content == b"" or printable(content, len(content))), "syntax")
+        line = next(lines, b"")
     require(line == b"" and next(lines, None) is None and data[-27:-26] == b"\n", "syntax")
     require(covers(f, k, tables), "cover")
     return Manifest(uuid, f, id_type.decode(), by_id == b"yes", tables, sequence, log, segments)
 
-# Chapter 5: table files
+# Chapter 4: table files
 
 def read_header(data):
     check_start(data, b"idxtable", PAGE)
     require(u64(data, 4088) == checksum(data[:4088]), "checksum")
-    require(not any(data[169:4088]), "reserved")
-    *fields, lengths, statistics, lists, long = struct.unpack_from("<I16sQBBBBIQQ64s32sQB", data, 12)
-    h = Header(*fields, lengths, struct.unpack("<4Q", statistics), lists, long)
+    require(not any(data[169:172] + data[176:4088]), "reserved")
+    *fields, lengths, statistics, lists, long, extra = struct.unpack_from("<I16sQBBBBIQQ64s32sQB3xI", data, 12)
+    h = Header(*fields, lengths, struct.unpack("<4Q", statistics), lists, long, extra)
     require(1 <= h.bits <= 64, "bits")
     require(0 < h.mask < 2**h.bits, "mask")
     require(h.radius <= 3, "radius")
@@ -248,10 +263,11 @@ def read_table(data, expected=None):
     lists = directory + -(-h.blocks // LINE_BLOCKS) * LINE
     directory_end = lists + h.lists
     checksums = pages(directory_end) * PAGE
-    require(len(data) == checksums + (checksums - PAGE) // PAGE * 8, "size")
+    end = checksums + (checksums - PAGE) // PAGE * 8
+    require(len(data) == end + h.extra, "size")
     if expected:
         compare(h, *expected)
-    for i, (expected,) in enumerate(struct.iter_unpack("<Q", data[checksums:])):
+    for i, (expected,) in enumerate(struct.iter_unpack("<Q", data[checksums:end])):
         require(checksum(data[PAGE * (i + 1):PAGE * (i + 2)]) == expected, "checksum")
     require(not any(data[blocks_end:directory]) and not any(data[directory_end:checksums]), "padding")
     code, before = code_of(h.near, h.lengths, h.bits), -1
@@ -266,7 +282,7 @@ def read_table(data, expected=None):
     require(h.statistics == statistics_of(fingerprints, h.mask, h.bits), "statistics")
     return h, fingerprints
 
-# Chapter 6: the position code
+# Chapter 5: the position code
 
 def code_of(near, lengths, f):
     """The code of a table: a dictionary from (length, bits of the code as a number, first bit first) to the class."""
@@ -300,7 +316,7 @@ def difference_at(stream, at, top, code):
         leading = 1 << t
     return leading | stream >> max(top - t, 0) & 2**t - 1, length, t
 
-# Chapter 7: blocks
+# Chapter 6: blocks
 
 def read_chain(stream, start, end, most_codes, key, lowest, code):
     """The fingerprints of a chain, from its key downwards, none below the lowest, and its padding as a number."""
@@ -428,8 +444,8 @@ def read_ids(data, dictionary):
 def read_sums(data):
     check_start(data, b"idxdsums", 64)
     require(u64(data, 56) == checksum(data[:56]), "checksum")
-    require(not any(data[12:16] + data[40:56]), "reserved")
-    require(len(data) == 64 + 8 * pages(u64(data, 32)), "size")
+    require(not any(data[40:56]), "reserved")
+    require(len(data) == 64 + 8 * pages(u64(data, 32)) + u32(data, 12), "size")
 
 def read_databases(data):
     """The databases of an LMDB file, entries in order; made where words have 64 bits, least significant byte first."""
@@ -479,7 +495,7 @@ def read_map(folder, name, uuid, fingerprints=None):
     require(struct.unpack("<QQ", meta[b"heaviest"]) == (heaviest, counts[heaviest]), "statistics")
     return documents, texts
 
-# Chapter 12: records, and removals of segments
+# Chapter 10: records, and removals of segments
 
 OPERATIONS = ("add", "remove-document", "remove-fingerprint")
 
@@ -510,10 +526,10 @@ def read_removed(data, f, id_type):
     """The removals of a segment: each an operation, a fingerprint and an ID."""
     check_start(data, b"idxremov", 64)
     require(u64(data, 56) == checksum(data[:56]), "checksum")
-    require(not any(data[12:16]), "reserved")
     count, length, expected = struct.unpack_from("<QQQ", data, 32)
     require(count, "count")
-    require(len(data) == 64 + length, "size")
+    require(len(data) == 64 + length + u32(data, 12), "size")
+    data = data[:64 + length]
     require(checksum(data[64:]) == expected, "checksum")
     at, removals, keys = 64, [], []
     while len(removals) < count:
@@ -640,7 +656,7 @@ def read_documents(folder):
     require(documents.found == {x for x, ids in documents.ids.items() if ids}, "operation")
     return manifest, documents.ids
 
-# Chapter 11: conformance vectors, and the commands
+# Chapter 14: conformance vectors, and the commands
 
 def values_of(text):
     """The values of lines of names and values."""

@@ -1,4 +1,4 @@
-/* record.h: records, what is added to an index and removed from it (SPEC.md, chapter 12): in the log, and in a
+/* record.h: records, what is added to an index and removed from it (SPEC.md, chapter 10): in the log, and in a
  * segment's file `removed`. */
 #ifndef IDX_FORMAT_RECORD_H
 #define IDX_FORMAT_RECORD_H

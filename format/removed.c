@@ -8,7 +8,7 @@
 
 static const char magic[IDXF_MAGIC_BYTES] = "idxremov";
 
-enum { AT_RESERVED = 12, AT_UUID = 16, AT_COUNT = 32, AT_LENGTH = 40, AT_REMOVALS_CHECKSUM = 48 };
+enum { AT_EXTRA = 12, AT_UUID = 16, AT_COUNT = 32, AT_LENGTH = 40, AT_REMOVALS_CHECKSUM = 48 };
 
 void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header) {
     idxf_header_begin(header, IDXF_REMOVED_HEADER_BYTES, magic);
@@ -23,13 +23,13 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
                                   uint32_t *version) {
     enum idxf_fault fault = idxf_header_check(bytes, IDXF_REMOVED_HEADER_BYTES, size, magic, version);
     if (fault != IDXF_OK) return fault;
-    if (idxf_load32(bytes + AT_RESERVED) != 0) return IDXF_FAULT_RESERVED;
     memcpy(removed->uuid, bytes + AT_UUID, IDXF_UUID_BYTES);
     removed->count = idxf_load64(bytes + AT_COUNT);
     removed->length = idxf_load64(bytes + AT_LENGTH);
     removed->checksum = idxf_load64(bytes + AT_REMOVALS_CHECKSUM);
     if (removed->count == 0) return IDXF_FAULT_COUNT;
-    return size - IDXF_REMOVED_HEADER_BYTES == removed->length ? IDXF_OK : IDXF_FAULT_SIZE;
+    uint64_t follows = size - IDXF_REMOVED_HEADER_BYTES, extra = idxf_load32(bytes + AT_EXTRA);
+    return follows >= extra && follows - extra == removed->length ? IDXF_OK : IDXF_FAULT_SIZE;
 }
 
 /* ---- Removals ---- */

@@ -1,4 +1,4 @@
-/* removed.h: a segment's file `removed`: which documents of older segments it removes (SPEC.md, chapter 12). */
+/* removed.h: a segment's file `removed`: which documents of older segments it removes (SPEC.md, chapter 11). */
 #ifndef IDX_FORMAT_REMOVED_H
 #define IDX_FORMAT_REMOVED_H
 

@@ -1,4 +1,4 @@
-/* statistics.h: the statistics in a table's header, which describe its fingerprints (SPEC.md, chapter 5). */
+/* statistics.h: the statistics in a table's header, which describe its fingerprints (SPEC.md, chapter 4). */
 #ifndef IDX_FORMAT_STATISTICS_H
 #define IDX_FORMAT_STATISTICS_H
 

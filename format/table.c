@@ -27,7 +27,9 @@ enum {
     AT_PAIRS = 152,
     AT_LIST_BYTES = 160,
     AT_LONG_CODES = 168,
-    AT_RESERVED = 169,
+    AT_RESERVED_1 = 169,
+    AT_EXTRA = 172,
+    AT_RESERVED_2 = 176,
     AT_CHECKSUM = 4088,
 };
 
@@ -50,6 +52,7 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
     idxf_store64(page + AT_PAIRS, header->statistics.pairs);
     idxf_store64(page + AT_LIST_BYTES, header->list_bytes);
     page[AT_LONG_CODES] = header->long_codes;
+    idxf_store32(page + AT_EXTRA, header->extra);
     idxf_header_end(page, IDXF_PAGE_SIZE);
 }
 
@@ -78,13 +81,18 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
     return idxf_code_check(&header->code, header->bits);
 }
 
+static bool any_set(const uint8_t *bytes, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; i++) {
+        if (bytes[i] != 0) return true;
+    }
+    return false;
+}
+
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version) {
     enum idxf_fault fault = idxf_header_check(page, IDXF_PAGE_SIZE, size, magic, version);
     if (fault != IDXF_OK) return fault;
-    for (size_t i = AT_RESERVED; i < AT_CHECKSUM; i++) {
-        if (page[i] != 0) return IDXF_FAULT_RESERVED;
-    }
+    if (any_set(page, AT_RESERVED_1, AT_EXTRA) || any_set(page, AT_RESERVED_2, AT_CHECKSUM)) return IDXF_FAULT_RESERVED;
     header->number = idxf_load32(page + AT_NUMBER);
     memcpy(header->uuid, page + AT_UUID, IDXF_UUID_BYTES);
     header->mask = idxf_load64(page + AT_MASK);
@@ -98,6 +106,7 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
     memcpy(header->code.lengths, page + AT_LENGTHS, IDXF_CLASSES);
     header->list_bytes = idxf_load64(page + AT_LIST_BYTES);
     header->long_codes = page[AT_LONG_CODES];
+    header->extra = idxf_load32(page + AT_EXTRA);
     header->statistics.set_bits = idxf_load64(page + AT_SET_BITS);
     header->statistics.common_bits = idxf_load64(page + AT_COMMON_BITS);
     header->statistics.largest_group = idxf_load64(page + AT_LARGEST_GROUP);
@@ -117,7 +126,7 @@ struct idxf_table_layout idxf_table_layout(const struct idxf_table_header *heade
     layout.lists = layout.directory + layout.directory_lines * IDXF_LINE_BYTES;
     layout.checksums = round_to_page(layout.lists + header->list_bytes);
     layout.pages = (layout.checksums - layout.blocks) / IDXF_PAGE_SIZE;
-    layout.file_size = layout.checksums + layout.pages * 8;
+    layout.file_size = layout.checksums + layout.pages * 8 + header->extra;
     return layout;
 }
 

@@ -1,4 +1,4 @@
-/* table.h: table files: the header, and the offsets of the sections (SPEC.md, chapter 5). */
+/* table.h: table files: the header, and the offsets of the sections (SPEC.md, chapter 4). */
 #ifndef IDX_FORMAT_TABLE_H
 #define IDX_FORMAT_TABLE_H
 
@@ -26,6 +26,7 @@ struct idxf_table_header {
     uint8_t long_codes; /* 1 or 0: see struct idxf_block_form */
     struct idxf_statistics statistics;
     uint64_t list_bytes; /* of the directory */
+    uint32_t extra;      /* bytes at the end of the file that this version passes over */
 };
 
 /* Byte offsets of the sections in the file, all multiples of 8; those of blocks, directory and checksums of the page

@@ -104,7 +104,8 @@ enum idx_status idxi_fail_memory(struct idx_error *error) {
 enum idx_status idxi_fault_status(enum idxf_fault fault) {
     switch (fault) {
         case IDXF_OK: return IDX_OK;
-        case IDXF_FAULT_VERSION: return IDX_NEW_VERSION;
+        case IDXF_FAULT_VERSION:
+        case IDXF_FAULT_NEEDS: return IDX_NEW_VERSION;
         case IDXF_FAULT_SIZE: return IDX_WRONG_SIZE;
         case IDXF_FAULT_CHECKSUM: return IDX_BAD_CHECKSUM;
         case IDXF_FAULT_UUID: return IDX_FOREIGN_FILE;

@@ -14,7 +14,7 @@ static inline uint64_t idxi_hash(uint64_t fingerprint) {
     return idxf_checksum(bytes, sizeof bytes);
 }
 
-/* The hashes of IDs, the keys of a map from IDs (SPEC.md, chapter 8). */
+/* The hashes of IDs, the keys of a map from IDs (SPEC.md, chapter 9). */
 static inline uint64_t idxi_id_hash(const void *id, size_t length) { return idxf_checksum(id, length); }
 static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
 

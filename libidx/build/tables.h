@@ -1,5 +1,5 @@
 /* tables.h: writes all tables of a segment from its fingerprints in their own order. They are sorted once; the orders
- * of the tables are derived from that order (SPEC.md, chapter 3). */
+ * of the tables are derived from that order (SPEC.md, chapter 2). */
 #ifndef IDX_LIBIDX_TABLES_H
 #define IDX_LIBIDX_TABLES_H
 

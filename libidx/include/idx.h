@@ -53,7 +53,7 @@ extern "C" {
 
 #define IDX_VERSION "0.2.0"
 
-/* Limits (SPEC.md, chapter 2). */
+/* Limits (SPEC.md, chapter 1). */
 #define IDX_MAX_BITS 64
 #define IDX_MAX_K 16
 #define IDX_MAX_RADIUS 3
@@ -82,7 +82,7 @@ enum idx_status {
     IDX_NOT_FOUND = 200,    /* nothing exists at that path */
     IDX_NOT_AN_INDEX = 201, /* something exists there, but it is not an idx index */
     IDX_EXISTS = 202,       /* the output exists, and `replace` was not set */
-    IDX_NEW_VERSION = 203,  /* this library does not read that format version */
+    IDX_NEW_VERSION = 203,  /* this library does not read that format version, or lacks what the index needs */
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
     IDX_LIMIT = 205,        /* more than the format can hold */
     IDX_CANCELLED = 206,    /* the progress callback cancelled the call */
@@ -191,7 +191,7 @@ IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
  * scripts without spaces may then be segmented differently, so warn the user. `a` and `b` must not be NULL. */
 IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
 
-/* ---- Schemes (SPEC.md, chapter 3) -------------------------------------------------------------------------------- */
+/* ---- Schemes (SPEC.md, chapter 2) -------------------------------------------------------------------------------- */
 
 /* A table: it moves the bits of `mask` to the front, in order, followed by the others. Up to `radius` of the front bits
  * may differ when the table is probed. */
@@ -877,7 +877,7 @@ IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *i
 IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
                                         size_t capacity, size_t *count, struct idx_error *error);
 
-/* ---- Adding and removing (SPEC.md, chapter 12) ------------------------------------------------------------------- */
+/* ---- Adding and removing (SPEC.md, chapter 10) ------------------------------------------------------------------- */
 
 #define IDX_COMPACT_BY_SIZE UINT64_MAX
 

@@ -1,4 +1,4 @@
-/* log_reader.h: reads pending.log, the log of what is added to an index and removed from it (SPEC.md, chapter 12), by
+/* log_reader.h: reads pending.log, the log of what is added to an index and removed from it (SPEC.md, chapter 10), by
  * positioned reads from where it stopped: so readers never wait for the writer, nor it for them, and any number of them
  * may be in a process, and on media that can't be written. */
 #ifndef IDX_LIBIDX_LOG_READER_H

@@ -1,4 +1,4 @@
-/* log_writer.h: writes pending.log, the log of what is added to an index and removed from it (SPEC.md, chapter 12).
+/* log_writer.h: writes pending.log, the log of what is added to an index and removed from it (SPEC.md, chapter 10).
  * log_reader.h reads it. */
 #ifndef IDX_LIBIDX_LOG_WRITER_H
 #define IDX_LIBIDX_LOG_WRITER_H

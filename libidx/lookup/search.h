@@ -1,4 +1,4 @@
-/* search.h: finds the fingerprints within a distance of queries (SPEC.md, chapter 10), by probing the tables of an open
+/* search.h: finds the fingerprints within a distance of queries (SPEC.md, chapter 12), by probing the tables of an open
  * index, and among the pending ones. A match that several tables find belongs to the first of them, so a search
  * remembers, allocates and locks nothing. A search belongs to one thread. */
 #ifndef IDX_LIBIDX_SEARCH_H

@@ -1,4 +1,4 @@
-/* scheme.h: what the parts of libidx share about schemes (SPEC.md, chapter 3). */
+/* scheme.h: what the parts of libidx share about schemes (SPEC.md, chapter 2). */
 #ifndef IDX_LIBIDX_SCHEME_H
 #define IDX_LIBIDX_SCHEME_H
 

@@ -22,11 +22,14 @@ static enum idx_status read_text(int file, const char *path, char *text, size_t 
     return idxi_read_at(file, text, *size, 0, path, error);
 }
 
-static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *path,
-                                     struct idx_error *error) {
+static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
+                                     const char *path, struct idx_error *error) {
     if (fault == IDXF_FAULT_MAGIC)
         return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not the manifest of an idx index");
     if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
+    if (fault == IDXF_FAULT_NEEDS)
+        return idxi_fail(error, IDX_NEW_VERSION, path,
+                         "the index needs '%s', which this version of idx does not have: use a later one", need);
     if (line == 0) return idxi_fail_fault(error, fault, path, 0);
     return idxi_fail(error, idxi_fault_status(fault), path,
                      "line %u: %s: the file is damaged; rebuild the index, or restore it from a copy", line,
@@ -42,7 +45,7 @@ static enum idx_status read_file(struct idxf_manifest *manifest, int file, const
     enum idx_status status = read_text(file, path, text, &size, error);
     if (status == IDX_OK) {
         enum idxf_fault fault = idxf_manifest_read(manifest, text, size, &line, &version);
-        if (fault != IDXF_OK) status = fail_manifest(fault, line, version, path, error);
+        if (fault != IDXF_OK) status = fail_manifest(fault, line, version, manifest->need, path, error);
     }
     free(text);
     return status;

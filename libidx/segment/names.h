@@ -1,4 +1,4 @@
-/* names.h: the names of the files of an index (SPEC.md, chapter 1). */
+/* names.h: the names of the files of an index (SPEC.md, chapter 2). */
 #ifndef IDX_LIBIDX_NAMES_H
 #define IDX_LIBIDX_NAMES_H
 

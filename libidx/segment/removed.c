@@ -33,7 +33,7 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
     if (memcmp(header->uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, path);
     if (header->count != segment->removed) return idxi_fail_fault(error, IDXF_FAULT_COUNT, path, 0);
     const uint8_t *removals = removed->bytes + IDXF_REMOVED_HEADER_BYTES;
-    if (idxf_checksum(removals, removed->size - IDXF_REMOVED_HEADER_BYTES) != header->checksum)
+    if (idxf_checksum(removals, (size_t)header->length) != header->checksum)
         return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
     /* None takes less than its fingerprint, so that a false count takes no memory. */
     return header->count <= header->length / sizeof(uint64_t) ? IDX_OK

@@ -1,4 +1,4 @@
-/* removed.h: a segment's file `removed`, loaded: which documents of older segments it removes (SPEC.md, chapter 12). */
+/* removed.h: a segment's file `removed`, loaded: which documents of older segments it removes (SPEC.md, chapter 11). */
 #ifndef IDX_LIBIDX_REMOVED_H
 #define IDX_LIBIDX_REMOVED_H
 

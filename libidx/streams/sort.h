@@ -19,7 +19,7 @@ void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, boo
 void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare);
 
 /* Sorts permuted, left-aligned fingerprints that are in order within each prefix of `prefix` bits, 0 to 64, by the
- * prefix alone (SPEC.md, chapter 3). The spare holds as many elements and is overwritten. */
+ * prefix alone (SPEC.md, chapter 2). The spare holds as many elements and is overwritten. */
 void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare);
 
 /* Whether a mask below 2^bits is the highest of `bits` bits (1 to 64), some or none or all: then permuting is a shift,

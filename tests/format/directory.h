@@ -1,4 +1,4 @@
-/* directory.h: the directory of SPEC.md, chapter 5, once more, in other arithmetic, to compare directory.c with. */
+/* directory.h: the directory of SPEC.md, chapter 7, once more, in other arithmetic, to compare directory.c with. */
 #ifndef IDX_TESTS_FORMAT_DIRECTORY_H
 #define IDX_TESTS_FORMAT_DIRECTORY_H
 

@@ -1,4 +1,4 @@
-/* manifest_faults.c: tests of manifests that break a rule of SPEC.md, chapter 4: each with the fault that must come
+/* manifest_faults.c: tests of manifests that break a rule of SPEC.md, chapter 3: each with the fault that must come
  * back and the line it is in. */
 #include <inttypes.h>
 #include <stdio.h>

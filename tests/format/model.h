@@ -1,4 +1,4 @@
-/* model.h: chapters 6 and 7 of SPEC.md once more, one bit at a time, to compare code.c, block.c and chain.c with. */
+/* model.h: chapters 5 and 6 of SPEC.md once more, one bit at a time, to compare code.c, block.c and chain.c with. */
 #ifndef IDX_TESTS_FORMAT_MODEL_H
 #define IDX_TESTS_FORMAT_MODEL_H
 

@@ -55,7 +55,7 @@ static enum idxf_fault read_back(const struct idxf_table_header *header) {
 
 /* ---- Fields ---- */
 
-/* SPEC.md, chapter 5, row by row; all else is 0. */
+/* SPEC.md, chapter 4, row by row; all else is 0. */
 static const struct {
     size_t at, size;
     const char *bytes;
@@ -213,6 +213,7 @@ static void test_every_reserved_byte(void **state) {
     uint32_t version;
     idxf_table_header_write(&header, page);
     for (size_t i = 169; i < 4088; i++) {
+        if (i == 172) i += 4; /* extra */
         page[i] = 0x80;
         set_checksum(page);
         assert_fault(idxf_table_header_read(&again, page, sizeof page, &version), IDXF_FAULT_RESERVED);

@@ -48,7 +48,7 @@ static void compare_heaviest(const struct both *both) {
 /* ---- Tables ---- */
 
 /* Whether the first table is in the order of the numbers: then whoever writes tables chooses the code by that order.
- * Where it is not, a builder still has that order, and a merge has that of the first table (SPEC.md, chapter 6). */
+ * Where it is not, a builder still has that order, and a merge has that of the first table (SPEC.md, chapter 5). */
 static bool has_one_code(const struct both *both) {
     const struct idx_scheme *scheme = both->properties[0].scheme;
     uint64_t top = UINT64_C(1) << (scheme->bits - 1), outside = all_ones(scheme->bits) & ~scheme->tables[0].mask;

@@ -107,7 +107,7 @@ static uint8_t *write_table(const char *path, struct idxi_table_job *job, size_t
 
 /* ---- What is written ---- */
 
-/* A directory as SPEC.md, chapter 5, has it, once more and slowly. */
+/* A directory as SPEC.md, chapter 7, has it, once more and slowly. */
 struct model {
     uint8_t *lines, *lists;
     uint64_t line_count, list_bytes;

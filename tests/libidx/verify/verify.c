@@ -187,7 +187,7 @@ static const char *build_dense(const char *folder) {
     return path;
 }
 
-/* Of several faults of a block the first is told in the order of SPEC.md, chapter 7: its list of chains, the chains,
+/* Of several faults of a block the first is told in the order of SPEC.md, chapter 6: its list of chains, the chains,
  * how many fingerprints there are, padding. */
 static void test_faults_behind_disorder(void **state) {
     static const uint64_t beyond[] = {1, DENSE};
