@@ -1,24 +1,8 @@
 /* cut.c: tests of cut=spaces: words are what white space separates. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-static struct idx_text *open_by(const char *recipe) {
-    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
-    struct idx_text *text;
-    struct idx_error error;
-    options.recipe = recipe;
-    if (idx_text_open(&text, &options, &error) != IDX_OK) fail_msg("%s", error.sentence);
-    return text;
-}
+#include "tests/text/testing.h"
 
 static uint64_t fingerprint(const char *recipe, const char *body, size_t length, uint64_t *features) {
     struct idx_text *text = open_by(recipe);

@@ -1,22 +1,7 @@
 /* signature.c: tests of recipes that hash sentences and descriptions, of fields, and of what the hash is made of. */
-#include <idx_text.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-static struct idx_text *open_by(const char *recipe) {
-    struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
-    struct idx_text *text;
-    options.recipe = recipe;
-    assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
-    return text;
-}
+#include "tests/text/testing.h"
 
 static uint64_t hash_of(const char *bytes, size_t length) {
     struct idx_simhash simhash;

@@ -76,7 +76,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     struct idx_build_options *options = &build->options;
     struct texts operands;
     const struct option_rule rules[] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &options->k},
+        {.name = "k", .kind = OPTION_NUMBER, .value = &options->k, .most = IDX_MAX_K},
         {.name = "scheme", .kind = OPTION_TEXT, .value = &options->scheme},
         {.name = "max-bytes-per-fingerprint",
          .kind = OPTION_NUMBER,

@@ -25,12 +25,12 @@ static bool read_count(const struct option_rule *rule, const char *text, uint64_
         return false;
     }
     if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;
-    if (*count < rule->least)
+    if (rule->most == 0)
         complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes(rule), rule->name, rule->least,
                           text);
     else
-        complain_of_usage("%s%s needs a number of at most %" PRIu64 ", not %s", dashes(rule), rule->name, rule->most,
-                          text);
+        complain_of_usage("%s%s needs a number from %" PRIu64 " to %" PRIu64 ", not %s", dashes(rule), rule->name,
+                          rule->least, rule->most, text);
     return false;
 }
 
