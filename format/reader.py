@@ -1,789 +1,1036 @@
 #!/usr/bin/env python3
-"""A second reader of idx indexes, written from SPEC.md alone, to be read beside it.
+"""A reader of idx indexes, written from SPEC.md alone.
 
-It tests the specification and the conformance vectors. It is short and slow, and shares nothing with the C code.
-Needs Python 3.9 and the module xxhash (Debian: python3-xxhash).
-
-    reader.py table FILE        verify a table file; print its fingerprints, unpermuted, in the table's order
-    reader.py index FOLDER      verify the manifest and all tables of an index; print each table's path and fingerprints
-    reader.py documents FOLDER  verify the document maps of an index, its pending records and its removals; print all
-                                live documents: fingerprint, tab, ID
-    reader.py vectors FOLDER    try all conformance vectors that FOLDER/vectors.tsv lists
-
-Exit status: 0 if all is well, 1 if something is wrong (it is printed), 2 for wrong usage.
+usage: reader.py table FILE               the fingerprints of a table, after it was verified
+       reader.py index FOLDER             those of all tables of an index
+       reader.py documents FOLDER         the documents of an index
+       reader.py lookup FOLDER HEX D      the fingerprints within the distance D of HEX
+       reader.py vectors FOLDER           try the conformance vectors
 """
+import contextlib
+import itertools
 import os
 import re
 import struct
 import sys
-from collections import Counter, namedtuple
-from functools import reduce
-from operator import and_, or_
+from types import SimpleNamespace
 
 import xxhash
 
-VERSION, PAGE = 1, 4096
-LINE, LINE_CELLS, LINE_BLOCKS = 64, 448, 56
-MOST_IN_BLOCK, MOST_TAIL = 1023, 57
-
-Manifest = namedtuple("Manifest", "uuid bits id_type by_id tables sequence log segments")
-Log = namedtuple("Log", "id first last")
-Segment = namedtuple("Segment", "number uuid fingerprints documents removed")
-Header = namedtuple("Header", "number uuid mask bits radius anchor near block_size fingerprints blocks lengths "
-                              "statistics lists long extra")
-Code = namedtuple("Code", "codes near tail classes")
-
-class Fault(Exception):
-    """What is wrong with a file: one of the names of chapter 13."""
-
-def require(condition, fault):
-    if not condition:
-        raise Fault(fault)
 
 # Chapter 1: conventions
+class Fault(Exception):
+    def __init__(self, name, path=None):
+        super().__init__(name)
+        self.name, self.path = name, path
 
-def u32(data, offset):
-    return int.from_bytes(data[offset:offset + 4], "little")
 
-def u64(data, offset):
-    return int.from_bytes(data[offset:offset + 8], "little")
+def check(holds, name):
+    if not holds:
+        raise Fault(name)
 
-def checksum(data):
-    return xxhash.xxh3_64_intdigest(data)
 
-def pages(size):
-    return -(-size // PAGE)
+@contextlib.contextmanager
+def within(path):
+    try:
+        yield path
+    except Fault as fault:
+        raise Fault(fault.name, fault.path or path) from None
 
-def as_text(fingerprint, f):
-    return f"{fingerprint:0{-(-f // 4)}x}"
 
-def check_start(data, magic, header_size):
-    require(data[:8] == magic, "magic")
-    require(len(data) >= 12, "size")
-    require(int.from_bytes(data[8:12], "little") == VERSION, "version")
-    require(len(data) >= header_size, "size")
+def load(path):
+    with open(path, "rb") as file:
+        return file.read()
 
-# Chapter 2: tables and schemes
 
-def unpermute(permuted, mask, f):
-    """The fingerprint, as users see it, of one that is permuted and left-aligned."""
-    bits = range(f - 1, -1, -1)
-    order = [b for b in bits if mask >> b & 1] + [b for b in bits if not mask >> b & 1]
-    return sum((permuted >> (63 - i) & 1) << b for i, b in enumerate(order))
+def ceil_div(a, b):
+    return -(-a // b)
 
-def covers(f, k, tables):
-    """Whether every set of at most k bits has at most radius bits in the mask of some table.
 
-    Looks for a set that has more in every mask. Bits that stand in the same masks are all alike.
-    """
-    masks_of = [[mask >> bit & 1 for mask, _ in tables] for bit in range(f)]
-    alike = [sum(1 << b for b in range(f) if masks_of[b] == masks_of[bit]) for bit in range(f)]
+def u16(data, at=0):
+    return int.from_bytes(data[at:at + 2], "little")
 
-    def exceeds_all(left, needs, usable):
-        """Whether left more of the usable bits can meet the needs: masks, and how many of their bits are wanted."""
-        if not needs:
+
+def u32(data, at=0):
+    return int.from_bytes(data[at:at + 4], "little")
+
+
+def u64(data, at=0):
+    return int.from_bytes(data[at:at + 8], "little")
+
+
+def bits(data, at, width):
+    number = int.from_bytes(data[at // 8:ceil_div(at + width, 8)], "little")
+    return number >> at % 8 & ((1 << width) - 1)
+
+
+def checksum(data, seed=0):
+    return xxhash.xxh3_64_intdigest(data, seed)
+
+
+def hexadecimal(x, f):
+    return f"{x:0{ceil_div(f, 4)}x}"
+
+
+def check_beginning(data, magic, header_size):
+    check(data[:8] == magic, "magic")
+    check(len(data) >= 12, "size")
+    check(u32(data, 8) == 1, "version")
+    check(len(data) >= header_size, "size")
+
+
+# Chapter 2: the index
+class Permutation:
+    def __init__(self, mask, f):
+        self.f, self.prefix_bits = f, mask.bit_count()
+        self.runs = []  # (lowest bit, width) of neighbouring bits, in permuted order
+        for i in sorted(range(f), key=lambda i: (not mask >> i & 1, -i)):
+            if self.runs and self.runs[-1][0] == i + 1:
+                self.runs[-1] = (i, self.runs[-1][1] + 1)
+            else:
+                self.runs.append((i, 1))
+
+    def permute(self, x):
+        result = 0
+        for low, width in self.runs:
+            result = result << width | (x >> low & ((1 << width) - 1))
+        return result
+
+    def unpermute(self, x):
+        result, at = 0, self.f
+        for low, width in self.runs:
+            at -= width
+            result |= (x >> at & ((1 << width) - 1)) << low
+        return result
+
+
+COVER_STEPS = 20000  # then this reader gives up
+
+
+class Cover:
+    """Searches for k bits of which each table has more than its radius in its mask."""
+
+    def __init__(self, tables, f):
+        kinds = [tuple(mask >> i & 1 for mask, _ in tables) for i in range(f)]
+        self.bits_of = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+        self.tables, self.steps = tables, 0
+
+    def too_many(self, open_tables, remaining):
+        used = 0
+        for needed, mask, _ in sorted(open_tables, key=lambda table: (-table[0], table[1].bit_count())):
+            if not used & mask:
+                used, remaining = used | mask, remaining - needed
+        return remaining < 0
+
+    def holds(self, k):
+        return not self.escapes([radius + 1 for _, radius in self.tables], k, frozenset(), {})
+
+    def escapes(self, needs, remaining, excluded, taken):
+        self.steps += 1
+        check(self.steps < COVER_STEPS, "cover")
+        open_tables = [(needed, self.tables[i][0], i) for i, needed in enumerate(needs) if needed > 0]
+        if not open_tables:
             return True
-        most_hit = max((sum(mask >> b & 1 for mask, _ in needs) for b in range(f) if usable >> b & 1), default=0)
-        if sum(need for _, need in needs) > left * most_hit:
+        if self.too_many(open_tables, remaining):
             return False
-        choices = [mask & usable for mask, _ in needs]
-        if any(need > min(left, bin(choice).count("1")) for choice, (_, need) in zip(choices, needs)):
-            return False
-        hardest = min(choices, key=lambda choice: bin(choice).count("1"))
-        for bit in range(f):
-            if hardest & usable & 1 << bit:
-                rest = [(mask, need - (mask >> bit & 1)) for mask, need in needs]
-                if exceeds_all(left - 1, [(mask, need) for mask, need in rest if need], usable & ~(1 << bit)):
-                    return True
-                usable &= ~alike[bit]
+        choices = [[kind for kind, count in self.bits_of.items()
+                    if kind[i] and kind not in excluded and taken.get(kind, 0) < count] for _, _, i in open_tables]
+        for kind in min(choices, key=len):
+            after = [needed - has for needed, has in zip(needs, kind)]
+            if self.escapes(after, remaining - 1, excluded, {**taken, kind: taken.get(kind, 0) + 1}):
+                return True
+            excluded = excluded | {kind}
         return False
 
-    return not exceeds_all(k, [(mask, radius + 1) for mask, radius in tables], 2**f - 1)
 
 # Chapter 3: the manifest
+LARGEST = 2**64 - 1
 
-def number(text):
-    """A decimal number; of one with more than 20 digits, only that it is large."""
-    require(re.fullmatch(rb"0|[1-9][0-9]*", text), "syntax")
-    return int(text) if len(text) <= 20 else 10**20
 
-def uuid_of(text):
-    require(re.fullmatch(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text), "uuid")
-    return bytes.fromhex(text.replace(b"-", b"").decode())
+class Lines:
+    def __init__(self, data):
+        self.lines = data.split(b"\n")[::-1]
 
-def printable(text, most):
-    return 1 <= len(text) <= most and all(byte >= 32 and byte != 127 for byte in text)
+    def is_next(self, keyword):
+        return self.lines[-1].startswith(keyword + b" ")
 
-def is_name(text):
-    return bool(re.fullmatch(rb"[!-~]{1,63}", text))
+    def take(self, keyword, count):
+        fields = self.lines.pop().split(b" ")
+        check(fields[0] == keyword and len(fields) == count + 1, "syntax")
+        return fields[1:]
 
-def fields_of(line, keyword, count):
-    fields = line.split(b" ")
-    require(fields[0] == keyword and len(fields) == count + 1, "syntax")
-    return fields[1:]
+    def take_text(self, keyword):
+        key, space, text = self.lines.pop().partition(b" ")
+        check(key == keyword, "syntax")
+        return text if space else None
 
-def manifest_table(line, f):
-    mask, radius = fields_of(line, b"table", 2)
-    require(re.fullmatch(rb"[0-9a-f]{%d}" % -(-f // 4), mask) and 0 < int(mask, 16) < 2**f, "mask")
-    require(number(radius) <= 3, "radius")
-    return int(mask, 16), int(radius)
 
-def manifest_segment(line, before, id_type):
-    digits, uuid, fingerprints, documents, removed = fields_of(line, b"segment", 5)
-    require(re.fullmatch(rb"[0-9]{6}", digits), "syntax")
-    segment = Segment(int(digits), uuid_of(uuid), number(fingerprints), number(documents), number(removed))
-    require(segment.number > 0 and segment.number not in [s.number for s in before], "segment")
-    require(segment.uuid not in [s.uuid for s in before], "segment")
-    require(max(segment.fingerprints, segment.documents, segment.removed) < 2**64, "count")
-    require(before or not segment.removed, "count")
-    require(segment.documents == 0 if id_type == b"none" else segment.documents >= segment.fingerprints, "count")
-    return segment
+def number(field, least, most, fault):
+    check(re.fullmatch(b"0|[1-9][0-9]*", field), "syntax")
+    value = int(field[:21])  # more digits are out of range in any case
+    check(least <= value <= most, fault)
+    return value
+
+
+def parse_uuid(field):
+    check(re.fullmatch(b"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", field), "uuid")
+    return bytes.fromhex(field.replace(b"-", b"").decode())
+
+
+def is_name(field):
+    return 1 <= len(field) <= 63 and all(33 <= byte <= 126 for byte in field)
+
+
+def is_text(field):
+    return all(byte >= 32 and byte != 127 for byte in field)
+
+
+def read_tables(lines, f):
+    tables = []
+    while lines.is_next(b"table"):
+        check(len(tables) < 256, "mask")
+        mask, radius = lines.take(b"table", 2)
+        check(re.fullmatch(b"[0-9a-f]{%d}" % ceil_div(f, 4), mask) and 0 < int(mask, 16) < 1 << f, "mask")
+        tables.append((int(mask, 16), number(radius, 0, 3, "radius")))
+    check(tables, "mask")
+    return tables
+
+
+def read_segments(lines, id_type):
+    segments = []
+    while lines.is_next(b"segment"):
+        check(len(segments) < 1024, "segment")
+        name, identity, *counts = lines.take(b"segment", 5)
+        check(re.fullmatch(b"[0-9]{6}", name), "syntax")
+        check(name != b"000000" and all(name.decode() != other.name for other in segments), "segment")
+        identity = parse_uuid(identity)
+        check(all(identity != other.uuid for other in segments), "segment")
+        fingerprints, documents, removed = (number(count, 0, LARGEST, "count") for count in counts)
+        check(documents == 0 if id_type == "none" else documents >= fingerprints, "count")
+        check(segments or removed == 0, "count")
+        segments.append(SimpleNamespace(name=name.decode(), uuid=identity, fingerprints=fingerprints,
+                                        documents=documents, removed=removed))
+    check(segments, "segment")
+    return segments
+
+
+def read_end(lines):
+    while lines.is_next(b"optional"):
+        name, _, content = (lines.take_text(b"optional") or b"").partition(b" ")
+        check(is_name(name) and is_text(content), "syntax")
+    lines.take(b"checksum", 1)
+    check(lines.lines == [b""], "syntax")
+
 
 def read_manifest(data):
-    start = re.match(rb"idx-index (0|[1-9][0-9]{0,9})(?![0-9])", data)
-    require(start and int(start[1]) < 2**32, "magic")
-    require(int(start[1]) == VERSION, "version")
-    require(len(data) <= 262144, "size")
-    require(data[-26:] == b"checksum %016x\n" % checksum(data[:-26]), "checksum")
-    lines = iter(data[:-26].split(b"\n"))
-    require(next(lines) == b"idx-index %d" % VERSION, "syntax")
-    # from here on, a line that lacks is read as an empty one
-    line = next(lines, b"")
-    if line.startswith(b"needs "):
-        need, = fields_of(line, b"needs", 1)
-        require(is_name(need), "syntax")
+    start = re.match(b"idx-index ([0-9]+)", data)
+    version = int(start[1].lstrip(b"0")[:21] or b"0") if start else LARGEST
+    check(version < 2**32, "magic")
+    check(version == 1, "version")
+    check(len(data) <= 262144, "size")
+    check(data[-26:] == b"checksum %016x\n" % checksum(data[:-26]), "checksum")
+    lines, manifest = Lines(data), SimpleNamespace(log=None)
+    number(lines.take(b"idx-index", 1)[0], 1, 1, "version")
+    while lines.is_next(b"needs"):
+        check(is_name(lines.take(b"needs", 1)[0]), "syntax")
         raise Fault("needs")
-    uuid = uuid_of(*fields_of(line, b"uuid", 1))
-    f = number(*fields_of(next(lines, b""), b"bits", 1))
-    require(1 <= f <= 64, "bits")
-    k = number(*fields_of(next(lines, b""), b"k", 1))
-    require(k <= 16 and k < f, "k")
-    id_type, = fields_of(next(lines, b""), b"id-type", 1)
-    require(id_type in (b"text", b"u64", b"none"), "id-type")
-    by_id, = fields_of(next(lines, b""), b"by-id", 1)
-    require(by_id in (b"yes", b"no") and (by_id, id_type) != (b"yes", b"none"), "by-id")
-    keyword, space, recipe = next(lines, b"").partition(b" ")
-    require(keyword == b"recipe", "syntax")
-    require(not space or printable(recipe, 255), "recipe")
-    keyword, _, scheme = next(lines, b"").partition(b" ")
-    require(keyword == b"scheme" and scheme.isascii() and printable(scheme, 63), "syntax")
-    tables, segments, line = [], [], next(lines, b"")
-    while line.startswith(b"table "):
-        require(len(tables) < 256, "mask")
-        tables.append(manifest_table(line, f))
-        line = next(lines, b"")
-    require(tables, "mask")
-    sequence = number(*fields_of(line, b"sequence", 1))
-    require(sequence < 2**64 - 1, "count")
-    log, line = None, next(lines, b"")
-    if line.startswith(b"log "):
-        own, first, last = fields_of(line, b"log", 3)
-        log = Log(uuid_of(own), number(first), number(last))
-        require(log.first <= sequence and log.first <= log.last < 2**64 - 1, "count")
-        line = next(lines, b"")
-    while line.startswith(b"segment "):
-        require(len(segments) < 1024, "segment")
-        segments.append(manifest_segment(line, segments, id_type))
-        line = next(lines, b"")
-    require(segments, "segment")
-    while line.startswith(b"optional "):
-        name, space, content = line[9:].partition(b" ")
-        require(is_name(name) and (content == b"" or printable(content, len(content))), "syntax")
-        line = next(lines, b"")
-    require(line == b"" and next(lines, None) is None and data[-27:-26] == b"\n", "syntax")
-    require(covers(f, k, tables), "cover")
-    return Manifest(uuid, f, id_type.decode(), by_id == b"yes", tables, sequence, log, segments)
+    manifest.uuid = parse_uuid(lines.take(b"uuid", 1)[0])
+    manifest.f = number(lines.take(b"bits", 1)[0], 1, 64, "bits")
+    manifest.k = number(lines.take(b"k", 1)[0], 0, min(16, manifest.f - 1), "k")
+    manifest.id_type = lines.take(b"id-type", 1)[0].decode("latin-1")
+    check(manifest.id_type in ("text", "u64", "none"), "id-type")
+    by_id = lines.take(b"by-id", 1)[0]
+    check(by_id == b"no" or by_id == b"yes" and manifest.id_type != "none", "by-id")
+    manifest.by_id = by_id == b"yes"
+    recipe = lines.take_text(b"recipe")
+    check(recipe is None or 1 <= len(recipe) <= 255 and is_text(recipe), "recipe")
+    scheme = lines.take_text(b"scheme") or b""
+    check(1 <= len(scheme) <= 63 and is_text(scheme), "syntax")
+    manifest.tables = read_tables(lines, manifest.f)
+    manifest.sequence = number(lines.take(b"sequence", 1)[0], 0, LARGEST - 1, "count")
+    if lines.is_next(b"log"):
+        identity, first, last = lines.take(b"log", 3)
+        identity, first = parse_uuid(identity), number(first, 0, manifest.sequence, "count")
+        manifest.log = SimpleNamespace(uuid=identity, first=first, last=number(last, first, LARGEST - 1, "count"))
+    manifest.segments = read_segments(lines, manifest.id_type)
+    read_end(lines)
+    check(Cover(manifest.tables, manifest.f).holds(manifest.k), "cover")
+    return manifest
+
+
+def open_manifest(folder):
+    with within(os.path.join(folder, "manifest")) as path:
+        return read_manifest(load(path))
+
 
 # Chapter 4: table files
+HEADER = struct.Struct("<8sII16sQ4BIQQ64s5QB3sI3912sQ")
 
-def read_header(data):
-    check_start(data, b"idxtable", PAGE)
-    require(u64(data, 4088) == checksum(data[:4088]), "checksum")
-    require(not any(data[169:172] + data[176:4088]), "reserved")
-    *fields, lengths, statistics, lists, long, extra = struct.unpack_from("<I16sQBBBBIQQ64s32sQB3xI", data, 12)
-    h = Header(*fields, lengths, struct.unpack("<4Q", statistics), lists, long, extra)
-    require(1 <= h.bits <= 64, "bits")
-    require(0 < h.mask < 2**h.bits, "mask")
-    require(h.radius <= 3, "radius")
-    require(1 <= h.anchor <= min(h.bits, 63), "anchor")
-    require(h.block_size in (64, 128, 256, 512, 1024, 2048, 4096), "block-size")
-    require(h.blocks < 2**32 and h.fingerprints <= 2**h.bits, "count")
-    require(h.blocks <= h.fingerprints <= h.blocks * MOST_IN_BLOCK, "count")
-    require(h.lists <= h.blocks * 8, "count")
-    require(h.long <= (h.block_size == 64), "code")
-    code_of(h.near, h.lengths, h.bits)
-    return h
 
-def compare(h, number, uuid, mask, f, radius, fingerprints):
-    """The header with what the manifest says."""
-    require((h.number, h.uuid) == (number, uuid), "uuid")
-    require(h.mask == mask, "mask")
-    require(h.bits == f, "bits")
-    require(h.radius == radius, "radius")
-    require(h.fingerprints == fingerprints, "count")
+class Table:
+    def __init__(self, data):
+        check_beginning(data, b"idxtable", 4096)
+        check(checksum(data[:4088]) == u64(data, 4088), "checksum")
+        (_, _, self.number, self.uuid, self.mask, self.f, self.radius, self.A, self.w, self.block_size,
+         self.fingerprints, self.blocks, self.lengths, *self.statistics, self.list_bytes, self.long_codes,
+         reserved, self.extra, more_reserved, _) = HEADER.unpack_from(data)
+        check(not any(reserved) and not any(more_reserved), "reserved")
+        self.data, self.checked = data, set()
+        self.check_fields()
+        self.code = Code(self.f, self.w, self.lengths)
+        self.directory = 4096 + ceil_div(self.blocks * self.block_size, 4096) * 4096
+        self.lines = ceil_div(self.blocks, 56)
+        self.lists = self.directory + 64 * self.lines
+        self.checksums = ceil_div(self.lists + self.list_bytes, 4096) * 4096
+        check(len(data) == self.checksums + (self.checksums - 4096) // 4096 * 8 + self.extra, "size")
+        self.permutation = Permutation(self.mask, self.f)
 
-def list_of(parts):
-    """The bits of a cell's number, and the bytes, of the list of keys at these parts of their line."""
-    bits = next(b for b in range(1, 65) if len({part >> 64 - b for part in parts}) == len(parts))
-    stream = sum((part >> 64 - bits) << i * bits for i, part in enumerate(parts))
-    return bits, stream.to_bytes(-(-len(parts) * bits // 8), "little")
+    def check_fields(self):
+        check(1 <= self.f <= 64, "bits")
+        check(0 < self.mask < 1 << self.f, "mask")
+        check(self.radius <= 3, "radius")
+        check(1 <= self.A <= min(self.f, 63), "anchor")
+        check(self.block_size in (64, 128, 256, 512, 1024, 2048, 4096), "block-size")
+        check(self.blocks <= 2**32 - 1, "count")
+        check(self.blocks <= self.fingerprints <= min(self.blocks * 1023, 1 << self.f), "count")
+        check(self.list_bytes <= self.blocks * 8, "count")
+        check(self.long_codes <= (self.block_size == 64), "code")
 
-def directory_of(keys):
-    """The bytes of the directory of blocks with these keys: its lines, and its lists."""
-    count = -(-len(keys) // LINE_BLOCKS)
-    parts = [[] for _ in range(count)]
-    for key in keys:
-        line, part = divmod(key * count, 2**64)
-        parts[line].append(part)
-    lines, lists, first = b"", b"", 0
-    for held in parts:
-        cells = {part * LINE_CELLS // 2**64 for part in held}
-        if len(cells) == len(held):
-            lines += struct.pack("<II", first, 0) + sum(1 << cell for cell in cells).to_bytes(56, "little")
-        else:
-            bits, own = list_of(held)
-            lines += struct.pack("<IIQB47x", first, len(held), len(lists), bits)
-            lists += own
-        first += len(held)
-    return lines, lists
+    def compare(self, number, manifest, segment):
+        check(self.number == number and self.uuid == segment.uuid, "uuid")
+        mask, radius = manifest.tables[number]
+        check(self.mask == mask, "mask")
+        check(self.f == manifest.f, "bits")
+        check(self.radius == radius, "radius")
+        check(self.fingerprints == segment.fingerprints, "count")
 
-def statistics_of(fingerprints, mask, f):
-    """Union, intersection, largest group and pairs of fingerprints that are permuted and left-aligned."""
-    plain = [unpermute(x, mask, f) for x in fingerprints]
-    groups = Counter(x & mask for x in plain).values()
-    pairs = sum(g * (g - 1) // 2 for g in groups)
-    union, intersection = (reduce(combine, plain) if plain else 0 for combine in (or_, and_))
-    return union, intersection, max(groups, default=0), min(pairs, 2**64 - 1)
+    def part(self, at, size):
+        for page in range(at // 4096, ceil_div(at + size, 4096)):
+            if page not in self.checked:
+                expected = u64(self.data, self.checksums + 8 * (page - 1))
+                check(checksum(self.data[4096 * page:4096 * (page + 1)]) == expected, "checksum")
+                self.checked.add(page)
+        return self.data[at:at + size]
 
-def read_table(data, expected=None):
-    """Verify a whole table file; gives its header, and its fingerprints permuted and left-aligned."""
-    h = read_header(data)
-    blocks_end = PAGE + h.blocks * h.block_size
-    directory = pages(blocks_end) * PAGE
-    lists = directory + -(-h.blocks // LINE_BLOCKS) * LINE
-    directory_end = lists + h.lists
-    checksums = pages(directory_end) * PAGE
-    end = checksums + (checksums - PAGE) // PAGE * 8
-    require(len(data) == end + h.extra, "size")
-    if expected:
-        compare(h, *expected)
-    for i, (expected,) in enumerate(struct.iter_unpack("<Q", data[checksums:end])):
-        require(checksum(data[PAGE * (i + 1):PAGE * (i + 2)]) == expected, "checksum")
-    require(not any(data[blocks_end:directory]) and not any(data[directory_end:checksums]), "padding")
-    code, before = code_of(h.near, h.lengths, h.bits), -1
-    fingerprints, keys = [], []
-    for start in range(PAGE, blocks_end, h.block_size):
-        block = read_block(data[start:start + h.block_size], h.bits, h.anchor, code, h.long, before)
-        before = block[-1]
-        fingerprints += (x << 64 - h.bits for x in block)
-        keys.append(fingerprints[-1])
-    require(len(fingerprints) == h.fingerprints, "count")
-    require((data[directory:lists], data[lists:directory_end]) == directory_of(keys), "directory")
-    require(h.statistics == statistics_of(fingerprints, h.mask, h.bits), "statistics")
-    return h, fingerprints
+    def block(self, i):
+        return self.part(4096 + i * self.block_size, self.block_size)
+
+    def verify(self):
+        """The fingerprints in the table's order, permuted."""
+        self.part(4096, self.checksums - 4096)
+        check(not any(self.data[4096 + self.blocks * self.block_size:self.directory]), "padding")
+        check(not any(self.data[self.lists + self.list_bytes:self.checksums]), "padding")
+        fingerprints, keys = [], []
+        for i in range(self.blocks):
+            least = keys[-1] + 1 if keys else 0
+            fingerprints += decode_block(self, self.block(i), least, least)
+            keys.append(fingerprints[-1])
+        check(len(fingerprints) == self.fingerprints, "count")
+        directory = make_directory([key << 64 - self.f for key in keys], self.lines)
+        check(directory == self.data[self.directory:self.lists + self.list_bytes], "directory")
+        self.check_statistics(fingerprints)
+        return fingerprints
+
+    def check_statistics(self, fingerprints):
+        union, intersection = 0, (1 << self.f) - 1 if fingerprints else 0
+        for x in fingerprints:
+            union, intersection = union | x, intersection & x
+        union, intersection = self.permutation.unpermute(union), self.permutation.unpermute(intersection)
+        shift = self.f - self.permutation.prefix_bits
+        groups = [len(list(group)) for _, group in itertools.groupby(fingerprints, lambda x: x >> shift)]
+        pairs = sum(g * (g - 1) // 2 for g in groups)
+        expected = [union, intersection, max(groups, default=0), min(pairs, LARGEST)]
+        check(self.statistics == expected, "statistics")
+
+    def unpermuted(self):
+        return [self.permutation.unpermute(x) for x in self.verify()]
+
+
+def table_name(segment, number):
+    return f"{segment.name}/table-{number:02}.tbl"
+
+
+def read_index(folder, manifest):
+    """The path and the fingerprints of each table, in the table's order."""
+    for segment in manifest.segments:
+        sizes, sets = set(), []
+        for number in range(len(manifest.tables)):
+            name = table_name(segment, number)
+            with within(os.path.join(folder, name)) as path:
+                table = Table(load(path))
+                table.compare(number, manifest, segment)
+                sizes.add(table.block_size)
+                check(len(sizes) == 1, "block-size")
+                fingerprints = table.unpermuted()
+                sets.append(set(fingerprints))
+                check(sets[-1] == sets[0], "count")
+            yield name, fingerprints
+
 
 # Chapter 5: the position code
+class Code:
+    def __init__(self, f, w, lengths):
+        T, c = min(57, f), len(bytes(lengths).rstrip(b"\0"))
+        check(c >= 2 and all(1 <= length <= 6 for length in lengths[:c]), "code")
+        check(sum(64 >> length for length in lengths[:c]) == 64, "code")
+        check(w + c - 2 <= T, "code")
+        self.next = [None] * 64  # by the next 6 bits of the block: bits of the code, bits of the tail, leading 1
+        codes = self.assign(lengths[:c])
+        for i, length in enumerate(lengths[:c]):
+            tail = w if i == 0 else T if i == c - 1 else w + i - 1
+            leading = 0 if i in (0, c - 1) else 1 << tail
+            first = int(f"{codes[i] ^ codes[0]:06b}"[:length][::-1], 2)
+            for bits_behind in range(0, 64, 1 << length):
+                self.next[first | bits_behind] = (length, tail, leading)
 
-def code_of(near, lengths, f):
-    """The code of a table: a dictionary from (length, bits of the code as a number, first bit first) to the class."""
-    lengths = bytes(lengths)
-    used, tail = lengths.rstrip(b"\0"), min(f, MOST_TAIL)
-    require(len(used) >= 2 and all(1 <= length <= 6 for length in used), "code")
-    require(sum(2**(6 - length) for length in used) == 2**6, "code")
-    require(near + len(used) - 2 <= tail, "code")
-    codes, following, last = [0] * len(used), 0, 0
-    for length, number in sorted((length, number) for number, length in enumerate(used)):
-        following <<= length - last
-        codes[number] = following
-        following, last = following + 1, length
-    # that of class 0, continued by 0 bits to six, then cut to the length of each
-    zeros = codes[0] << 6 - used[0]
-    return Code({(length, codes[i] ^ zeros >> 6 - length): i for i, length in enumerate(used)}, near, tail, len(used))
+    @staticmethod
+    def assign(lengths):
+        """The codes before they are XORed, left-aligned in 6 bits."""
+        codes, code = [0] * len(lengths), 0
+        for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
+            codes[i] = code
+            code += 64 >> lengths[i]
+        return codes
 
-def difference_at(stream, at, top, code):
-    """What a reader meets with its codes read up to one bit, and its tails down to another: difference, l and t."""
-    length, bits = 0, 0
-    while (length, bits) not in code.codes:
-        length, bits, at = length + 1, bits << 1 | stream >> at & 1, at + 1
-    number = code.codes[length, bits]
-    leading = 0
-    if number == 0:
-        t = code.near
-    elif number == code.classes - 1:
-        t = code.tail
-    else:
-        t = code.near + number - 1
-        leading = 1 << t
-    return leading | stream >> max(top - t, 0) & 2**t - 1, length, t
 
 # Chapter 6: blocks
-
-def read_chain(stream, start, end, most_codes, key, lowest, code):
-    """The fingerprints of a chain, from its key downwards, none below the lowest, and its padding as a number."""
-    at, top, fingerprints = start, end, [key]
-    while len(fingerprints) <= MOST_IN_BLOCK:
-        d, length, t = difference_at(stream, at, top, code)
-        if at + length + t > top or at + length > start + most_codes or d == 0:
-            return fingerprints, stream >> at & 2**(top - at) - 1
-        require(fingerprints[-1] - d >= lowest, "order")
-        fingerprints.append(fingerprints[-1] - d)
-        at, top = at + length, top - t
-    return fingerprints, 0  # too many
-
-def read_block(block, f, anchor, code, long, before):
-    """The fingerprints of a block, permuted, as numbers of f bits; before: the key of the block before it, or -1."""
-    most_codes = 64 if len(block) == 64 and not long else 8 * len(block)
-    stream, end, at = int.from_bytes(block, "little"), 8 * len(block), 0
-
-    def take(bits):
-        nonlocal at
-        require(at + bits <= end, "overrun")
-        at += bits
-        return stream >> at - bits & 2**bits - 1
-
-    lowest = before + 1
-    if take(1):
-        key = take(f)
+def read_key(form, block, y):
+    """The key, and the bit behind the anchor. form has f, A, block_size, long_codes and code."""
+    if bits(block, 0, 1):
+        key, end = bits(block, 1, form.f), 1 + form.f
     else:
-        key = lowest + (take(anchor) - lowest) % 2**anchor
-    require(lowest <= key < 2**f, "order")
-    chains, padding = [[key, at]], 0  # from the highest on: key, and where it begins
-    if len(block) >= 1024:
-        width, place_bits = take(6), (end - 1).bit_length()
-        entries = [(take(width), take(place_bits)) for _ in range(3 if len(block) == 4096 else 1)]
-        chains[0][1] = at
-        missing = False
-        for offset, place in entries:
-            missing = missing or not offset
-            if missing:
-                padding |= offset | place
-                continue
-            require(place >= chains[-1][1], "overrun")
-            require(key - chains[-1][0] < offset <= key - lowest, "order")
-            chains.append([key - offset, place])
+        key, end = y + (bits(block, 1, form.A) - y) % (1 << form.A), 1 + form.A
+    check(y <= key < 1 << form.f, "order")
+    return key, end
+
+
+def read_list(form, block, key, at, least):
+    """The chains' keys and beginnings, the highest first, and whether absent ones have only zeros."""
+    if form.block_size < 1024:
+        return [(key, at)], True
+    count, place_bits = {1024: 1, 2048: 1, 4096: 3}[form.block_size], (8 * form.block_size).bit_length() - 1
+    o, at = bits(block, at, 6), at + 6
+    begin = at + count * (o + place_bits)
+    chains, greatest = [(key, begin)], 0
+    for i in range(count):
+        entry = at + i * (o + place_bits)
+        offset, place = bits(block, entry, o), bits(block, entry + o, place_bits)
+        if offset == 0:
+            return chains, bits(block, entry, begin - entry) == 0
+        check(place >= chains[-1][1], "overrun")
+        check(greatest < offset <= key - least, "order")
+        chains.append((key - offset, place))
+        greatest = offset
+    return chains, True
+
+
+def read_chain(form, block, key, begin, end):
+    """The fingerprints of a chain, from its key downwards, and whether its padding is 0."""
+    fingerprints, P, Q = [key], begin, end
+    codes_end = begin + 64 if form.block_size == 64 and not form.long_codes else end
+    while len(fingerprints) < 1024:
+        length, tail, leading = form.code.next[bits(block, P, 6)]
+        if P + length + tail > Q or P + length > codes_end:
+            break
+        d = leading | bits(block, Q - tail, tail)
+        if d == 0:
+            break
+        fingerprints.append(fingerprints[-1] - d)
+        P, Q = P + length, Q - tail
+    return fingerprints, bits(block, P, Q - P) == 0
+
+
+def decode_block(form, block, y, least):
+    """The fingerprints of a block, ascending. y is what the key is found with, least the least that is allowed."""
+    key, at = read_key(form, block, y)
+    chains, padding_is_0 = read_list(form, block, key, at, least)
+    ends = [begin for _, begin in chains[1:]] + [8 * form.block_size]
+    bounds = [key + 1 for key, _ in chains[1:]] + [least]
     fingerprints = []
-    for i, (own, start) in enumerate(chains):
-        least, stop = (chains[i + 1][0] + 1, chains[i + 1][1]) if i + 1 < len(chains) else (lowest, end)
-        members, rest = read_chain(stream, start, stop, most_codes, own, least, code)
-        fingerprints += members
-        padding |= rest
-    require(len(fingerprints) <= MOST_IN_BLOCK, "count")
-    require(not padding, "padding")
+    for (key, begin), end, bound in zip(chains, ends, bounds):
+        chain, is_0 = read_chain(form, block, key, begin, end)
+        check(chain[-1] >= bound, "order")
+        fingerprints += chain
+        padding_is_0 = padding_is_0 and is_0
+    check(len(fingerprints) <= 1023, "count")
+    check(padding_is_0, "padding")
     return fingerprints[::-1]
 
-# Chapter 8: groups of documents and IDs, and the checksums of the document map
+
+# Chapter 7: the directory
+def make_directory(keys, lines):
+    """The directory's lines and lists, of left-aligned keys."""
+    parts = [[] for _ in range(lines)]
+    for key in keys:
+        line, p = divmod(key * lines, 1 << 64)
+        parts[line].append(p)
+    directory, lists, first = b"", b"", 0
+    for part in parts:
+        cells = {p * 448 >> 64 for p in part}
+        if len(cells) == len(part):
+            directory += struct.pack("<II", first, 0) + sum(1 << cell for cell in cells).to_bytes(56, "little")
+        else:
+            b = next(b for b in range(1, 65) if len({p >> 64 - b for p in part}) == len(part))
+            directory += struct.pack("<IIQB47x", first, len(part), len(lists), b)
+            stream = sum((p >> 64 - b) << i * b for i, p in enumerate(part))
+            lists += stream.to_bytes(ceil_div(len(part) * b, 8), "little")
+        first += len(part)
+    return directory + lists
+
+
+def look_into_directory(table, x):
+    """The number m of the left-aligned x, the beginning of x's cell, and whether the cell holds a key."""
+    line, p = divmod(x * table.lines, 1 << 64)
+    data = table.part(table.directory + 64 * line, 64)
+    first, listed = u32(data, 0), u32(data, 4)
+    if listed == 0:
+        cells, cell = bits(data, 64, 448), p * 448 >> 64
+        count, below, holds = cells.bit_count(), (cells & ((1 << cell) - 1)).bit_count(), cells >> cell & 1 == 1
+        P = ceil_div(cell << 64, 448)
+    else:
+        place, b = u64(data, 8), data[16]
+        size = ceil_div(listed * b, 8)
+        check(1 <= b <= 64 and place + size <= table.list_bytes, "directory")
+        stream, cell = table.part(table.lists + place, size), p >> 64 - b
+        numbers = [bits(stream, i * b, b) for i in range(listed)]
+        count, below, holds = listed, sum(other < cell for other in numbers), cell in numbers
+        P = cell << 64 - b
+    check(first + count <= table.blocks, "directory")
+    return first + below, ceil_div((line << 64) + P, table.lines), holds
+
+
+def find_block(table, x):
+    """The first block whose key is at least x, a number of f bits, and a y to find its key with; or None."""
+    if table.blocks == 0:
+        return None
+    m, beginning, holds = look_into_directory(table, x << 64 - table.f)
+    y = beginning >> 64 - table.f
+    if holds:
+        key, _ = read_key(table, table.block(m), y)
+        if key < x:
+            m, y = m + 1, key + 1
+    return (m, y) if m < table.blocks else None
+
+
+# Chapter 8: the document map
+def check_sums(data):
+    check_beginning(data, b"idxdsums", 64)
+    check(checksum(data[:56]) == u64(data, 56), "checksum")
+    check(not any(data[40:56]), "reserved")
+    check(len(data) == 64 + 8 * ceil_div(u64(data, 32), 4096) + u32(data, 12), "size")
+
+
+class Lmdb:
+    """A data file of LMDB 0.9: page 0 and 1 are meta pages, the newer one counts."""
+
+    def __init__(self, data):
+        self.data = data
+        check(len(data) >= 4096, "size")
+        self.page_size = u32(data, 40)
+        check(u32(data, 16) == 0xbeefc0de, "magic")
+        check(u32(data, 20) == 1, "version")
+        check(self.page_size in (4096, 8192, 16384, 32768, 65536) and len(data) >= 2 * self.page_size, "size")
+        metas = [data[at + 16:at + 152] for at in (0, self.page_size)]
+        check(all(meta[:8] == metas[0][:8] for meta in metas), "magic")
+        meta = max(metas, key=lambda meta: u64(meta, 128))
+        self.databases = {name: value for name, value, flags in self.items(meta[72:120]) if flags & 2}
+
+    def items(self, database):
+        depth, root = u16(database, 6), u64(database, 40)
+        if root != LARGEST:
+            yield from self.items_below(root, min(depth, 32), set())
+
+    def items_below(self, page, depth, seen):
+        at = page * self.page_size
+        check(depth > 0 and page not in seen and at + self.page_size <= len(self.data), "overrun")
+        seen.add(page)
+        is_branch = u16(self.data, at + 10) & 1
+        for i in range((u16(self.data, at + 12) - 16) // 2):
+            node = at + u16(self.data, at + 16 + 2 * i)
+            size, flags, key_size = u32(self.data, node), u16(self.data, node + 4), u16(self.data, node + 6)
+            if is_branch:
+                yield from self.items_below(size | flags << 32, depth - 1, seen)
+                continue
+            value = node + 8 + key_size
+            if flags & 1:
+                value, flags = u64(self.data, value) * self.page_size + 16, flags & ~1
+            yield self.data[node + 8:node + 8 + key_size], self.data[value:value + size], flags
+
+    def named(self, name):
+        check(name in self.databases, "count")
+        pairs = [(key, value) for key, value, _ in self.items(self.databases[name])]
+        check(all(a < b for (a, _), (b, _) in itertools.pairwise(pairs)), "order")
+        return pairs
+
 
 def read_group(data):
     """The entries of a group of documents."""
-    require(19 <= len(data) <= 4096, "size")
-    n, w = int.from_bytes(data[:2], "little") % 2**10, data[1] >> 2
-    b, base, first = data[2], u64(data, 3), u64(data, 11)
-    require(n >= 1, "count")
-    require(w <= 56 and b <= 64, "overrun")
-    end = 8 * (len(data) - -(-n * b // 8))
-    require(end >= 8 * 19, "overrun")
-    require((n - 1) * (w + 1) <= end - 8 * 19, "overrun")
-    stream = int.from_bytes(data, "little")
-    room = end - (n - 1) * w - 8 * 19
-    high = stream >> 8 * 19 & 2**room - 1
-    ones = [i for i in range(room) if high >> i & 1][:n - 1]
-    require(len(ones) == n - 1, "overrun")
-    fingerprints = [first]
-    for i, one in enumerate(ones, 1):
-        low = stream >> end - i * w & 2**w - 1
-        fingerprints.append(first + ((one - i + 1 << w) + low))
-    values = [base + (stream >> end + i * b & 2**b - 1) for i in range(n)]
-    entries = list(zip(fingerprints, values))
-    require(all(x < y for x, y in zip(entries, entries[1:])), "order")
-    require(fingerprints[-1] < 2**64 and max(values) < 2**64, "order")
-    require(not high >> (ones[-1] + 1 if ones else 0) and not stream >> end + n * b, "padding")
+    check(19 <= len(data) <= 4096, "size")
+    n, w, b, base, x0 = u16(data) & 1023, u16(data) >> 10, data[2], u64(data, 3), u64(data, 11)
+    check(n >= 1, "count")
+    check(w <= 56 and b <= 64, "overrun")
+    V = len(data) - ceil_div(n * b, 8)
+    check(V >= 19 and (n - 1) * (w + 1) <= 8 * (V - 19), "overrun")
+    high_parts = bits(data, 152, 8 * V - (n - 1) * w - 152)
+    ones = [i for i, bit in enumerate(reversed(f"{high_parts:b}")) if bit == "1"]
+    check(len(ones) >= n - 1, "overrun")
+    differences = [(ones[i - 1] - i + 1) << w | bits(data, 8 * V - i * w, w) for i in range(1, n)]
+    values = [base + bits(data, 8 * V + i * b, b) for i in range(n)]
+    entries = list(zip([x0] + [x0 + d for d in differences], values))
+    check(all(a < b for a, b in itertools.pairwise(entries)), "order")
+    check(all(max(entry) <= LARGEST for entry in entries), "order")
+    check(len(ones) == n - 1, "padding")
+    check(bits(data, 8 * V + n * b, -n * b % 8) == 0, "padding")
     return entries
 
+
+class Tokens:
+    def __init__(self, data):
+        self.data, self.at = data, 2
+
+    def take(self, size):
+        check(self.at + size <= len(self.data), "overrun")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def number(self):
+        result = 0
+        for i in range(5):
+            byte = self.take(1)[0]
+            result |= (byte & 127) << 7 * i
+            if byte < 128:
+                check(result < 2**32, "overrun")
+                return result
+        raise Fault("overrun")
+
+    def id(self, before, dictionary):
+        shared = self.number()
+        check(shared <= len(before), "overrun")
+        result, b = before[:shared], 1
+        while b != 0:
+            a, b = divmod(self.take(1)[0], 16)
+            result += self.take(a + self.number() if a == 15 else a)
+            if b != 0:
+                place = u16(self.take(2))
+                end = place + 3 + (b + self.number() if b == 15 else b)
+                check(end <= len(dictionary) and len(result) + end - place <= 65535, "overrun")
+                result += dictionary[place:end]
+        check(len(result) <= 16777215, "overrun")
+        return result
+
+
 def read_ids(data, dictionary):
-    """The IDs of a group."""
-    at = 2
-
-    def take(count):
-        nonlocal at
-        require(at + count <= len(data), "overrun")
-        at += count
-        return data[at - count:at]
-
-    def varied():
-        value, shift, byte = 0, 0, 128
-        while byte >= 128:
-            require(shift < 35, "overrun")
-            byte, = take(1)
-            value, shift = value | byte % 128 << shift, shift + 7
-        require(value < 2**32, "overrun")
-        return value
-
-    require(len(data) >= 2, "size")
-    n = int.from_bytes(data[:2], "little")
-    require(n >= 1, "count")
-    ids, last = [], b""
-    for _ in range(n):
-        shared, piece = varied(), 1
-        require(shared <= len(last), "overrun")
-        last = last[:shared]
-        while piece:
-            token, = take(1)
-            own, piece = token >> 4, token & 15
-            last += take(own + (varied() if own == 15 else 0))
-            require(len(last) <= 16777215, "overrun")
-            if piece:
-                place = int.from_bytes(take(2), "little")
-                end = place + piece + 3 + (varied() if piece == 15 else 0)
-                require(end <= len(dictionary), "overrun")
-                last += dictionary[place:end]
-                require(len(last) <= 65535, "overrun")
-        ids.append(last)
-    require(at == len(data), "size")
+    check(len(data) >= 2, "size")
+    check(u16(data) >= 1, "count")
+    tokens, ids = Tokens(data), []
+    for _ in range(u16(data)):
+        ids.append(tokens.id(ids[-1] if ids else b"", dictionary))
+    check(tokens.at == len(data), "size")
     return ids
 
-def read_sums(data):
-    check_start(data, b"idxdsums", 64)
-    require(u64(data, 56) == checksum(data[:56]), "checksum")
-    require(not any(data[40:56]), "reserved")
-    require(len(data) == 64 + 8 * pages(u64(data, 32)) + u32(data, 12), "size")
 
-def read_databases(data):
-    """The databases of an LMDB file, entries in order; made where words have 64 bits, least significant byte first."""
-    require(data[16:24] == struct.pack("<II", 0xBEEFC0DE, 1), "magic")
-    size, = struct.unpack_from("<I", data, 40)
-    newest = max((0, size), key=lambda meta: u64(data, meta + 144))
+def open_map(folder, name, uuid):
+    """An LMDB file, its meta database and its entries."""
+    with within(os.path.join(folder, name + ".sum")) as path:
+        sums = load(path)
+        check_sums(sums)
+        check(sums[16:32] == uuid, "uuid")
+    with within(os.path.join(folder, name + ".mdb")) as path:
+        data = load(path)
+        check(len(data) == u64(sums, 32), "size")
+        for i in range(ceil_div(len(data), 4096)):
+            check(checksum(data[4096 * i:4096 * (i + 1)]) == u64(sums, 64 + 8 * i), "checksum")
+        database = Lmdb(data)
+        meta = dict(database.named(b"meta"))
+        check(meta.get(b"uuid") == uuid, "uuid")
+        check({b"fingerprints", b"documents", b"heaviest"} <= meta.keys(), "count")
+        check(all(len(meta[key]) == size for key, size in
+                  ((b"fingerprints", 8), (b"documents", 8), (b"heaviest", 16))), "size")
+        return database, meta, read_entries(database)
 
-    def entries(root):
-        if root == 2**64 - 1:
-            return
-        kind, lower = struct.unpack_from("<HH", data, root * size + 10)
-        for place, in struct.iter_unpack("<H", data[root * size + 16:root * size + lower]):
-            node = root * size + place
-            length, flags, key_size = struct.unpack_from("<IHH", data, node)
-            value = node + 8 + key_size
-            if kind & 1:
-                yield from entries(length | flags << 32)
-                continue
-            if flags & 1:
-                value = u64(data, value) * size + 16
-            yield data[node + 8:node + 8 + key_size], data[value:value + length]
 
-    return {name.decode(): list(entries(u64(database, 40))) for name, database in entries(u64(data, newest + 128))}
+def read_entries(database):
+    entries = []
+    for key, value in database.named(b"docs"):
+        group = read_group(value)
+        check(key == struct.pack(">QQ", *group[-1]), "order")
+        check(not entries or entries[-1] < group[0], "order")
+        entries += group
+    return entries
 
-def read_map(folder, name, uuid, fingerprints=None):
-    """The entries of a document map, of so many fingerprints, or of a map from IDs; and its texts, by number."""
-    data, sums = contents(folder, name + ".mdb"), contents(folder, name + ".sum")
-    read_sums(sums)
-    require(sums[16:32] == uuid, "uuid")
-    require(u64(sums, 32) == len(data), "size")
-    for i, (expected,) in enumerate(struct.iter_unpack("<Q", sums[64:])):
-        require(checksum(data[4096 * i:4096 * (i + 1)]) == expected, "checksum")
-    databases, documents, texts = read_databases(data), [], []
-    meta = dict(databases["meta"])
-    require(meta[b"uuid"] == uuid, "uuid")
-    for key, group in databases["docs"]:
-        documents += read_group(group)
-        require(struct.unpack(">QQ", key) == documents[-1], "order")
-    for key, group in databases.get("ids", []):
-        texts += read_ids(group, meta[b"dictionary"])
-        require(int.from_bytes(key, "big") == len(texts) - 1, "order")
-    require(documents == sorted(set(documents)), "order")
-    counts = Counter(fingerprint for fingerprint, _ in documents)
-    require(u64(meta[b"documents"], 0) == len(documents), "count")
-    require(u64(meta[b"fingerprints"], 0) == (len(counts) if fingerprints is None else fingerprints), "count")
-    heaviest = min(counts, key=lambda x: (-counts[x], x)) if counts else 0
-    require(struct.unpack("<QQ", meta[b"heaviest"]) == (heaviest, counts[heaviest]), "statistics")
-    return documents, texts
 
-# Chapter 10: records, and removals of segments
+def check_meta(meta, entries, fingerprints):
+    check(u64(meta[b"fingerprints"]) == fingerprints, "count")
+    check(u64(meta[b"documents"]) == len(entries), "count")
+    counts = {x: len(list(group)) for x, group in itertools.groupby(entries, lambda entry: entry[0])}
+    x = max(counts, key=lambda x: (counts[x], -x), default=0)
+    check(meta[b"heaviest"] == struct.pack("<QQ", x, counts.get(x, 0)), "statistics")
 
-OPERATIONS = ("add", "remove-document", "remove-fingerprint")
 
-def check_record(operation, fingerprint, own, f, id_type):
-    require(operation < 3 and not (id_type == "none" and operation == 1), "operation")
-    require(fingerprint < 2**f, "bits")
-    if operation == 2 or id_type == "none":
-        require(not own, "size")
-    else:
-        require(len(own) == 8 if id_type == "u64" else len(own) <= 16777215, "size")
+def read_all_ids(database, meta, documents):
+    check(len(meta.get(b"dictionary", b"?" * 65536)) <= 65535, "size")
+    ids = []
+    for key, value in database.named(b"ids"):
+        ids += read_ids(value, meta[b"dictionary"])
+        check(key == struct.pack(">Q", len(ids) - 1), "order")
+    check(len(ids) == documents, "count")
+    return ids
+
+
+def read_document_map(folder, manifest, segment, fingerprints):
+    """The documents of a segment, (fingerprint, ID), where the ID is None, a number or bytes."""
+    folder = os.path.join(folder, segment.name)
+    with within(os.path.join(folder, "docs.mdb")):
+        database, meta, entries = open_map(folder, "docs", segment.uuid)
+        check(len(entries) == segment.documents, "count")
+        check_meta(meta, entries, segment.fingerprints)
+        if manifest.id_type == "none":
+            return [(x, None) for x in fingerprints]
+        check({x for x, _ in entries} == set(fingerprints), "count")
+        if manifest.id_type == "u64":
+            documents = entries
+        else:
+            ids = read_all_ids(database, meta, segment.documents)
+            check(sorted(number for _, number in entries) == list(range(len(ids))), "count")
+            documents = [(x, ids[number]) for x, number in entries]
+    if manifest.by_id:
+        verify_map_from_ids(folder, manifest, segment, documents)
+    return documents
+
+
+# Chapter 9: the map from IDs
+def hash_of(identity):
+    return checksum(identity if isinstance(identity, bytes) else struct.pack("<Q", identity))
+
+
+def verify_map_from_ids(folder, manifest, segment, documents):
+    with within(os.path.join(folder, "by-id.mdb")):
+        _, meta, entries = open_map(folder, "by-id", segment.uuid)
+        check_meta(meta, entries, len({entry[0] for entry in entries}))
+        check(segment.fingerprints <= len(entries) <= segment.documents, "count")
+        check(manifest.id_type != "u64" or len(entries) == segment.documents, "count")
+        check(entries == sorted({(hash_of(identity), x) for x, identity in documents}), "count")
+
+
+# Chapter 10: the log of pending records
+ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT = range(3)
+
 
 def read_record(data, at, f, id_type):
-    """The operation, fingerprint and ID of the record at a place, and where it ends."""
-    def take(size):
-        nonlocal at
-        require(at + size <= len(data), "overrun")
-        at += size
-        return data[at - size:at]
+    """Operation, fingerprint, the bytes of the ID, and where the record ends."""
+    check(at + 9 <= len(data), "overrun")
+    x, operation, at = u64(data, at), data[at + 8], at + 9
+    size = 8 if id_type == "u64" and operation < 2 else 0
+    if id_type == "text" and operation < 2:
+        check(at + 4 <= len(data), "overrun")
+        size, at = u32(data, at), at + 4
+    check(at + size <= len(data), "overrun")
+    check(operation == 0 or operation == 1 and id_type != "none" or operation == 2, "operation")
+    check(x < 1 << f, "bits")
+    check(size <= 16777215, "size")
+    return operation, x, data[at:at + size], at + size
 
-    fingerprint, operation = struct.unpack("<QB", take(9))
-    own = b""
-    if operation < 2 and id_type != "none":
-        own = take(8 if id_type == "u64" else int.from_bytes(take(4), "little"))
-    check_record(operation, fingerprint, own, f, id_type)
-    return (operation, fingerprint, own), at
 
-def read_removed(data, f, id_type):
-    """The removals of a segment: each an operation, a fingerprint and an ID."""
-    check_start(data, b"idxremov", 64)
-    require(u64(data, 56) == checksum(data[:56]), "checksum")
-    count, length, expected = struct.unpack_from("<QQQ", data, 32)
-    require(count, "count")
-    require(len(data) == 64 + length + u32(data, 12), "size")
-    data = data[:64 + length]
-    require(checksum(data[64:]) == expected, "checksum")
-    at, removals, keys = 64, [], []
-    while len(removals) < count:
-        removal, at = read_record(data, at, f, id_type)
-        operation, fingerprint, own = removal
-        require(operation, "operation")
-        removals.append(removal)
-        keys.append((fingerprint, 2 - operation, own[::-1] if id_type == "u64" else own))
-        both = len(keys) > 1 and keys[-2][:2] == (fingerprint, 0)
-        require(not both and keys[-2:] == sorted(set(keys[-2:])), "order")
-    require(at == len(data), "size")
-    return removals
+def document_id(identity, id_type):
+    return {"text": identity, "u64": u64(identity), "none": None}[id_type]
 
-def read_slot(data, at, seed):
-    """How far frames were acknowledged: the place, the last record, the checksum; None where the slot is not sound."""
-    if u64(data, at + 24) == xxhash.xxh3_64_intdigest(data[at:at + 24], seed=seed):
-        return struct.unpack_from("<QQQ", data, at)
-    return None
 
-def read_frame(data, at, last, chain):
-    """The bytes of the frame at a place behind record `last`, and the number of its records; None if there is none."""
-    if len(data) - at < 24:
+def read_frame(data, at, sequence, seed):
+    """Where the frame at a place ends, the number of its records and its checksum; or None."""
+    size, count, first = u64(data, at), u64(data, at + 8), u64(data, at + 16)
+    if size < 32 or at + size > len(data) or count < 1 or first != sequence + 1 or sequence + count > LARGEST - 1:
         return None
-    size, count, first = struct.unpack_from("<QQQ", data, at)
-    if not 32 < size <= len(data) - at or not 0 < count <= size - 32 or first != last + 1 or last + count >= 2**64 - 1:
-        return None
-    frame = data[at:at + size]
-    return (frame, count) if u64(frame, size - 8) == xxhash.xxh3_64_intdigest(frame[:-8], seed=chain) else None
+    stored = u64(data, at + size - 8)
+    return (at + size, count, stored) if checksum(data[at:at + size - 8], seed) == stored else None
 
-def read_frames(data, known, first, chain, f, id_type):
-    """The records of all frames, which go on at least as far as is known."""
-    at, last, records = 12288, first, []
-    while found := read_frame(data, at, last, chain):
-        frame, count = found
-        place, at, last, chain = at, at + len(frame), last + count, u64(frame, len(frame) - 8)
-        require(not place < known[0] <= at or known == (at, last, chain), "checksum")
-        own, place = frame[:-8], 24
-        for _ in range(count):
-            record, place = read_record(own, place, f, id_type)
-            records.append(record)
-        require(place == len(own), "size")
-    require(at >= known[0], "checksum")
+
+def read_slot(data, seed):
+    """The offset, sequence number and checksum of the slot that counts."""
+    slots = [data[at:at + 32] for at in (4096, 8192)]
+    slots = [struct.unpack("<QQQ", slot[:24]) for slot in slots if checksum(slot[:24], seed) == u64(slot, 24)]
+    check(slots, "checksum")
+    slot = max(slots)
+    check(slot[0] <= len(data), "size")
+    return slot
+
+
+def read_log(data, uuid, f, id_type, line=None, sequence=None):
+    """The records (sequence number, operation, fingerprint, ID), by a manifest's line and sequence, if given."""
+    check_beginning(data, b"idxpendi", 12288)
+    seed = u64(data, 80)
+    check(checksum(data[:80]) == seed, "checksum")
+    check(u32(data, 12) == 0, "reserved")
+    last = u64(data, 72)
+    check(last <= LARGEST - 1, "count")
+    check(data[16:32] == uuid, "uuid")
+    if line:
+        check(data[32:48] == line.uuid and last == line.first or data[48:64] == line.uuid, "uuid")
+        check(last <= sequence, "order")
+    slot = read_slot(data, seed)
+    records, at, acknowledged = [], 12288, (12288, last, seed) == slot
+    while frame := read_frame(data, at, last, seed):
+        end, count, seed = frame
+        at += 24
+        for i in range(1, count + 1):
+            operation, x, identity, at = read_record(data[:end - 8], at, f, id_type)
+            records.append((last + i, operation, x, identity))
+        check(at == end - 8, "size")
+        at, last = end, last + count
+        acknowledged = acknowledged or (end, last, seed) == slot
+    check(acknowledged, "checksum")
+    check(not line or last >= line.last, "order")
     return records
 
-def read_log(data, uuid, f, id_type):
-    """The ids of a log and of the one before it, the record that it begins behind, and its records."""
-    check_start(data, b"idxpendi", 12288)
-    chain = u64(data, 80)
-    require(chain == checksum(data[:80]), "checksum")
-    require(not any(data[12:16]), "reserved")
-    first = u64(data, 72)
-    require(first < 2**64 - 1, "count")
-    require(data[16:32] == uuid, "uuid")
-    slots = [slot for slot in (read_slot(data, 4096, chain), read_slot(data, 8192, chain)) if slot]
-    require(slots, "checksum")
-    known = max(slots)
-    require(known[0] <= len(data), "size")
-    return data[32:48], data[48:64], first, read_frames(data, known, first, chain, f, id_type)
 
 def read_pending(folder, manifest):
     """The records behind the manifest's sequence."""
-    if manifest.log is None:
+    if not manifest.log:
         return []
-    data = contents(folder, "pending.log")
-    own, before, first, records = read_log(data, manifest.uuid, manifest.bits, manifest.id_type)
-    require((own, first) == manifest.log[:2] or before == manifest.log.id, "uuid")
-    require(first <= manifest.sequence and first + len(records) >= manifest.log.last, "order")
-    return records[manifest.sequence - first:]
+    with within(os.path.join(folder, "pending.log")) as path:
+        records = read_log(load(path), manifest.uuid, manifest.f, manifest.id_type, manifest.log, manifest.sequence)
+    return [record[1:] for record in records if record[0] > manifest.sequence]
 
-def read_segment(folder, manifest, segment):
-    """The fingerprints and IDs of a segment's documents, and what it removes from those before it."""
-    mask, radius = manifest.tables[0]
-    expected = 0, segment.uuid, mask, manifest.bits, radius, segment.fingerprints
-    table = read_table(contents(folder, "table-00.tbl"), expected)[1]
-    fingerprints = {unpermute(x, mask, manifest.bits) for x in table}
-    entries, texts = read_map(folder, "docs", segment.uuid, segment.fingerprints)
-    require(len(entries) == segment.documents, "count")
-    documents = [(x, b"") for x in fingerprints]
-    if manifest.id_type == "u64":
-        documents = [(x, value.to_bytes(8, "little")) for x, value in entries]
-    if manifest.id_type == "text":
-        require(sorted(value for _, value in entries) == list(range(len(texts))), "count")
-        documents = [(x, texts[value]) for x, value in entries]
-    require({x for x, _ in documents} == fingerprints, "count")
-    if manifest.by_id:
-        hashes = read_map(folder, "by-id", segment.uuid)[0]
-        require(set(hashes) == {(checksum(own), x) for x, own in documents}, "count")
+
+# Chapter 11: removals of a segment
+def read_removals(data, uuid, f, id_type, removed=None):
+    """The removals: operation, fingerprint, ID."""
+    check_beginning(data, b"idxremov", 64)
+    check(checksum(data[:56]) == u64(data, 56), "checksum")
+    count, length = u64(data, 32), u64(data, 40)
+    check(count >= 1, "count")
+    check(length == len(data) - 64 - u32(data, 12), "size")
+    check(data[16:32] == uuid, "uuid")
+    check(removed is None or count == removed, "count")
+    records, at, before = data[64:64 + length], 0, None
+    check(checksum(records) == u64(data, 48), "checksum")
     removals = []
-    if segment.removed:
-        data = contents(folder, "removed")
-        removals = read_removed(data, manifest.bits, manifest.id_type)
-        require(data[16:32] == segment.uuid, "uuid")
-        require(len(removals) == segment.removed, "count")
-    return documents, removals
+    while len(removals) < count:
+        operation, x, identity, at = read_record(records, at, f, id_type)
+        check(operation != ADD, "operation")
+        if before:
+            lone = REMOVE_FINGERPRINT in (before[0], operation)
+            after = (x, b"" if lone else identity[::-1] if id_type == "u64" else identity)
+            check((before[1], b"" if lone else before[2]) < after, "order")
+        before = (operation, x, identity[::-1] if id_type == "u64" else identity)
+        removals.append((operation, x, identity))
+    check(at == len(records), "size")
+    return removals
 
-class Documents:
-    """Those that are there: lists of IDs, by fingerprint; and the fingerprints that are found without counting them."""
 
-    def __init__(self, manifest):
-        self.texts, self.ids, self.found = manifest.id_type == "text", {}, set()
+def open_removals(folder, manifest, segment):
+    if segment.removed == 0:
+        return []
+    with within(os.path.join(folder, segment.name, "removed")) as path:
+        return read_removals(load(path), segment.uuid, manifest.f, manifest.id_type, segment.removed)
 
-    def apply(self, operation, fingerprint, own):
-        ids = self.ids.setdefault(fingerprint, [])
-        if operation == 0:
-            self.found.add(fingerprint)
-            if self.texts or own not in ids:
-                ids.append(own)
-        elif operation == 1:
-            ids[:] = [other for other in ids if other != own]
-        else:
-            ids.clear()
-            self.found.discard(fingerprint)
 
-def read_documents(folder):
-    """The manifest, and all documents: those of its segments, the oldest first, then what is pending."""
-    manifest = read_manifest(contents(folder, "manifest"))
-    documents = Documents(manifest)
+# Chapters 10 and 11: what the records leave of the documents
+def apply(record, documents, id_type):
+    """documents has a list of IDs for each fingerprint that has any."""
+    operation, x, identity = record
+    identity = document_id(identity, id_type)
+    if operation == ADD:
+        add_document(documents, x, identity, id_type)
+    elif operation == REMOVE_FINGERPRINT:
+        documents.pop(x, None)
+    elif x in documents:
+        documents[x] = [other for other in documents[x] if other != identity]
+        if not documents[x]:
+            del documents[x]
+
+
+def add_document(documents, x, identity, id_type):
+    ids = documents.setdefault(x, [])
+    if id_type == "text" or identity not in ids:
+        ids.append(identity)
+
+
+def read_documents(folder, manifest):
+    documents, number_of_tables = {}, len(manifest.tables)
+    tables = read_index(folder, manifest)
     for segment in manifest.segments:
-        own, removals = read_segment(os.path.join(folder, f"{segment.number:06}"), manifest, segment)
-        for change in [*removals, *((0, *document) for document in own)]:
-            documents.apply(*change)
+        (_, fingerprints), *_ = itertools.islice(tables, number_of_tables)
+        added = read_document_map(folder, manifest, segment, fingerprints)
+        for removal in open_removals(folder, manifest, segment):
+            apply(removal, documents, manifest.id_type)
+        for x, identity in added:
+            add_document(documents, x, identity, manifest.id_type)
     for record in read_pending(folder, manifest):
-        documents.apply(*record)
-    require(documents.found == {x for x, ids in documents.ids.items() if ids}, "operation")
-    return manifest, documents.ids
+        apply(record, documents, manifest.id_type)
+    return documents
 
-# Chapter 14: conformance vectors, and the commands
 
-def values_of(text):
-    """The values of lines of names and values."""
-    return dict(line.split(" ", 1) for line in text.splitlines())
+# Chapter 12: looking up
+def probes(table, x, distance):
+    """The lowest and the highest fingerprint of each prefix, as numbers of f bits."""
+    p = table.permutation.prefix_bits
+    rest = table.f - p
+    for count in range(min(table.radius, distance) + 1):
+        for places in itertools.combinations(range(p), count):
+            prefix = x >> rest ^ sum(1 << place for place in places)
+            yield prefix << rest, (prefix + 1 << rest) - 1
 
-def bytes_of(value):
-    runs = [run.partition("*") for run in value.split(" ")]
-    return b"".join(bytes.fromhex(byte) * int(times or 1) for byte, _, times in runs)
 
-def read_block_text(text):
-    """A block written for people; gives its bits f, and its fingerprints, which are not permuted."""
-    values = values_of(text)
-    f, anchor, before = int(values["bits"]), int(values["anchor-bits"]), values["before"]
-    code = code_of(int(values["near-bits"]), map(int, values["lengths"].split(" ")), f)
-    block = bytes_of(values["block"])
-    require(len(block) == int(values["block-size"]), "size")
-    long = int(values["long-codes"])
-    require(long <= (len(block) == 64), "code")
-    return f, read_block(block, f, anchor, code, long, -1 if before == "none" else int(before, 16))
+def look_up_in_table(table, query, distance):
+    x, found = table.permutation.permute(query), set()
+    for low, high in probes(table, x, distance):
+        block = find_block(table, low)
+        while block and block[0] < table.blocks:
+            i, y = block
+            fingerprints = decode_block(table, table.block(i), y, 0)
+            found.update(other for other in fingerprints if (other ^ x).bit_count() <= distance)
+            key = fingerprints[-1]
+            block = (i + 1, key + 1) if key < high else None
+    return {table.permutation.unpermute(other) for other in found}
 
-def read_vector(kind, data):
-    """The fingerprints of a table or block, entries or IDs of a group, records: lines of text; of others, nothing."""
+
+def look_up(folder, query, distance):
+    manifest, found = open_manifest(folder), set()
+    for segment in manifest.segments:
+        for operation, x, _ in open_removals(folder, manifest, segment):
+            if operation == REMOVE_FINGERPRINT:
+                found.discard(x)
+        for number in range(len(manifest.tables)):
+            with within(os.path.join(folder, table_name(segment, number))) as path:
+                table = Table(load(path))
+                table.compare(number, manifest, segment)
+                found |= look_up_in_table(table, query, distance)
+    for operation, x, _ in read_pending(folder, manifest):
+        if operation == ADD and (x ^ query).bit_count() <= distance:
+            found.add(x)
+        elif operation == REMOVE_FINGERPRINT:
+            found.discard(x)
+    return found
+
+
+# Chapter 14: conformance vectors
+def vector_bytes(text):
+    items = (item.partition("*") for item in text.split())
+    return b"".join(bytes.fromhex(byte) * int(times or 1) for byte, _, times in items)
+
+
+def vector_fields(data):
+    return dict(line.split(" ", 1) for line in data.decode().splitlines())
+
+
+def try_block(data):
+    fields = vector_fields(data)
+    f, block_size, long_codes = (int(fields[name]) for name in ("bits", "block-size", "long-codes"))
+    check(long_codes <= (block_size == 64), "code")
+    code = Code(f, int(fields["near-bits"]), [int(length) for length in fields["lengths"].split()])
+    form = SimpleNamespace(f=f, A=int(fields["anchor-bits"]), block_size=block_size, long_codes=long_codes, code=code)
+    least = 0 if fields["before"] == "none" else int(fields["before"], 16) + 1
+    return [hexadecimal(x, f) for x in decode_block(form, vector_bytes(fields["block"]), least, least)]
+
+
+def try_ids(data):
+    fields = vector_fields(data)
+    return [id.hex() for id in read_ids(vector_bytes(fields["group"]), vector_bytes(fields["dictionary"]))]
+
+
+def try_records(kind, data):
+    fields = vector_fields(data)
+    f, id_type, identity = int(fields["bits"]), fields["id-type"], parse_uuid(fields["uuid"].encode())
+    if kind == "log":
+        records = [record[1:] for record in read_log(vector_bytes(fields["log"]), identity, f, id_type)]
+    elif kind == "removed":
+        records = read_removals(vector_bytes(fields["file"]), identity, f, id_type)
+    else:
+        record = vector_bytes(fields["record"])
+        *fields, end = read_record(record, 0, f, id_type)
+        check(end == len(record), "size")
+        records = [fields]
+    operations = ("add", "remove-document", "remove-fingerprint")
+    return [f"{operations[operation]} {x:x} {identity.hex()}" for operation, x, identity in records]
+
+
+def try_vector(kind, data):
+    """The lines that the vector holds."""
     if kind == "table":
-        h, fingerprints = read_table(data)
-        return [as_text(unpermute(x, h.mask, h.bits), h.bits) for x in fingerprints]
+        table = Table(data)
+        return [hexadecimal(x, table.f) for x in table.unpermuted()]
     if kind == "block":
-        f, fingerprints = read_block_text(data.decode("ascii"))
-        return [as_text(x, f) for x in fingerprints]
+        return try_block(data)
     if kind == "group":
-        return [f"{x:016x} {value}" for x, value in read_group(bytes_of(values_of(data.decode("ascii"))["group"]))]
+        return [f"{x:016x} {value}" for x, value in read_group(vector_bytes(vector_fields(data)["group"]))]
     if kind == "ids":
-        values = values_of(data.decode("ascii"))
-        return [name.hex() for name in read_ids(bytes_of(values["group"]), bytes_of(values["dictionary"]))]
+        return try_ids(data)
     if kind in ("record", "log", "removed"):
-        values = values_of(data.decode("ascii"))
-        f, id_type, uuid = int(values["bits"]), values["id-type"], uuid_of(values["uuid"].encode())
-        if kind == "record":
-            record, end = read_record(bytes_of(values["record"]), 0, f, id_type)
-            require(end == len(bytes_of(values["record"])), "size")
-            removals = [record]
-        elif kind == "log":
-            removals = read_log(bytes_of(values["log"]), uuid, f, id_type)[-1]
-        else:
-            removals = read_removed(bytes_of(values["file"]), f, id_type)
-        return [f"{OPERATIONS[operation]} {fingerprint:x} {own.hex()}" for operation, fingerprint, own in removals]
-    {"manifest": read_manifest, "sums": read_sums}[kind](data)
+        return try_records(kind, data)
+    {"manifest": read_manifest, "sums": check_sums}[kind](data)
     return []
 
-def contents(*path):
-    with open(os.path.join(*path), "rb") as file:
-        return file.read()
 
-def try_vector(folder, file, kind, fault, expected):
-    """What is wrong with the way in which a vector is read; None where all is well."""
-    try:
-        fingerprints = read_vector(kind, contents(folder, file))
-    except Fault as found:
-        return None if str(found) == fault else f"expected {fault}, found {found}"
-    if fault != "ok":
-        return f"expected {fault}, found no fault"
-    listed = contents(folder, expected).decode("ascii").splitlines() if expected else []
-    return None if fingerprints == listed else "other fingerprints than expected"
-
-def command_vectors(folder):
-    title, *rows = contents(folder, "vectors.tsv").decode("ascii").splitlines() or [""]
-    failed = not rows or title != "file\tkind\tfault\tfingerprints"
-    if failed:
-        print("FAILED vectors.tsv: no vectors, or not the header line expected")
-    for row in rows:
+def run_vectors(folder):
+    failed = 0
+    for line in load(os.path.join(folder, "vectors.tsv")).decode().splitlines()[1:]:
+        name, kind, expected, contents = line.split("\t")
         try:
-            why = try_vector(folder, *row.split("\t"))
-        except (OSError, ValueError, TypeError, LookupError, struct.error) as error:
-            why = f"{type(error).__name__}: {error}"
-        failed |= why is not None
-        print("ok" if why is None else "FAILED", row.split("\t")[0] + (f": {why}" if why else ""))
+            lines, found = try_vector(kind, load(os.path.join(folder, name))), "ok"
+            if contents and "".join(line + "\n" for line in lines) != load(os.path.join(folder, contents)).decode():
+                found = "other content"
+        except Fault as fault:
+            found = fault.name
+        failed += found != expected
+        print(f"ok {name}" if found == expected else f"FAIL {name}: expected {expected}, found {found}")
     return 1 if failed else 0
 
-def command_table(path):
-    print("".join(line + "\n" for line in read_vector("table", contents(path))), end="")
+
+# The commands
+def print_table(path):
+    with within(path):
+        table = Table(load(path))
+        for x in table.unpermuted():
+            print(hexadecimal(x, table.f))
+
+
+def print_index(folder):
+    manifest = open_manifest(folder)
+    for name, fingerprints in list(read_index(folder, manifest)):
+        print(name)
+        for x in fingerprints:
+            print(hexadecimal(x, manifest.f))
+
+
+def print_documents(folder):
+    manifest = open_manifest(folder)
+    for x, ids in read_documents(folder, manifest).items():
+        for identity in ids:
+            text = identity if isinstance(identity, bytes) else str(identity).encode()
+            text = b"" if identity is None else b"\t" + text
+            sys.stdout.buffer.write(hexadecimal(x, manifest.f).encode() + text + b"\n")
+
+
+def print_found(folder, query, distance):
+    manifest = open_manifest(folder)
+    if not re.fullmatch("[0-9a-fA-F]{1,16}", query) or int(query, 16) >> manifest.f:
+        return usage(f"{query}: not a fingerprint of {manifest.f} bits")
+    if not distance.isdecimal() or int(distance) > manifest.k:
+        return usage(f"{distance}: not a distance up to {manifest.k}")
+    for x in sorted(look_up(folder, int(query, 16), int(distance))):
+        print(hexadecimal(x, manifest.f))
     return 0
 
-def command_index(folder):
-    path = os.path.join(folder, "manifest")
+
+def usage(message=__doc__[__doc__.index("usage"):-1]):
+    print(message, file=sys.stderr)
+    return 2
+
+
+def main(command="", *arguments):
+    commands = {"table": (print_table, 1), "index": (print_index, 1), "documents": (print_documents, 1),
+                "lookup": (print_found, 3), "vectors": (run_vectors, 1)}
+    function, count = commands.get(command, (None, -1))
+    if len(arguments) != count:
+        return usage()
     try:
-        manifest = read_manifest(contents(path))
-        for segment in manifest.segments:
-            same = shared = None
-            for i, (mask, radius) in enumerate(manifest.tables):
-                name = f"{segment.number:06}/table-{i:02}.tbl"
-                path = os.path.join(folder, name)
-                expected = i, segment.uuid, mask, manifest.bits, radius, segment.fingerprints
-                h, permuted = read_table(contents(path), expected)
-                shared = shared or h
-                require(h.block_size == shared.block_size, "block-size")
-                plain = [unpermute(x, mask, manifest.bits) for x in permuted]
-                same = sorted(plain) if same is None else same
-                if sorted(plain) != same:
-                    print(f"{path}: other fingerprints than in the segment's first table")
-                    return 1
-                print(name, *(as_text(x, manifest.bits) for x in plain), sep="\n")
+        return function(*arguments) or 0
     except Fault as fault:
-        print(f"{path}: fault {fault}")
-        return 1
-    return 0
-
-def command_documents(folder):
-    manifest, documents = read_documents(folder)
-    for fingerprint, ids in sorted(documents.items()):
-        for own in ids:
-            shown = str(u64(own, 0)).encode() if manifest.id_type == "u64" else own
-            line = as_text(fingerprint, manifest.bits).encode() + (b"" if manifest.id_type == "none" else b"\t" + shown)
-            sys.stdout.buffer.write(line + b"\n")
-    return 0
-
-def main(arguments):
-    commands = {"table": command_table, "index": command_index, "documents": command_documents,
-                "vectors": command_vectors}
-    if len(arguments) != 2 or arguments[0] not in commands:
-        print(__doc__, file=sys.stderr)
-        return 2
-    try:
-        return commands[arguments[0]](arguments[1])
-    except Fault as fault:
-        print(f"{arguments[1]}: fault {fault}")
+        print(f"{fault.path}: fault {fault.name}", file=sys.stderr)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
     return 1
 
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))
