@@ -56,6 +56,16 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)object;
 }
 
+/* What progress raised while nobody waited; beside an exception that may be on its way while an object is freed. */
+static void report_raised(struct writer_object *object) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_SetObject((PyObject *)Py_TYPE(object->raised), object->raised);
+    PyErr_WriteUnraisable(object->progress);
+    Py_CLEAR(object->raised);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* Not in a process that did not open it: its compaction thread and its lock are another's. */
 static void close_writer(struct writer_object *object) {
     struct idx_writer *writer = object->writer;
@@ -64,10 +74,7 @@ static void close_writer(struct writer_object *object) {
     PyThreadState *thread = PyEval_SaveThread();
     idx_writer_close(writer);
     PyEval_RestoreThread(thread);
-    if (object->raised == NULL) return;
-    PyErr_SetObject((PyObject *)Py_TYPE(object->raised), object->raised);
-    PyErr_WriteUnraisable(object->progress);
-    Py_CLEAR(object->raised);
+    if (object->raised != NULL) report_raised(object);
 }
 
 static void writer_free(PyObject *self) {

@@ -12,19 +12,21 @@ from urllib.parse import parse_qs
 import libidx
 
 PATH, LIMIT, SECONDS = os.environ["INDEX"], 100, 0.5
+probe = libidx.open(PATH, residence="none")  # says whether there is something new
 current = libidx.open(PATH)  # each request answers from the view that it finds here; the last one closes it
 
 
 async def keep_current():
     global current
-    with libidx.open(PATH, residence="none") as probe:
-        while True:
-            await asyncio.sleep(SECONDS)
-            try:
-                if await asyncio.to_thread(probe.refresh):
-                    current = await asyncio.to_thread(libidx.open, PATH)
-            except libidx.Error as error:  # the index is gone, say: the older view serves on
-                print(error)
+    news = False
+    while True:
+        await asyncio.sleep(SECONDS)
+        try:
+            news = await asyncio.to_thread(probe.refresh) or news
+            if news:
+                current, news = await asyncio.to_thread(libidx.open, PATH), False
+        except libidx.Error as error:  # the index is gone, say: the older view serves on
+            print(error)
 
 
 def look_up(index, path, query):
