@@ -34,7 +34,7 @@ bool distance_take(PyObject *argument, const struct view *view, unsigned *distan
 
 bool index_init(PyObject *module);
 
-/* Methods of Index (lookup.c). */
+/* Methods of Index (lookup.c, lookup_many.c). */
 PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);

@@ -59,8 +59,7 @@ static const char *const phase_names[IDX_PHASE_COUNT] = {
     [IDX_PHASE_CLUSTERING] = "clustering", [IDX_PHASE_DOCUMENTS] = "documents",
 };
 
-/* Calls the caller's progress. False where it raised, or returned False. */
-static bool tell(PyObject *callable, const struct idx_progress *progress, bool *go_on) {
+bool tell_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on) {
     const char *phase = progress->phase < IDX_PHASE_COUNT ? phase_names[progress->phase] : "";
     PyObject *answer = PyObject_CallFunction(callable, "sKK", phase, (unsigned long long)progress->done,
                                              (unsigned long long)progress->total);
@@ -75,7 +74,7 @@ bool watch_visit(void *context, const struct idx_progress *progress) {
     if (watch->failed) return false;
     PyGILState_STATE state = PyGILState_Ensure();
     watch->failed = PyErr_CheckSignals() < 0;
-    if (!watch->failed && watch->progress != Py_None) watch->failed = !tell(watch->progress, progress, &go_on);
+    if (!watch->failed && watch->progress != Py_None) watch->failed = !tell_progress(watch->progress, progress, &go_on);
     PyGILState_Release(state);
     return go_on && !watch->failed;
 }

@@ -28,6 +28,9 @@ struct watch {
     bool failed;        /* an exception is set */
 };
 
+/* Calls a caller's progress, with the GIL held. False where it raised; *go_on is false where it returned False. */
+bool tell_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
+
 /* An idx_progress_visitor; `context` is a struct watch. From a thread without the GIL. */
 bool watch_visit(void *context, const struct idx_progress *progress);
 

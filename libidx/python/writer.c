@@ -17,16 +17,17 @@ bool writer_enter(struct writer_object *object) {
     return true;
 }
 
-/* (path, threads, compact_records, compact_segments): records -1 for by size */
+/* (path, threads, compact_records, compact_segments, progress): records -1 for by size */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_properties properties;
     struct idx_error error;
-    PyObject *path, *bytes;
+    PyObject *path, *progress, *bytes;
     const char *text;
     long long records;
     (void)keywords;
-    if (!PyArg_ParseTuple(arguments, "OILI", &path, &options.threads, &records, &options.compact_segments) ||
+    if (!PyArg_ParseTuple(arguments, "OILIO", &path, &options.threads, &records, &options.compact_segments,
+                          &progress) ||
         !check_range("compact_records", records, -1, UINT32_MAX) || !path_take(path, &bytes, &text))
         return NULL;
     options.compact_records = records < 0 ? IDX_COMPACT_BY_SIZE : (uint64_t)records;
@@ -34,16 +35,18 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     struct writer_object *object = (struct writer_object *)allocate(type, 0);
     if (object != NULL) {
         struct idx_writer *writer = NULL;
+        options.progress = writer_visit;
+        options.context = object;
+        object->progress = Py_NewRef(progress);
         PyThreadState *thread = PyEval_SaveThread();
         enum idx_status status = idx_writer_open(&writer, text, &options, &error);
         PyEval_RestoreThread(thread);
         if (status == IDX_OK) {
             idx_get_properties(idx_writer_view(writer), &properties);
-            *object = (struct writer_object){.ob_base = object->ob_base,
-                                             .writer = writer,
-                                             .id_type = properties.id_type,
-                                             .k = properties.k,
-                                             .process = (long)getpid()};
+            object->writer = writer;
+            object->id_type = properties.id_type;
+            object->k = properties.k;
+            object->process = (long)getpid();
         } else {
             raise_error(&error);
             Py_CLEAR(object);
@@ -51,6 +54,16 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     }
     Py_DECREF(bytes);
     return (PyObject *)object;
+}
+
+/* What progress raised while nobody waited; beside an exception that may be on its way while an object is freed. */
+static void report_raised(struct writer_object *object) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_SetObject((PyObject *)Py_TYPE(object->raised), object->raised);
+    PyErr_WriteUnraisable(object->progress);
+    Py_CLEAR(object->raised);
+    PyErr_Restore(type, value, traceback);
 }
 
 /* Not in a process that did not open it: its compaction thread and its lock are another's. */
@@ -61,12 +74,15 @@ static void close_writer(struct writer_object *object) {
     PyThreadState *thread = PyEval_SaveThread();
     idx_writer_close(writer);
     PyEval_RestoreThread(thread);
+    if (object->raised != NULL) report_raised(object);
 }
 
 static void writer_free(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     close_writer((struct writer_object *)self);
+    Py_XDECREF(((struct writer_object *)self)->progress);
+    Py_XDECREF(((struct writer_object *)self)->raised);
     release(self);
     Py_DECREF(type);
 }
@@ -79,19 +95,6 @@ static PyObject *writer_close(PyObject *self, PyObject *unused) {
         object->busy = false;
         close_writer(object);
     }
-    Py_RETURN_NONE;
-}
-
-static PyObject *writer_wait(PyObject *self, PyObject *unused) {
-    struct writer_object *object = (struct writer_object *)self;
-    struct idx_error error;
-    (void)unused;
-    if (!writer_enter(object)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_writer_wait(object->writer, &error);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    if (!check_call(status, &error, NULL)) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -202,8 +205,8 @@ static PyMethodDef methods[] = {
     {"close", writer_close, METH_NOARGS,
      "close($self)\n--\n\nClose the writer. Cancels a running compaction without effect. May be called again."},
     {"wait", writer_wait, METH_NOARGS,
-     "wait($self)\n--\n\nWait for the running compaction, if any. Raises the error of the last one, if it failed. A\n"
-     "failed compaction loses nothing."},
+     "wait($self)\n--\n\nWait for the running compaction, if any. Raises the error of the last one, if it failed, or\n"
+     "what progress raised. Ctrl-C cancels the compaction. A compaction that fails or is cancelled loses nothing."},
     {"_add", writer_add, METH_VARARGS, NULL},
     {"_check_and_add", writer_check_and_add, METH_VARARGS, NULL},
     {"_remove", writer_remove, METH_VARARGS, NULL},

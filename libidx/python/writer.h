@@ -2,6 +2,8 @@
 #ifndef IDX_PYTHON_WRITER_H
 #define IDX_PYTHON_WRITER_H
 
+#include <stdatomic.h>
+
 #include "libidx/python/core.h"
 
 struct writer_object {
@@ -9,12 +11,19 @@ struct writer_object {
     enum idx_id_type id_type;
     unsigned k;
     long process;
-    bool busy; /* a call is under way */
+    bool busy;           /* a call is under way */
+    PyObject *progress;  /* of compactions: a callable or None */
+    PyObject *raised;    /* what progress raised and nobody has seen, or NULL */
+    atomic_bool cancels; /* the running compaction is to end */
 };
 
 /* Begins a call that no other thread's may meet. The caller sets `busy` to false at its end. */
 bool writer_enter(struct writer_object *object);
 
+/* An idx_progress_visitor of a compacting thread; `context` is a struct writer_object (writer_wait.c). */
+bool writer_visit(void *context, const struct idx_progress *progress);
+
+PyObject *writer_wait(PyObject *self, PyObject *unused);
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments);
 
 #endif

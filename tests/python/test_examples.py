@@ -1,10 +1,14 @@
 """The examples for other tools do what they say."""
 
+import asyncio
+import http.client
 import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy
@@ -115,3 +119,97 @@ def test_faiss(random):
     for i in range(len(queries)):
         one, other = ([*zip(d[l[i] : l[i + 1]], n[l[i] : l[i + 1]])] for l, d, n in (found, (lims, distances, ids)))
         assert sorted((int(d), int(n)) for d, n in one) == sorted((int(d), int(n)) for d, n in other)
+
+
+def make_index(generation):
+    """Fingerprints that each have a near copy; the IDs of both say which generation they are of."""
+    numbers = numpy.arange(1, 1001, dtype=numpy.uint64) * numpy.uint64(0x9E3779B97F4A7C15)
+    both = numpy.concatenate([numbers, numbers ^ numpy.uint64(1)])
+    libidx.build("served.idx", both, [f"g{generation}"] * len(both), replace=True)
+    return numbers.tolist()
+
+
+async def get(application, path, query=b""):
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        return {"type": "http.request"}
+
+    await application({"type": "http", "method": "GET", "path": path, "query_string": query}, receive, send)
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    assert dict(sent[0]["headers"])[b"content-type"] == b"application/json"
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+async def use(application, numbers):
+    """Asks while the index is replaced three times, and returns the generations that answered."""
+    told, started, ended, seen = asyncio.Queue(), asyncio.Event(), asyncio.Event(), []
+
+    async def send(message):
+        {"lifespan.startup.complete": started, "lifespan.shutdown.complete": ended}[message["type"]].set()
+
+    told.put_nowait({"type": "lifespan.startup"})
+    server = asyncio.create_task(application({"type": "lifespan"}, told.get, send))
+    await started.wait()
+
+    async def ask():
+        while len(seen) == 0 or seen[-1] != "g4":
+            number = numbers[len(seen) % len(numbers)]
+            status, answer = await get(application, f"/lookup/{number:x}", b"k=1")
+            (first, second) = answer["matches"]
+            assert status == 200 and first["fingerprint"] == f"{number:016x}" and second["distance"] == 1
+            (generation,) = first["documents"]
+            assert second["documents"] == [generation]
+            seen.append(generation)
+
+    asking = [asyncio.create_task(ask()) for _ in range(4)]
+    for generation in 2, 3, 4:
+        await asyncio.sleep(1.2)
+        await asyncio.to_thread(make_index, generation)
+    await asyncio.wait_for(asyncio.gather(*asking), 60)
+    assert (await get(application, "/elsewhere"))[0] == 404
+    for path, query in ("/lookup/x", b""), ("/lookup/1", b"k=9"), ("/lookup/1", b"k=a"), ("/lookup/" + "1" * 17, b""):
+        status, answer = await get(application, path, query)
+        assert status == 400 and len(answer["error"]) > 10
+    assert await get(application, "/lookup/5") == (200, {"matches": []})
+    told.put_nowait({"type": "lifespan.shutdown"})
+    await server
+    assert ended.is_set()
+    return set(seen)
+
+
+def test_asgi(monkeypatch):
+    numbers = make_index(1)
+    monkeypatch.setenv("INDEX", "served.idx")
+    assert asyncio.run(use(load("asgi").application, numbers)) == {"g1", "g2", "g3", "g4"}
+
+
+class Local(http.client.HTTPConnection):
+    """A connection to a socket in this folder."""
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(60)
+        self.sock.connect("socket")
+
+
+def test_asgi_under_uvicorn():
+    pytest.importorskip("uvicorn")
+    (number, *_) = make_index(1)
+    command = [sys.executable, "-m", "uvicorn", "--app-dir", EXAMPLES, "--uds", "socket", "asgi:application"]
+    with subprocess.Popen(command, env={**os.environ, "INDEX": "served.idx"}, stderr=subprocess.PIPE) as server:
+        until = time.monotonic() + 60
+        while not os.path.exists("socket") and server.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        try:
+            connection = Local("localhost")
+            connection.request("GET", f"/lookup/{number:016X}")
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert [match["documents"] for match in json.load(answer)["matches"]] == [["g1"], ["g1"]]
+        finally:
+            server.terminate()
+    assert server.returncode in (0, -15)

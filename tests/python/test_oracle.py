@@ -57,7 +57,7 @@ def test_lookups(tmp_path_factory, centres, turns, queries, k, limit, threads):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 40000])
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 40000])
 def test_batches_of_every_size(random, count, threads):
     held = near_copies(random, 3000)
     libidx.build("i", held)
@@ -88,6 +88,9 @@ def test_many_matches_are_not_cut_short(random):
             == [[(fingerprint, 3) for fingerprint in sorted(ball.tolist())[:3]]] * 9000
         )
         assert len(index.lookup(0, limit=50)) == 50
+        # Of several threads, each looks up again what has more matches than it expected.
+        nearest = [(fingerprint, 3) for fingerprint in sorted(ball.tolist())[:100]]
+        assert rows(index.lookup(numpy.zeros(600, numpy.uint64), limit=100, threads=3)) == [nearest] * 600
 
 
 def test_pairs_and_joins(random):

@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -240,10 +242,11 @@ def test_signals_end_long_calls(how, random):
     assert not [name for name in os.listdir() if ".tmp-" in name]
 
 
-def test_progress_exceptions_come_out():
-    class Mine(Exception):
-        pass
+class Mine(Exception):
+    pass
 
+
+def test_progress_exceptions_come_out():
     def fail(phase, done, total):
         raise Mine(phase)
 
@@ -272,6 +275,89 @@ def test_progress():
         assert bar.desc.startswith("publishing")
     with pytest.raises(TypeError):
         libidx.merge("r", ["p"], progress=5)
+
+
+def compacting(progress):
+    """A writer whose compaction has begun."""
+    libidx.build("w", FINGERPRINTS, id_type="u64", replace=True)
+    writer = libidx.Writer("w", compact_records=10, progress=progress)
+    writer.add(FINGERPRINTS, FINGERPRINTS)
+    return writer
+
+
+def test_progress_of_compactions():
+    calls = []
+    with compacting(lambda *told: calls.append(told)) as writer:
+        writer.wait()
+    assert {"merging", "publishing"} <= {phase for phase, _, _ in calls}
+    with libidx.open("w") as index:
+        assert index.info().pending_documents == 0
+    with compacting(lambda *told: False) as writer, pytest.raises(libidx.CancelledError):
+        writer.wait()
+
+    def fail(*told):
+        raise Mine(*told)
+
+    with compacting(fail) as writer:
+        with pytest.raises(Mine, match="merging"):
+            writer.wait()
+        with pytest.raises(libidx.CancelledError):
+            writer.wait()  # the exception has come out once
+    with libidx.open("w") as index:
+        assert index.info().pending_documents == len(FINGERPRINTS)
+
+
+def test_progress_that_fails_and_nobody_waits(monkeypatch):
+    seen, told = [], threading.Event()
+    monkeypatch.setattr(sys, "unraisablehook", lambda args: seen.append(args.exc_type))
+
+    def fail(*unused):
+        told.set()
+        raise Mine
+
+    with compacting(fail):
+        assert told.wait(60)
+    assert seen == [Mine]
+
+
+def test_signals_end_waiting():
+    """The compaction is cancelled, and the writer goes on."""
+    asked = threading.Event()
+
+    def interrupt_once(*unused):
+        asked.set()
+        raise Interrupted
+
+    old = signal.signal(signal.SIGALRM, interrupt_once)
+    try:
+        with compacting(lambda *told: (asked.wait(60), time.sleep(0.2))) as writer:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(Interrupted):
+                writer.wait()
+            with pytest.raises(libidx.CancelledError):
+                writer.wait()
+            writer.add([5], [5])
+    finally:
+        signal.signal(signal.SIGALRM, old)
+    with libidx.open("w") as index:
+        assert index.info().pending_documents == len(FINGERPRINTS) + 1
+
+
+def test_ending_while_compacting():
+    """A process that ends with an open writer neither hangs nor crashes."""
+    program = """
+import sys, threading, time, libidx
+begun = threading.Event()
+def progress(*told):
+    begun.set()
+    time.sleep(0.01)
+writer = libidx.Writer("w", compact_records=10, progress=progress)
+writer.add(list(range(100)), list(range(100)))
+begun.wait()
+"""
+    libidx.build("w", FINGERPRINTS, id_type="u64")
+    ended = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_the_gil_is_free_meanwhile(index):

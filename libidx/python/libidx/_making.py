@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import tempfile
+import weakref
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Self, Union
 
 from . import _core
@@ -275,12 +278,24 @@ def compact(
     return CompactSummary(*_core.compact(path, all, max_segments, growth, threads, memory, tmpdir, callback(progress)))
 
 
+# Their compacting threads may not call progress once Python ends.
+_watched: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_watched() -> None:
+    for writer in list(_watched):
+        with contextlib.suppress(InvalidArgumentError):  # of a process that forked
+            writer.close()
+
+
 class Writer(_core.Writer):
     """Adds documents to an existing index and removes documents. A call is on disk when it returns. A context manager.
 
     An index has one writer at a time; a second one raises BusyError. One thread at a time; a forked process can't use
     it. A thread compacts the index in the background above compact_records pending records (None: by the size of the
-    index; 0: never) or compact_segments segments.
+    index; 0: never) or compact_segments segments, and calls progress; what that raises, wait raises. A writer with
+    progress that is open when Python ends is closed.
 
     >>> with libidx.Writer("crawl.idx") as writer:
     ...     added, matches = writer.check_and_add([1 << 41, 5], ["d", "e"], k=1)
@@ -288,15 +303,24 @@ class Writer(_core.Writer):
     ([True, False], [0, 0, 1])
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def __new__(
-        cls, path: Path, *, threads: int = 1, compact_records: Optional[int] = None, compact_segments: int = 2
+        cls,
+        path: Path,
+        *,
+        threads: int = 1,
+        compact_records: Optional[int] = None,
+        compact_segments: int = 2,
+        progress: Progress = None,
     ) -> Self:
         for name, value in ("threads", threads), ("compact_segments", compact_segments):
             _check_small(name, value)
         records = -1 if compact_records is None else compact_records
-        writer = super().__new__(cls, path, threads, records, compact_segments)
+        watch = callback(progress)
+        writer = super().__new__(cls, path, threads, records, compact_segments, watch)
+        if watch is not None:
+            _watched.add(writer)
         return writer
 
     def __enter__(self) -> Writer:

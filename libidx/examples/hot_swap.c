@@ -1,0 +1,169 @@
+/* hot_swap.c: a service's heart: threads answer queries from an index while it is replaced or added to. Every query is
+ * answered from one view; a newer view takes its place between queries, and the last thread that uses the older one
+ * closes it.
+ *
+ * usage: hot_swap INDEX THREADS, with fingerprints of hex digits on standard input, a line each
+ * Prints a line for each query, as it is answered: query, and for each match fingerprint:distance:ID, with spaces
+ * between.
+ *
+ *   cc -o hot_swap hot_swap.c $(pkg-config --cflags --libs idx) -pthread
+ */
+#include <idx.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { MATCHES = 16, DISTANCE = 3, MAX_SERVICE_THREADS = 64, REFRESH_MILLISECONDS = 100 };
+
+/* ---- Views that threads share ---- */
+
+struct view {
+    struct idx_index *index;
+    size_t holders; /* threads that use it, and 1 while it is the current one */
+};
+
+struct service {
+    pthread_mutex_t mutex; /* for `current` and all `holders` */
+    struct view *current;
+    atomic_bool ends, failed;
+};
+
+static struct view *hold(struct service *service) {
+    pthread_mutex_lock(&service->mutex);
+    struct view *view = service->current;
+    view->holders++;
+    pthread_mutex_unlock(&service->mutex);
+    return view;
+}
+
+static void release(struct service *service, struct view *view) {
+    pthread_mutex_lock(&service->mutex);
+    size_t left = --view->holders;
+    pthread_mutex_unlock(&service->mutex);
+    if (left > 0) return;
+    idx_close(view->index);
+    free(view);
+}
+
+/* Makes `index` the current view. */
+static void publish(struct service *service, struct idx_index *index) {
+    struct view *newer = malloc(sizeof *newer), *older;
+    if (newer == NULL) {
+        idx_close(index); /* the older view serves on */
+        return;
+    }
+    *newer = (struct view){index, 1};
+    pthread_mutex_lock(&service->mutex);
+    older = service->current;
+    service->current = newer;
+    pthread_mutex_unlock(&service->mutex);
+    if (older != NULL) release(service, older);
+}
+
+/* A thread: looks for a newer state of the index ten times a second. Without news that is two system calls. */
+static void *refresh(void *context) {
+    struct service *service = context;
+    const struct timespec pause = {0, REFRESH_MILLISECONDS * 1000000L};
+    while (!service->ends) {
+        struct idx_index *newer = NULL;
+        struct idx_error error;
+        struct view *view = hold(service);
+        if (idx_refresh(view->index, &newer, &error) != IDX_OK) fprintf(stderr, "%s\n", error.sentence);
+        release(service, view);
+        if (newer != NULL) publish(service, newer);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+/* ---- Queries ---- */
+
+/* Prints the matches of a query and their documents, all of one view. */
+static enum idx_status answer(const struct idx_index *index, uint64_t query, FILE *output, struct idx_error *error) {
+    struct idx_match matches[MATCHES];
+    struct idx_documents *cursor = NULL;
+    struct idx_document document;
+    size_t count;
+    enum idx_status status = idx_lookup(index, query, DISTANCE, matches, MATCHES, &count, error);
+    if (status == IDX_OK) status = idx_documents_open(index, &cursor, error);
+    fprintf(output, "%016" PRIx64, query);
+    for (size_t i = 0; i < count && i < MATCHES && status == IDX_OK; i++) {
+        bool found = true;
+        status = idx_documents_find(cursor, matches[i].fingerprint, NULL, error);
+        while (status == IDX_OK && found) {
+            status = idx_documents_next(cursor, &document, &found, error);
+            if (status != IDX_OK || !found) break;
+            fprintf(output, " %016" PRIx64 ":%u:%.*s", matches[i].fingerprint, matches[i].distance,
+                    (int)document.id_length, (const char *)document.id);
+        }
+    }
+    fputc('\n', output);
+    idx_documents_close(cursor);
+    return status;
+}
+
+/* Answers into memory, so that the lines of threads don't mix, and prints. False where that failed. */
+static bool answer_line(struct service *service, const char *line) {
+    char *bytes = NULL, *end;
+    size_t size = 0;
+    struct idx_error error = {.sentence = "out of memory"};
+    uint64_t query = strtoull(line, &end, 16);
+    if (end == line || *end != '\n') {
+        fprintf(stderr, "hot_swap: not a line of up to 16 hex digits: %s", line);
+        return false;
+    }
+    FILE *output = open_memstream(&bytes, &size);
+    if (output == NULL) return false;
+    struct view *view = hold(service);
+    enum idx_status status = answer(view->index, query, output, &error);
+    release(service, view);
+    bool written = fclose(output) == 0 && status == IDX_OK;
+    if (written) {
+        written = fwrite(bytes, size, 1, stdout) == 1 && fflush(stdout) == 0;
+    } else {
+        fprintf(stderr, "%s\n", error.sentence);
+    }
+    free(bytes);
+    return written;
+}
+
+/* A thread: takes the next line until there is none. */
+static void *serve(void *context) {
+    struct service *service = context;
+    char line[64];
+    while (!service->failed && fgets(line, sizeof line, stdin) != NULL) {
+        if (!answer_line(service, line)) service->failed = true;
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    struct service service = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    struct idx_index *index;
+    struct idx_error error;
+    pthread_t threads[MAX_SERVICE_THREADS], refresher;
+    int wanted = argc == 3 ? atoi(argv[2]) : 0, started = 0;
+    if (wanted < 1 || wanted > MAX_SERVICE_THREADS) {
+        fprintf(stderr, "usage: hot_swap INDEX THREADS\n");
+        return 2;
+    }
+    if (idx_open(&index, argv[1], NULL, &error) != IDX_OK) {
+        fprintf(stderr, "%s\n", error.sentence);
+        return 2;
+    }
+    publish(&service, index);
+    if (service.current == NULL || pthread_create(&refresher, NULL, refresh, &service) != 0) {
+        fprintf(stderr, "hot_swap: out of memory or threads\n");
+        return 2;
+    }
+    while (started < wanted && pthread_create(&threads[started], NULL, serve, &service) == 0) started++;
+    if (started == 0) serve(&service);
+    while (started > 0) pthread_join(threads[--started], NULL);
+    service.ends = true;
+    pthread_join(refresher, NULL);
+    release(&service, service.current);
+    return service.failed ? 2 : 0;
+}

@@ -1,0 +1,112 @@
+/* writer_wait.c: the compactions that a thread of a Writer runs in the background: their progress, and waiting for
+ * them.
+ */
+#include "libidx/python/writer.h"
+
+#include <pthread.h>
+#include <time.h>
+
+/* ---- Progress, from the compacting thread ---- */
+
+/* Keeps the exception that is set for whoever waits. */
+static void keep_exception(struct writer_object *object) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL) PyException_SetTraceback(value, traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    Py_XDECREF(object->raised);
+    object->raised = value;
+}
+
+bool writer_visit(void *context, const struct idx_progress *progress) {
+    struct writer_object *object = context;
+    bool go_on = true;
+    if (object->cancels) return false;
+    if (object->progress == Py_None) return true;
+    PyGILState_STATE state = PyGILState_Ensure();
+    if (!tell_progress(object->progress, progress, &go_on)) {
+        keep_exception(object);
+        go_on = false;
+    }
+    PyGILState_Release(state);
+    return go_on;
+}
+
+/* ---- Waiting, on a thread of its own, so that signals are handled on this one ---- */
+
+#define NANOSECONDS 1000000000L
+
+struct waiting {
+    struct idx_writer *writer;
+    enum idx_status status;
+    struct idx_error error;
+    pthread_mutex_t mutex; /* for what follows */
+    pthread_cond_t changed;
+    bool ended;
+};
+
+static void *run(void *context) {
+    struct waiting *waiting = context;
+    waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
+    pthread_mutex_lock(&waiting->mutex);
+    waiting->ended = true;
+    pthread_cond_signal(&waiting->changed);
+    pthread_mutex_unlock(&waiting->mutex);
+    return NULL;
+}
+
+/* Whether the wait has ended within a tenth of a second. */
+static bool ends_soon(struct waiting *waiting) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += NANOSECONDS / 10;
+    until.tv_sec += until.tv_nsec / NANOSECONDS;
+    until.tv_nsec %= NANOSECONDS;
+    pthread_mutex_lock(&waiting->mutex);
+    while (!waiting->ended && pthread_cond_timedwait(&waiting->changed, &waiting->mutex, &until) == 0) {
+    }
+    bool ended = waiting->ended;
+    pthread_mutex_unlock(&waiting->mutex);
+    return ended;
+}
+
+/* Without the GIL. False where a signal's handler raised: then the compaction was cancelled. */
+static bool wait_for_end(struct writer_object *object, struct waiting *waiting, PyThreadState **state) {
+    int64_t last = 0;
+    bool fine = true;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, waiting) != 0) {
+        waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
+        return true;
+    }
+    while (!ends_soon(waiting)) {
+        if (fine) fine = check_signals(state, &last);
+        if (!fine) object->cancels = true;
+    }
+    pthread_join(thread, NULL);
+    object->cancels = false;
+    return fine;
+}
+
+PyObject *writer_wait(PyObject *self, PyObject *unused) {
+    struct writer_object *object = (struct writer_object *)self;
+    struct waiting waiting = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    (void)unused;
+    if (!writer_enter(object)) return NULL;
+    waiting.writer = object->writer;
+    PyThreadState *state = PyEval_SaveThread();
+    bool fine = wait_for_end(object, &waiting, &state);
+    PyEval_RestoreThread(state);
+    object->busy = false;
+    PyObject *raised = object->raised;
+    object->raised = NULL;
+    if (fine && waiting.status == IDX_CANCELLED && raised != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+        fine = false;
+    }
+    Py_XDECREF(raised);
+    if (!fine || !check_call(waiting.status, &waiting.error, NULL)) return NULL;
+    Py_RETURN_NONE;
+}
