@@ -111,8 +111,8 @@ static bool answer_line(struct service *service, const char *line) {
     size_t size = 0;
     struct idx_error error = {.sentence = "out of memory"};
     uint64_t query = strtoull(line, &end, 16);
-    if (end == line || *end != '\n') {
-        fprintf(stderr, "hot_swap: not a line of hex digits: %s\n", line);
+    if (end == line || end - line > 16 || *end != '\n') {
+        fprintf(stderr, "hot_swap: not a line of up to 16 hex digits: %s", line);
         return false;
     }
     FILE *output = open_memstream(&bytes, &size);
@@ -155,7 +155,10 @@ int main(int argc, char **argv) {
         return 2;
     }
     publish(&service, index);
-    if (service.current == NULL || pthread_create(&refresher, NULL, refresh, &service) != 0) return 2;
+    if (service.current == NULL || pthread_create(&refresher, NULL, refresh, &service) != 0) {
+        fprintf(stderr, "hot_swap: out of memory or threads\n");
+        return 2;
+    }
     while (started < wanted && pthread_create(&threads[started], NULL, serve, &service) == 0) started++;
     if (started == 0) serve(&service);
     while (started > 0) pthread_join(threads[--started], NULL);
