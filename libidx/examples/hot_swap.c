@@ -111,7 +111,7 @@ static bool answer_line(struct service *service, const char *line) {
     size_t size = 0;
     struct idx_error error = {.sentence = "out of memory"};
     uint64_t query = strtoull(line, &end, 16);
-    if (end == line || *end != '\n') {
+    if (end == line || end - line > 16 || *end != '\n') {
         fprintf(stderr, "hot_swap: not a line of up to 16 hex digits: %s", line);
         return false;
     }
