@@ -3,7 +3,7 @@
 
 #include "tools/report/chart.h"
 #include "tools/report/html.h"
-#include "tools/report/pairs.h"
+#include "tools/report/page_pairs.h"
 #include "tools/report/style.h"
 #include "tools/shared/message.h"
 
@@ -263,7 +263,7 @@ bool page_put(struct output *output, const struct findings *findings, const stru
     put_summary(output, findings, origin);
     put_distances(output, findings);
     put_clusters(output, findings);
-    bool good = pairs_put(output, findings) && pairs_put_chains(output, findings);
+    bool good = page_put_pairs(output, findings) && page_put_chains(output, findings);
     put_bits(output, findings);
     output_text(output, "</main>\n</body>\n</html>\n");
     if (good && output->error != 0) complain("out of memory");

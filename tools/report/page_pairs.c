@@ -1,5 +1,5 @@
-/* pairs.c: see pairs.h. */
-#include "tools/report/pairs.h"
+/* page_pairs.c: see page_pairs.h. */
+#include "tools/report/page_pairs.h"
 
 #include "tools/report/excerpt.h"
 #include "tools/report/html.h"
@@ -121,7 +121,7 @@ static bool put_distance(struct output *output, const struct findings *findings,
     return good;
 }
 
-bool pairs_put(struct output *output, const struct findings *findings) {
+bool page_put_pairs(struct output *output, const struct findings *findings) {
     bool good = true;
     output_format(output,
                   "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs at each distance</h2>\n<p>Up to %d pairs "
@@ -178,7 +178,7 @@ static bool put_chain(struct output *output, const struct findings *findings, si
     return !have_texts(chain->shown) || put_pair(output, findings, chain->shown, true);
 }
 
-bool pairs_put_chains(struct output *output, const struct findings *findings) {
+bool page_put_chains(struct output *output, const struct findings *findings) {
     bool good = true;
     output_text(output, "<section aria-labelledby=\"chains\"><h2 id=\"chains\">The largest chains</h2>\n");
     if (findings->chain_count == 0)
