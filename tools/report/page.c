@@ -54,9 +54,9 @@ static void put_tallies(struct output *output, const struct findings *findings, 
     output_format(output, "%s</tr></thead>\n<tbody>\n", findings->has_bytes ? "<th scope=\"col\">Bytes</th>" : "");
     put_tally(output, findings, "All", &all);
     put_tally(output, findings, "Kept", kept);
-    if (!origin->of_index) put_tally(output, findings, "– with too few features to compare", &findings->few);
+    if (!origin->of_index) put_tally(output, findings, "– too few features", &findings->few);
     put_tally(output, findings, "Dropped", dropped);
-    if (origin->against != NULL) put_tally(output, findings, "– near to the index of --against", &findings->known);
+    if (origin->against != NULL) put_tally(output, findings, "– near to --against", &findings->known);
     output_text(output, "</tbody></table>\n");
 }
 
