@@ -136,12 +136,10 @@ static void put_row(struct output *output, const struct findings *findings, unsi
                   findings->sampled == 0 ? 0 : 100 * (double)within / (double)findings->sampled);
 }
 
-static void put_table(struct output *output, const struct findings *findings) {
-    uint64_t within = 0;
-    output_text(output,
-                "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Distances\"><table>\n<caption>What "
-                "each distance finds, by fingerprints alone. At distance 0, pairs are documents whose "
-                "fingerprint an earlier one has; at others, pairs of fingerprints.");
+static void explain(struct output *output, const struct findings *findings) {
+    output_text(output, "<p>The table goes by fingerprints alone. At distance 0, pairs are documents whose fingerprint "
+                        "an earlier one has; at others, pairs of fingerprints. Documents are far from the kept one "
+                        "where chains lead to them.");
     if (findings->farthest > findings->k) {
         output_text(output, " Beyond the distance that was asked for, pairs are ");
         output_text(output, is_estimated(findings, findings->farthest) ? "estimated by comparing a sample of "
@@ -149,9 +147,17 @@ static void put_table(struct output *output, const struct findings *findings) {
         html_count(output, findings->sampled, "fingerprint");
         output_text(output, " with all.");
     }
-    output_text(output, "</caption>\n<thead><tr><th scope=\"col\">Distance</th><th scope=\"col\">Pairs</th>"
-                        "<th scope=\"col\">Dropped with this -k</th><th scope=\"col\">Clusters</th>"
-                        "<th scope=\"col\">Largest</th><th scope=\"col\">Far from the kept one</th>"
+    output_text(output, "</p>\n");
+}
+
+static void put_table(struct output *output, const struct findings *findings) {
+    uint64_t within = 0;
+    explain(output, findings);
+    output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Distances\"><table>\n"
+                        "<caption>What each distance finds</caption>\n<thead><tr><th scope=\"col\">Distance</th>"
+                        "<th scope=\"col\">Pairs</th><th scope=\"col\">Dropped with this -k</th>"
+                        "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th>"
+                        "<th scope=\"col\">Far from the kept one</th>"
                         "<th scope=\"col\">Fingerprints with another one within</th></tr></thead>\n<tbody>\n");
     for (unsigned d = 0; d <= findings->farthest; d++) {
         within += findings->at[d].nearest;

@@ -38,7 +38,7 @@ static const char style[] =
     ".two>div{min-width:0;padding:.6rem .8rem}.two>div+div{border-left:1px solid var(--line)}\n"
     ".two p{margin:0;overflow-wrap:anywhere}\n"
     "@media (max-width:44rem){.two{grid-template-columns:1fr}.two>div+div{border-left:0;border-top:1px solid "
-    "var(--line)}th,td{padding:.25rem .45rem}}\n"
+    "var(--line)}th,td{padding:.25rem .45rem}svg text{font-size:13px}}\n"
     "del,ins{color:var(--ink);border-radius:.15rem;padding:0 .1em;text-decoration-thickness:2px}\n"
     "del{background:var(--only-a);text-decoration:underline dotted 2px}\n"
     "ins{background:var(--only-b);text-decoration:underline solid 2px}\n"

@@ -102,20 +102,22 @@ function row(query, match) {
     const bits = differing(query, match.fingerprint);
     const documents = make("ul", {}, ...(match.documents ?? []).map(listDocument));
     if (match.more) documents.append(make("li", {class: "soft"}, "and more"));
-    return make("tr", {}, make("th", {scope: "row"}, String(match.distance)),
-        make("td", {}, make("code", {}, match.fingerprint)),
-        make("td", {}, bits.length === 0 ? "none" : bits.join(", "), strip(bits)),
-        make("td", {}, documents));
+    // The roles stay where a narrow window makes blocks of the cells.
+    return make("tr", {role: "row"}, make("th", {scope: "row", role: "rowheader"}, String(match.distance)),
+        make("td", {role: "cell"}, make("code", {}, match.fingerprint)),
+        make("td", {role: "cell"}, bits.length === 0 ? "none" : bits.join(", "), strip(bits)),
+        make("td", {role: "cell"}, documents));
 }
 
 function table(answer) {
     const names = ["Distance", "Fingerprint", "Bits that differ", "Documents"];
-    const head = make("tr", {}, ...names.map((name) => make("th", {scope: "col"}, name)));
+    const head = make("tr", {role: "row"},
+        ...names.map((name) => make("th", {scope: "col", role: "columnheader"}, name)));
     const rows = answer.matches.map((match) => row(answer.query, match));
     const left = answer.count > rows.length ? `${answer.count} were found, of which the ${rows.length} nearest are shown` :
         "The nearest first";
-    return make("table", {}, make("caption", {}, left), make("thead", {}, head),
-        make("tbody", {}, ...rows));
+    return make("table", {role: "table"}, make("caption", {}, left), make("thead", {role: "rowgroup"}, head),
+        make("tbody", {role: "rowgroup"}, ...rows));
 }
 
 function show(found) {
