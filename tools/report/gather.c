@@ -156,6 +156,8 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
             const char *folder) {
     struct idx_error error = {.status = IDX_OK};
     idx_get_properties(index, &findings->properties);
+    findings->properties.recipe = NULL; /* these two are gone with the index */
+    findings->properties.scheme = NULL;
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_SHOWN, sizeof *findings->shown);
     if (findings->shown == NULL) {

@@ -64,7 +64,8 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     findings->clusters = *clusters;
     findings->dropped.documents = clusters->clustered - clusters->clusters;
     findings->kept.documents = clusters->documents - findings->dropped.documents;
-    if (report->origin.recipe == NULL) report->origin.recipe = listing->properties.recipe;
+    snprintf(report->recipe, sizeof report->recipe, "%s", listing->properties.recipe);
+    if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
     report->origin.method = cluster_method_names[listing->method];
     report->origin.representative = representative_names[listing->representative];
     return gather(findings, index, &options, folder);

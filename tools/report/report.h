@@ -15,7 +15,8 @@ struct report {
 
     /* Within. */
     struct findings findings;
-    uint64_t *wanted; /* a bit for each document that was compared: its text is shown */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* of the index */
+    uint64_t *wanted;                      /* a bit for each document that was compared: its text is shown */
 };
 
 /* Whether it can be written: a file at its path is replaced only if it is a report. False after a complaint. */

@@ -114,9 +114,8 @@ function table(answer) {
     const head = make("tr", {role: "row"},
         ...names.map((name) => make("th", {scope: "col", role: "columnheader"}, name)));
     const rows = answer.matches.map((match) => row(answer.query, match));
-    const left = answer.count > rows.length ? `${answer.count} were found, of which the ${rows.length} nearest are shown` :
-        "The nearest first";
-    return make("table", {role: "table"}, make("caption", {}, left), make("thead", {role: "rowgroup"}, head),
+    const caption = answer.count > rows.length ? `The nearest ${rows.length} of ${answer.count}` : "The nearest first";
+    return make("table", {role: "table"}, make("caption", {}, caption), make("thead", {role: "rowgroup"}, head),
         make("tbody", {role: "rowgroup"}, ...rows));
 }
 
@@ -155,7 +154,7 @@ async function submit() {
 
 // ---- Words ----
 
-const MOST_WORDS = 20000, MOST_EDITS = 1500, AROUND = 12;
+const MOST_WORDS = 20000, MOST_EDITS = 1000, AROUND = 12;
 
 // Words, and what stands before each of them.
 function cut(text) {
@@ -198,6 +197,7 @@ function findPaths(a, b) {
     return null;
 }
 
+// Whether there are few enough edits to tell which words differ.
 function mark(a, b) {
     const paths = findPaths(a, b);
     let x = a.length, y = b.length;
@@ -209,6 +209,7 @@ function mark(a, b) {
         y = x - (down ? d + 1 : d - 1);
         (down ? b[y] : a[x]).differs = true;
     }
+    return paths !== null;
 }
 
 // Marks the words that differ, once those that begin and end both texts are set aside.
@@ -217,7 +218,7 @@ function compareWords(a, b) {
     const most = Math.min(a.length, b.length);
     while (begin < most && a[begin].folded === b[begin].folded) begin++;
     while (end < most - begin && a.at(-1 - end).folded === b.at(-1 - end).folded) end++;
-    mark(a.slice(begin, a.length - end), b.slice(begin, b.length - end));
+    return mark(a.slice(begin, a.length - end), b.slice(begin, b.length - end));
 }
 
 // ---- Two texts ----
@@ -256,7 +257,8 @@ async function readText(from) {
     return response.text();
 }
 
-function verdict(a, b) {
+function verdict(a, b, isExact) {
+    if (!isExact) return `More than ${MOST_EDITS} words differ, too many to tell which.`;
     const [x, y] = [a, b].map((text) => text.words.filter((word) => word.differs).length);
     if (x + y === 0) return `The words are equal: ${a.words.length} in each.`;
     return `${x} of ${a.words.length} words and ${y} of ${b.words.length} differ.`;
@@ -267,12 +269,12 @@ async function compare(id) {
     try {
         const texts = (await Promise.all([reference, {id}].map(readText))).map(cut);
         if (mine !== asked) return;
-        compareWords(texts[0].words, texts[1].words);
+        const isExact = compareWords(texts[0].words, texts[1].words);
         at("first-name").replaceChildren(make("bdi", {}, printable(reference.name)));
         at("second-name").replaceChildren(make("bdi", {}, nameOf(id)));
         write(at("first-text"), texts[0], "del");
         write(at("second-text"), texts[1], "ins");
-        at("verdict").textContent = verdict(...texts);
+        at("verdict").textContent = verdict(...texts, isExact);
         at("comparison").hidden = false;
         at("compared").focus();
         at("comparison").scrollIntoView();
