@@ -102,13 +102,15 @@ static bool open_confirm(struct clusters *clusters, const struct idx_index *inde
 /* What listing.h calls for each document of a cluster. */
 static void note(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
 
-static void set_report(struct clusters *clusters) {
+static bool settle_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
+    if (clusters->report.path == NULL) return true;
     clusters->report.origin.threshold = clusters->confirm.threshold;
     clusters->report.listing = listing;
     listing->note = note;
     listing->context = &clusters->report;
     listing->quiet = !listing->keep && !listing->drop;
+    return report_check(&clusters->report);
 }
 
 static bool run(struct clusters *clusters) {
@@ -186,9 +188,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     clusters->inputs = (struct texts){operands.values + 1, operands.count - 1};
     clusters->rules.format = (enum document_format)clusters->format;
     clusters->rules.threads = listing->options.threads;
-    if (clusters->report.path != NULL) set_report(clusters);
-    if (!listing->keep || !listing->drop)
-        return check_texts(clusters) && (clusters->report.path == NULL || report_check(&clusters->report));
+    if (!listing->keep || !listing->drop) return check_texts(clusters) && settle_report(clusters);
     complain_of_usage("give --keep or --drop, not both");
     return false;
 }

@@ -155,8 +155,7 @@ static bool settle(struct dedup *dedup) {
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
     if (!check_again(dedup)) return false;
-    if (!is_of_fingerprints(dedup)) dedup->report.origin.recipe = dedup->texts.rules.recipe;
-    if (has_texts(dedup) && dedup->texts.rules.recipe == NULL) dedup->report.origin.recipe = text_default_recipe;
+    dedup->report.origin.recipe = dedup->texts.rules.recipe;
     dedup->report.origin.threshold = dedup->confirm.threshold;
     dedup->report.origin.against = dedup->against.path;
     bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
@@ -302,7 +301,6 @@ static void note(void *context, const struct idx_cluster_member *member) {
 }
 
 static bool open_folders(struct dedup *dedup) {
-    dedup->report.listing = &dedup->listing;
     dedup->listing.note = note;
     dedup->listing.context = dedup;
     dedup->folders.properties = &dedup->listing.properties;
@@ -377,7 +375,7 @@ int command_dedup(int argc, char **argv) {
                            .format = FORMAT_AUTO,
                            .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
                            .confirm = CONFIRM_NONE,
-                           .report.origin.command = "idx dedup",
+                           .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
                            .journal = JOURNAL_CLOSED,
                            .intake = {.few = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .ids = OUTPUT_KEPT}};
     text_options_init(&dedup.texts);

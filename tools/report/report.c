@@ -68,7 +68,9 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
     report->origin.method = cluster_method_names[listing->method];
     report->origin.representative = representative_names[listing->representative];
-    return gather(findings, index, &options, folder);
+    bool gathered = gather(findings, index, &options, folder);
+    progress_end(options.context);
+    return gathered;
 }
 
 static bool is_marked(const uint64_t *bits, uint64_t number) { return (bits[number / 64] >> number % 64 & 1) != 0; }
