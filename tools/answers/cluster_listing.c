@@ -156,7 +156,7 @@ static bool visit(void *context, const struct idx_cluster_member *member) {
 
 bool listing_run(struct listing *listing, const struct idx_index *index) {
     struct idx_cluster_options *options = &listing->options;
-    struct idx_cluster_summary summary;
+    struct idx_cluster_summary *summary = &listing->summary;
     struct idx_error error;
     idx_get_properties(index, &listing->properties);
     if (options->distance == ~0U) options->distance = listing->properties.k;
@@ -165,14 +165,14 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     options->alone = listing->keep;
     options->progress = progress_visit;
     options->context = &listing->progress;
-    enum idx_status status =
-        listing->find != NULL ? listing->find(listing->find_context, index, options, visit, listing, &summary, &error)
-                              : idx_clusters(index, options, visit, listing, &summary, &error);
+    enum idx_status status = listing->find != NULL
+                                 ? listing->find(listing->find_context, index, options, visit, listing, summary, &error)
+                                 : idx_clusters(index, options, visit, listing, summary, &error);
     progress_end(&listing->progress);
     if (status != IDX_OK) making_failed(&error);
     if (status != IDX_OK || listing->output.error != 0) return false;
     end_cluster(listing);
-    if (listing->progress.shown) say_summary(listing, index, &summary);
+    if (listing->progress.shown) say_summary(listing, index, summary);
     if (listing->progress.shown) progress_print_phases(&listing->progress);
     if (listing->find == NULL) warn_of_chains(listing);
     return true;

@@ -27,8 +27,10 @@ struct listing {
     struct output output; /* to be closed by the caller */
     struct progress progress;
 
+    struct idx_properties properties;   /* of the index, once it is run */
+    struct idx_cluster_summary summary; /* once it was run */
+
     /* Within. */
-    struct idx_properties properties;
     struct idx_cluster_size size;    /* of the cluster at hand */
     struct idx_cluster_size chained; /* the largest that is warned of; no documents: none */
     uint64_t chains;                 /* clusters that are warned of */

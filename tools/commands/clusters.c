@@ -1,6 +1,7 @@
 /* clusters.c: `idx clusters`: the clusters of near-duplicates in an index, and which documents to keep or to drop. */
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/confirm.h"
+#include "tools/report/report.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"
@@ -25,6 +26,8 @@ static const char help[] =
     "  --representative HOW   which document represents a cluster: first (default), most-documents (one of the\n"
     "                         fingerprint with the most documents) or smallest-id\n"
     "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
+    "  --report FILE          write a page of HTML about the clusters to FILE, and print only what --keep or --drop\n"
+    "                         asks for; see idx-dedup(1)\n"
     "  --confirm T            put documents into a cluster only if their texts resemble that of its representative by "
     "T\n"
     "                         or more, 0 to 1; the texts are in FILE (none, and -: standard input), under their IDs\n"
@@ -60,6 +63,7 @@ static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "war
 struct clusters {
     struct listing listing;
     struct confirm confirm;
+    struct report report;
     struct pipeline_rules rules; /* of its texts */
     int format;
     const char *path;
@@ -95,6 +99,20 @@ static bool open_confirm(struct clusters *clusters, const struct idx_index *inde
     return opened;
 }
 
+/* What listing.h calls for each document of a cluster. */
+static void note(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
+
+static bool settle_report(struct clusters *clusters) {
+    struct listing *listing = &clusters->listing;
+    if (clusters->report.path == NULL) return true;
+    clusters->report.origin.threshold = clusters->confirm.threshold;
+    clusters->report.listing = listing;
+    listing->note = note;
+    listing->context = &clusters->report;
+    listing->quiet = !listing->keep && !listing->drop;
+    return report_check(&clusters->report);
+}
+
 static bool run(struct clusters *clusters) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct scratch scratch = {0};
@@ -105,8 +123,11 @@ static bool run(struct clusters *clusters) {
         complain("%s", error.sentence);
         return false;
     }
-    bool whole = check_index(clusters, index) && open_confirm(clusters, index, &scratch) &&
-                 listing_run(&clusters->listing, index);
+    bool whole =
+        check_index(clusters, index) && open_confirm(clusters, index, &scratch) &&
+        listing_run(&clusters->listing, index) &&
+        (clusters->report.path == NULL || (report_gather(&clusters->report, index) && report_write(&clusters->report)));
+    report_close(&clusters->report);
     confirm_close(&clusters->confirm);
     idx_close(index);
     return whole;
@@ -135,6 +156,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     const struct option_rule own[] = {
         {.name = "keep", .kind = OPTION_FLAG, .value = &listing->keep},
         {.name = "drop", .kind = OPTION_FLAG, .value = &listing->drop},
+        {.name = "report", .kind = OPTION_TEXT, .value = &clusters->report.path},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
         {.name = "similarity",
          .kind = OPTION_CHOICE,
@@ -166,15 +188,19 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     clusters->inputs = (struct texts){operands.values + 1, operands.count - 1};
     clusters->rules.format = (enum document_format)clusters->format;
     clusters->rules.threads = listing->options.threads;
-    if (!listing->keep || !listing->drop) return check_texts(clusters);
+    if (!listing->keep || !listing->drop) return check_texts(clusters) && settle_report(clusters);
     complain_of_usage("give --keep or --drop, not both");
     return false;
 }
 
 int command_clusters(int argc, char **argv) {
-    struct clusters clusters = {.listing = LISTING_INIT, .confirm = CONFIRM_NONE, .format = FORMAT_AUTO};
+    static struct clusters clusters; /* some dozen KiB */
     struct text_options texts;
     int status;
+    clusters = (struct clusters){.listing = LISTING_INIT,
+                                 .confirm = CONFIRM_NONE,
+                                 .report.origin = {.command = "idx clusters", .of_index = true},
+                                 .format = FORMAT_AUTO};
     text_options_init(&texts);
     clusters.rules = texts.rules;
     clusters.listing.options.threads = arguments_threads();

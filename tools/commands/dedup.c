@@ -7,6 +7,7 @@
 #include "tools/dedup/intake.h"
 #include "tools/input/index_making.h"
 #include "tools/input/input.h"
+#include "tools/report/report.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"
@@ -35,14 +36,21 @@ struct dedup {
     struct texts paths;
     struct against against;
     struct folders folders;
+    struct report report;
     struct confirm confirm;
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
-    bool partly; /* an input could not be read */
+    uint64_t *dropped; /* a bit for each document that was compared */
+    bool partly;       /* an input could not be read */
 };
 
 static bool is_of_fingerprints(const struct dedup *dedup) { return dedup->format >= FORMAT_FINGERPRINTS; }
+
+static bool has_texts(const struct dedup *dedup) {
+    const struct extract_rules *extract = &dedup->texts.rules.extract;
+    return !is_of_fingerprints(dedup) && !dedup->texts.features && !extract->hashes && !extract->tokens;
+}
 
 /* ---- Options ---- */
 
@@ -72,7 +80,8 @@ static bool check_fingerprints(const struct dedup *dedup) {
 }
 
 static bool reads_twice(const struct dedup *dedup) {
-    return folders_are_asked_for(&dedup->folders) || dedup->confirm.threshold != NULL;
+    return folders_are_asked_for(&dedup->folders) || dedup->confirm.threshold != NULL ||
+           (dedup->report.path != NULL && !is_of_fingerprints(dedup));
 }
 
 /* What needs the inputs once more. */
@@ -82,9 +91,9 @@ static bool check_again(struct dedup *dedup) {
         complain_of_usage("--confirm compares texts, which --features and --hashes don't have");
         return false;
     }
-    return !reads_twice(dedup) ||
-           (journal_check_inputs(&dedup->paths) &&
-            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths)));
+    return (dedup->report.path == NULL || report_check(&dedup->report)) &&
+           (!reads_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
+           (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
 }
 
 /* A document with several fingerprints could be kept by one and dropped by another. */
@@ -128,10 +137,9 @@ static bool find_fingerprints(struct dedup *dedup) {
 /* Opens the index that documents are compared with first. */
 static bool settle_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
-    const struct extract_rules *extract = &dedup->texts.rules.extract;
-    bool texts = !is_of_fingerprints(dedup) && !dedup->texts.features && !extract->hashes && !extract->tokens;
     against->distance = dedup->listing.options.distance;
-    return against->path == NULL || (against_open(against) && against_settle(against, &dedup->texts.rules, texts));
+    return against->path == NULL ||
+           (against_open(against) && against_settle(against, &dedup->texts.rules, has_texts(dedup)));
 }
 
 static bool settle(struct dedup *dedup) {
@@ -147,7 +155,11 @@ static bool settle(struct dedup *dedup) {
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
     if (!check_again(dedup)) return false;
-    listing->quiet = folders_are_asked_for(&dedup->folders) && !listing->drop && !dedup->clusters;
+    dedup->report.origin.recipe = dedup->texts.rules.recipe;
+    dedup->report.origin.threshold = dedup->confirm.threshold;
+    dedup->report.origin.against = dedup->against.path;
+    bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
+    listing->quiet = elsewhere && !listing->drop && !dedup->clusters;
     listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
     listing->options.threads = dedup->texts.rules.threads;
     dedup->building.bits = dedup->texts.rules.bits;
@@ -161,7 +173,7 @@ static bool settle(struct dedup *dedup) {
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
-    enum { OWN = 8 };
+    enum { OWN = 9 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -171,6 +183,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "similarity", .kind = OPTION_CHOICE, .value = &dedup->confirm.similarity, .names = similarity_names},
         {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
         {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
+        {.name = "report", .kind = OPTION_TEXT, .value = &dedup->report.path},
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
@@ -271,23 +284,46 @@ static bool list(struct dedup *dedup, const char *path) {
         return false;
     }
     scratch_remove(&dedup->scratch);
-    bool listed = listing_run(&dedup->listing, index);
+    bool listed =
+        listing_run(&dedup->listing, index) && (dedup->report.path == NULL || report_gather(&dedup->report, index));
     idx_close(index);
     return listed;
 }
 
+/* What listing.h calls for each document of a cluster. */
+static void note(void *context, const struct idx_cluster_member *member) {
+    struct dedup *dedup = context;
+    uint64_t number = member->document.number;
+    if (dedup->report.path != NULL) report_note(&dedup->report, member);
+    if (member->is_representative || dedup->dropped == NULL) return;
+    dedup->dropped[number / 64] |= UINT64_C(1) << number % 64;
+    if (folders_are_asked_for(&dedup->folders)) folders_note(&dedup->folders, member);
+}
+
+static bool open_folders(struct dedup *dedup) {
+    dedup->listing.note = note;
+    dedup->listing.context = dedup;
+    dedup->folders.properties = &dedup->listing.properties;
+    if (dedup->intake.journal == NULL) return true;
+    dedup->dropped = calloc((size_t)(dedup->intake.compared / 64) + 1, sizeof *dedup->dropped);
+    if (dedup->dropped == NULL) complain("out of memory");
+    return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
+}
+
+static bool write_report(struct dedup *dedup) {
+    struct report *report = &dedup->report;
+    return report_count(report, &dedup->intake, dedup->dropped) &&
+           (!has_texts(dedup) || report_read_texts(report, &dedup->intake, &dedup->texts.rules)) &&
+           report_write(report);
+}
+
 /* What is found, to where it belongs. */
 static bool give(struct dedup *dedup, const char *path) {
-    bool writes = folders_are_asked_for(&dedup->folders);
-    if (writes && !folders_open(&dedup->folders, dedup->intake.compared)) return false;
-    if (writes) {
-        dedup->folders.properties = &dedup->listing.properties;
-        dedup->listing.note = folders_note;
-        dedup->listing.context = &dedup->folders;
-    }
     dedup->confirm.compared = dedup->intake.compared;
-    if (!list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
-    return !writes || folders_write(&dedup->folders, &dedup->intake);
+    if (!open_folders(dedup) || !list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
+    if (folders_are_asked_for(&dedup->folders) && !folders_write(&dedup->folders, &dedup->intake, dedup->dropped))
+        return false;
+    return dedup->report.path == NULL || write_report(dedup);
 }
 
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
@@ -322,6 +358,8 @@ static bool run(struct dedup *dedup) {
 
 static void finish(struct dedup *dedup) {
     folders_close(&dedup->folders);
+    report_close(&dedup->report);
+    free(dedup->dropped);
     confirm_close(&dedup->confirm);
     intake_close(&dedup->intake);
     journal_close(&dedup->journal);
@@ -337,6 +375,7 @@ int command_dedup(int argc, char **argv) {
                            .format = FORMAT_AUTO,
                            .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
                            .confirm = CONFIRM_NONE,
+                           .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
                            .journal = JOURNAL_CLOSED,
                            .intake = {.few = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .ids = OUTPUT_KEPT}};
     text_options_init(&dedup.texts);

@@ -1,10 +1,9 @@
 /* info.c: `idx info`: what an index is, how large it is beside the least that its fingerprints need, and how skewed. */
+#include "tools/answers/properties.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/json.h"
 #include "tools/shared/names.h"
 #include "tools/shared/output.h"
-#include "tools/shared/size.h"
 
 #include <idx.h>
 
@@ -40,67 +39,12 @@ static const char help[] =
 
 static const char *const format_names[] = {"text", "json", NULL};
 
-/* A table, and its size beside the limit. */
-struct measured {
-    struct idx_table_properties table;
-    struct density density;
-};
-
 struct sum {
     double bits, ratio;
     size_t tables;
 };
 
 static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
-
-static bool measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
-                    size_t table, struct measured *measured) {
-    struct idx_error error;
-    if (idx_get_table_properties(index, segment, table, &measured->table, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
-    measured->density = density_of((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
-    return true;
-}
-
-/* The bits that are the same in all fingerprints of each segment that has any. */
-static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead) {
-    struct measured measured;
-    *dead = properties->fingerprints > 0 ? UINT64_MAX : 0;
-    for (size_t segment = 0; segment < properties->segments; segment++) {
-        if (!measure(index, properties, segment, 0, &measured)) return false;
-        if (measured.table.fingerprints > 0) *dead &= measured.table.dead_bits;
-    }
-    return true;
-}
-
-/* What is told of the fingerprints of the whole index. */
-struct whole {
-    uint64_t dead;
-    uint64_t heaviest, documents; /* of the heaviest */
-};
-
-static bool find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole) {
-    struct idx_error error;
-    if (!find_dead_bits(index, properties, &whole->dead)) return false;
-    if (idx_get_heaviest(index, &whole->heaviest, &whole->documents, &error) == IDX_OK) return true;
-    complain("%s", error.sentence);
-    return false;
-}
-
-/* How many documents, or with IDX_ID_NONE fingerprints, the index answers for, at most. */
-static uint64_t count_live(const struct idx_properties *properties) {
-    bool none = properties->id_type == IDX_ID_NONE;
-    return (none ? properties->fingerprints : properties->documents) + properties->pending_documents;
-}
-
-/* Whether exactly so many: nothing was removed, and nothing can be there twice, as one document. Else only going
- * through the document maps would tell. */
-static bool live_is_exact(const struct idx_properties *properties) {
-    bool once = properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
-    return once && properties->removals == 0 && properties->pending_removals == 0;
-}
 
 /* ---- Text ---- */
 
@@ -144,8 +88,8 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_printable(output, *properties->recipe != '\0' ? properties->recipe : "not known");
     output_byte(output, '\n');
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
-    output_format(output, "live            %s%" PRIu64 " %s\n", live_is_exact(properties) ? "" : "at most ",
-                  count_live(properties), properties->id_type == IDX_ID_NONE ? "fingerprints" : "documents");
+    output_format(output, "live            %s%" PRIu64 " %s\n", properties_live_is_exact(properties) ? "" : "at most ",
+                  properties_live(properties), properties->id_type == IDX_ID_NONE ? "fingerprints" : "documents");
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);
@@ -169,11 +113,6 @@ static void put_head(struct output *output) {
                   "limit", "ratio", "group", "largest", "blocks");
 }
 
-/* Of a block's key, its last fingerprint, that are in memory, on average. */
-static double key_bits(const struct idx_table_properties *table) {
-    return quotient((double)table->directory_bytes * 8, (double)table->blocks);
-}
-
 static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
                       struct output *output) {
     const struct idx_table_properties *table = &measured->table;
@@ -183,22 +122,24 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
                   " %6u %6u %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %8.2f %12" PRIu64
                   " %9.3f %7.3f %7.4f %9.2f %9" PRIu64 " %7.2f\n",
                   table->prefix, table->radius, table->block_size, table->fingerprints, table->directory_bytes,
-                  key_bits(table), table->file_bytes, measured->density.bits, measured->density.limit,
+                  properties_key_bits(table), table->file_bytes, measured->density.bits, measured->density.limit,
                   measured->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
 }
 
-static bool print_text(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
+static bool print_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
+    struct idx_properties properties;
     struct sum sum = {0, 0, 0};
     double key_bytes = 0, blocks = 0;
     struct measured measured;
     struct whole whole;
-    if (!find_whole(index, properties, &whole)) return false;
-    put_properties(properties, &whole, output);
+    idx_get_properties(index, &properties);
+    if (!properties_find_whole(index, &properties, &whole, error)) return false;
+    put_properties(&properties, &whole, output);
     put_head(output);
-    for (size_t segment = 0; segment < properties->segments; segment++) {
-        for (size_t table = 0; table < properties->scheme->table_count; table++) {
-            if (!measure(index, properties, segment, table, &measured)) return false;
-            put_table(segment, table, properties->bits, &measured, output);
+    for (size_t segment = 0; segment < properties.segments; segment++) {
+        for (size_t table = 0; table < properties.scheme->table_count; table++) {
+            if (!properties_measure(index, &properties, segment, table, &measured, error)) return false;
+            put_table(segment, table, properties.bits, &measured, output);
             sum = (struct sum){sum.bits + measured.density.bits, sum.ratio + measured.density.ratio, sum.tables + 1};
             key_bytes += (double)measured.table.directory_bytes;
             blocks += (double)measured.table.blocks;
@@ -211,74 +152,16 @@ static bool print_text(const struct idx_index *index, const struct idx_propertie
     return true;
 }
 
-/* ---- JSON ---- */
-
-static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
-
-static json_t *table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
-    const struct idx_table_properties *table = &measured->table;
-    char mask[NOTATION_MAX_LENGTH];
-    size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
-    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
-                     integer(segment), "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix),
-                     "radius", integer(table->radius), "block_size", integer(table->block_size), "fingerprints",
-                     integer(table->fingerprints), "blocks", integer(table->blocks), "directory_bytes",
-                     integer(table->directory_bytes), "key_bits", key_bits(table), "bytes", integer(table->file_bytes),
-                     "bits_per_fingerprint", measured->density.bits, "limit", measured->density.limit, "ratio",
-                     measured->density.ratio, "mean_group", table->mean_group, "largest_group",
-                     integer(table->largest_group), "expected_blocks", table->expected_blocks);
-}
-
-static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
-    char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
-    size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
-    size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
-    return json_pack(
-        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
-        "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
-        integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
-        *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
-        "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
-        integer(count_live(properties)), "live_exact", (int)live_is_exact(properties), "segments",
-        integer(properties->segments), "fingerprints", integer(properties->fingerprints), "documents",
-        integer(properties->documents), "removals", integer(properties->removals), "pending_documents",
-        integer(properties->pending_documents), "pending_removals", integer(properties->pending_removals), "dead_bits",
-        dead_bits, length, "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
-        integer(whole->documents), "table_bytes", integer(properties->table_bytes), "document_bytes",
-        integer(properties->documents_bytes), "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
-        integer(properties->resident_bytes), "tables", tables);
-}
-
-static bool print_json(const struct idx_index *index, const struct idx_properties *properties, struct output *output) {
-    struct measured measured;
-    struct whole whole;
-    if (!find_whole(index, properties, &whole)) return false;
-    json_t *tables = json_array();
-    for (size_t segment = 0; segment < properties->segments; segment++) {
-        for (size_t table = 0; table < properties->scheme->table_count; table++) {
-            if (!measure(index, properties, segment, table, &measured)) {
-                json_decref(tables);
-                return false;
-            }
-            tables = json_appended(tables, table_object(segment, table, properties->bits, &measured));
-        }
-    }
-    json_put(output, index_object(properties, &whole, tables));
-    output_byte(output, '\n');
-    return true;
-}
-
 static int run(const char *path, bool json) {
     struct output output = OUTPUT_STANDARD;
     struct idx_index *index = NULL;
-    struct idx_properties properties;
     struct idx_error error;
     if (idx_open(&index, path, NULL, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return ENDS_BADLY;
     }
-    idx_get_properties(index, &properties);
-    bool whole = json ? print_json(index, &properties, &output) : print_text(index, &properties, &output);
+    bool whole = json ? properties_put_json(index, &output, &error) : print_text(index, &output, &error);
+    if (!whole) complain("%s", error.sentence);
     idx_close(index);
     return output_close(&output) && whole ? ENDS_WELL : ENDS_BADLY;
 }

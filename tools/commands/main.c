@@ -20,7 +20,7 @@ static const struct subcommand {
     {"distance", command_distance}, {"dump", command_dump},       {"fingerprint", command_fingerprint},
     {"info", command_info},         {"join", command_join},       {"lookup", command_lookup},
     {"merge", command_merge},       {"pairs", command_pairs},     {"plan", command_plan},
-    {"remove", command_remove},     {"verify", command_verify},
+    {"remove", command_remove},     {"serve", command_serve},     {"verify", command_verify},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
@@ -37,6 +37,7 @@ static const char help[] =
     "  idx join INDEX OTHER               find all pairs of near fingerprints between two indexes\n"
     "  idx clusters INDEX                 group documents into clusters of near-duplicates\n"
     "  idx dedup [FILE|FOLDER…]           list the documents to keep, or to drop, in one step\n"
+    "  idx serve INDEX                    answer look-ups over HTTP, and show a page for them\n"
     "  idx info INDEX                     print the properties and the size of an index\n"
     "  idx verify INDEX…                  check indexes for damage\n"
     "  idx add INDEX [INPUT…]             add documents to an index, or only the new ones\n"

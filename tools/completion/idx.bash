@@ -23,12 +23,12 @@ _idx_options() {
                 --exists --agree --threads --disk --refresh --help
             ;;
         clusters)
-            echo -k --keep --drop --method --representative --cap --confirm --similarity --format --text-field \
-                --id-field --main-text --max-text --threads --memory --tmpdir --progress --help
+            echo -k --keep --drop --method --representative --cap --report --confirm --similarity --format \
+                --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --help
             ;;
         dedup)
-            echo --drop --clusters --confirm --similarity --write --dropped --against -k --method --representative \
-                --cap --format --text-field --id-field --title-field --main-text --max-text --features --hashes \
+            echo --drop --clusters --confirm --similarity --write --dropped --report --against -k --method \
+                --representative --cap --format --text-field --id-field --title-field --main-text --max-text --features --hashes \
                 --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;

@@ -1,7 +1,8 @@
-/* confirm.c: see confirm.h. Here the documents that fingerprints pair are found and read again; regroup.c makes
+/* confirm.c: see confirm.h. Here the documents that fingerprints pair are found, and read again; regroup.c makes
  * clusters of them. */
 #include "tools/dedup/confirm.h"
 
+#include "tools/dedup/again.h"
 #include "tools/dedup/regroup.h"
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
@@ -53,10 +54,6 @@ static bool mark(struct confirm *confirm, uint64_t number) {
     return true;
 }
 
-static bool is_marked(const struct confirm *confirm, uint64_t number) {
-    return (confirm->paired[number / 64] >> number % 64 & 1) != 0;
-}
-
 /* FNV-1a, and the bits mixed. */
 static uint64_t hash_id(const void *id, size_t length) {
     const unsigned char *bytes = id;
@@ -87,52 +84,10 @@ static bool collect(void *context, const struct idx_cluster_member *member) {
     return !confirm->failed && confirm->members.output.error == 0;
 }
 
-/* ---- Reading them again ---- */
-
-static void find_wanted(struct confirm *confirm) {
-    confirm->is_wanting = false;
-    while (!confirm->is_wanting && journal_next(confirm->journal, &confirm->wanted))
-        confirm->is_wanting = confirm->wanted.fate == FATE_COMPARED && is_marked(confirm, confirm->next_number++);
-}
-
-static bool next_file(void *context, struct opened_file *file, uint64_t *number) {
+/* What is listed of a document that is read again. */
+static bool take(void *context, uint64_t number, const char *listed, size_t length) {
     struct confirm *confirm = context;
-    const struct journal_file *noted = &confirm->journal->file;
-    if (!confirm->is_wanting || confirm->failed || interrupt_noted()) return false;
-    if (confirm->journal->next_file == confirm->wanted.file + 1) {
-        complain("%s: it was changed while it was compared; run the command again", noted->path);
-        confirm->failed = true;
-    } else if (!journal_find_file(confirm->journal, confirm->wanted.file)) {
-        confirm->failed = true;
-    }
-    *file = (struct opened_file){noted->path, noted->in_folder, -1};
-    *number = confirm->wanted.file;
-    return !confirm->failed;
-}
-
-static bool check_file(void *context, const struct opened_file *file) {
-    struct confirm *confirm = context;
-    confirm->failed = confirm->failed || !journal_check_file(&confirm->journal->file, file->descriptor);
-    return !confirm->failed;
-}
-
-static bool is_wanted(void *context, const struct raw_document *raw) {
-    struct confirm *confirm = context;
-    const struct place *wanted = &confirm->wanted;
-    if (!confirm->is_wanting || raw->bad.kind != BAD_NONE || raw->file != wanted->file ||
-        raw->begins != wanted->begins || raw->ends != wanted->ends)
-        return false;
-    find_wanted(confirm);
-    return true;
-}
-
-/* A result_visitor, of the wanted documents, in order. */
-static bool take(void *context, const struct raw_document *raw, const char *made, size_t length) {
-    struct confirm *confirm = context;
-    while (!is_marked(confirm, confirm->taken)) confirm->taken++;
-    uint64_t number = confirm->taken++;
-    if (interrupt_noted()) return false;
-    return raw->bad.kind != BAD_NONE || sets_add(&confirm->sets, number, made, length);
+    return sets_add(&confirm->sets, number, listed, length);
 }
 
 /* ---- Finding them by their IDs ---- */
@@ -169,27 +124,20 @@ static const char *get_weighted_recipe(const struct pipeline_rules *rules) {
 }
 
 static bool read_again(struct confirm *confirm) {
-    const struct pipeline_features again = {confirm->sets.weighted, next_file, is_wanted, NULL};
-    const struct pipeline_features by_id = {confirm->sets.weighted, NULL, NULL, is_wanted_id};
-    struct pipeline_rules rules = *confirm->rules;
-    rules.recipe = confirm->sets.weighted ? get_weighted_recipe(confirm->rules) : text_default_recipe;
-    if (rules.recipe != confirm->rules->recipe) rules.table = NULL;
-    rules.min_features = 0;
-    rules.progress = rules.strict = rules.others = false;
-    rules.expected_recipe = NULL;
-    rules.visit = confirm->journal != NULL ? take : take_by_id;
-    rules.visit_file = confirm->journal != NULL ? check_file : NULL;
-    rules.context = confirm;
-    rules.features = confirm->journal != NULL ? &again : &by_id;
-    if (confirm->journal == NULL) {
-        if (confirm->paired_count > 0)
-            qsort(confirm->paired, confirm->paired_count, sizeof *confirm->paired, compare_numbers);
-        return pipeline_run(&rules, confirm->inputs) == PIPELINE_WELL && !interrupt_noted();
+    const enum listed listed = confirm->sets.weighted ? LISTED_WEIGHTED : LISTED_SHINGLES;
+    const char *recipe = confirm->sets.weighted ? get_weighted_recipe(confirm->rules) : text_default_recipe;
+    if (confirm->journal != NULL) {
+        struct again again = {.journal = confirm->journal, .wanted = confirm->paired, .take = take, .context = confirm};
+        return again_read(&again, confirm->rules, recipe, listed);
     }
-    if (!journal_rewind(confirm->journal)) return false;
-    find_wanted(confirm);
-    return pipeline_run(&rules, NULL) == PIPELINE_WELL && !confirm->failed && !confirm->is_wanting &&
-           journal_is_read(confirm->journal);
+    const struct pipeline_features by_id = {listed, NULL, NULL, is_wanted_id};
+    struct pipeline_rules rules = again_rules(confirm->rules, recipe);
+    rules.visit = take_by_id;
+    rules.context = confirm;
+    rules.features = &by_id;
+    if (confirm->paired_count > 0)
+        qsort(confirm->paired, confirm->paired_count, sizeof *confirm->paired, compare_numbers);
+    return pipeline_run(&rules, confirm->inputs) == PIPELINE_WELL && !interrupt_noted();
 }
 
 /* ---- The whole ---- */

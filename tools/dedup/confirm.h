@@ -36,9 +36,7 @@ struct confirm {
     size_t paired_count, paired_capacity; /* of these hashes */
     uint64_t last_cluster, last_number;   /* a document's number, or the hash of its ID */
     struct sets sets;
-    struct place wanted; /* the next document to be read again */
-    uint64_t next_number, taken;
-    bool is_wanting, failed;
+    bool failed;
 };
 
 #define CONFIRM_NONE                                                                                                   \

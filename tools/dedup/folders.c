@@ -34,11 +34,7 @@ static bool say_table_failed(const struct folders *folders) {
     return false;
 }
 
-void folders_note(void *context, const struct idx_cluster_member *member) {
-    struct folders *folders = context;
-    uint64_t number = member->document.number;
-    if (member->is_representative) return;
-    folders->bits[number / 64] |= UINT64_C(1) << number % 64;
+void folders_note(struct folders *folders, const struct idx_cluster_member *member) {
     if (folders->table.descriptor < 0) return;
     listing_put_id(&folders->table, folders->properties, &member->document, member->fingerprint);
     output_byte(&folders->table, '\t');
@@ -48,30 +44,27 @@ void folders_note(void *context, const struct idx_cluster_member *member) {
 
 /* ---- All ---- */
 
-bool folders_open(struct folders *folders, uint64_t compared) {
+bool folders_open(struct folders *folders) {
     folders->table = (struct output)OUTPUT_KEPT;
-    folders->bits = calloc((size_t)(compared / 64) + 1, sizeof *folders->bits);
-    if (folders->bits == NULL) complain("out of memory");
-    if (folders->bits == NULL || (folders->kept.path != NULL && !tree_open(&folders->kept))) return false;
+    if (folders->kept.path != NULL && !tree_open(&folders->kept)) return false;
     if (folders->dropped.path == NULL) return true;
     if (!tree_open(&folders->dropped)) return false;
     folders->table.descriptor = tree_create(&folders->dropped, table_name);
     return folders->table.descriptor >= 0;
 }
 
-bool folders_write(struct folders *folders, struct intake *intake) {
+bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped) {
     const struct tree *trees[2] = {folders->kept.path == NULL ? NULL : &folders->kept,
                                    folders->dropped.path == NULL ? NULL : &folders->dropped};
     if (trees[1] != NULL && !intake_put_known(intake, &folders->table, "\t")) return false;
     if (trees[1] != NULL && !output_flush(&folders->table)) return say_table_failed(folders);
-    return kept_write(intake->journal, trees, folders->bits) && (trees[0] == NULL || tree_publish(&folders->kept)) &&
+    return kept_write(intake->journal, trees, dropped) && (trees[0] == NULL || tree_publish(&folders->kept)) &&
            (trees[1] == NULL || tree_publish(&folders->dropped));
 }
 
 void folders_close(struct folders *folders) {
     if (folders->table.descriptor > 0) close(folders->table.descriptor);
     free(folders->table.bytes);
-    free(folders->bits);
     tree_close(&folders->kept);
     tree_close(&folders->dropped);
 }

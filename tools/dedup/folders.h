@@ -11,7 +11,6 @@ struct folders {
     const struct idx_properties *properties; /* of the index that is clustered, once that is known */
 
     /* Within. */
-    uint64_t *bits;      /* of each document that was compared: whether it is dropped */
     struct output table; /* beside the documents to drop */
 };
 
@@ -20,14 +19,15 @@ bool folders_are_asked_for(const struct folders *folders);
 /* Whether they can be made of these inputs. False after a complaint. */
 bool folders_check(const struct folders *folders, const struct texts *paths);
 
-/* Begins them, for as many documents as were compared. False after a complaint. */
-bool folders_open(struct folders *folders, uint64_t compared);
+/* Begins them. False after a complaint. */
+bool folders_open(struct folders *folders);
 
-/* What listing.h calls for each document of a cluster; the context is the folders. */
-void folders_note(void *context, const struct idx_cluster_member *member);
+/* Takes a document of a cluster that is dropped. */
+void folders_note(struct folders *folders, const struct idx_cluster_member *member);
 
-/* Writes and publishes them. False after a complaint, or where a signal was noted. */
-bool folders_write(struct folders *folders, struct intake *intake);
+/* Writes and publishes them; `dropped` has a bit for each document that was compared. False after a complaint, or where
+ * a signal was noted. */
+bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped);
 
 /* Accepts folders that were not opened. */
 void folders_close(struct folders *folders);

@@ -39,6 +39,7 @@ static bool settle(struct intake *intake, struct arrival *arrival, const struct 
     if (is_compared && match != NULL) arrival->place.fate = FATE_KNOWN;
     if (intake->journal != NULL) journal_add(intake->journal, &arrival->place);
     if (!is_compared) return true;
+    if (match != NULL) intake->known_count++;
     if (match != NULL) return keep_known(intake, arrival, match);
     intake->compared++;
     return making_add(intake->builder, intake->id_type, &arrival->record);
@@ -87,6 +88,7 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
     static const struct tsv_record none;
     output_bytes(&intake->few.output, id, length);
     if (length > 0) output_byte(&intake->few.output, '\n');
+    if (length > 0) intake->few_count++;
     return intake->journal == NULL || arrive(intake, &none, place, FATE_KEPT);
 }
 

@@ -20,6 +20,7 @@ struct intake {
 
     struct temporary few; /* lines: the IDs of the documents with too few features */
     uint64_t compared;    /* how many documents went into the index */
+    uint64_t few_count, known_count;
 
     /* Within. */
     struct temporary known; /* of the documents that the other index has */

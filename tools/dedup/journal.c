@@ -15,7 +15,7 @@ struct noted {
 };
 
 static const char read_twice[] =
-    "it can be read only once, but --confirm, --write and --dropped read inputs twice: save it as a file";
+    "it can be read only once, but --confirm, --report, --write and --dropped read inputs twice: save it as a file";
 
 static bool is_read_once(const char *path) {
     struct stat status;

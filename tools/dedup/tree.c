@@ -1,6 +1,7 @@
 /* tree.c: see tree.h. */
 #include "tools/dedup/tree.h"
 
+#include "tools/shared/folder.h"
 #include "tools/shared/message.h"
 
 #include <dirent.h>
@@ -85,35 +86,11 @@ static bool is_empty(const char *path) {
     return empty;
 }
 
-static char *parent_of(const char *path) {
-    char *parent = strdup(path);
-    size_t length = parent == NULL ? 0 : strlen(parent);
-    while (length > 1 && parent[length - 1] == '/') length--;
-    while (length > 0 && parent[length - 1] != '/') length--;
-    while (length > 1 && parent[length - 1] == '/') length--;
-    if (parent == NULL) return NULL;
-    parent[length] = '\0';
-    if (length > 0) return parent;
-    free(parent);
-    return strdup(".");
-}
-
-/* Whether a folder can be made there. */
-static bool check_parent(const struct tree *tree) {
-    char *parent = parent_of(tree->path);
-    bool good = parent != NULL && access(parent, W_OK | X_OK) == 0;
-    if (parent == NULL)
-        complain("out of memory");
-    else if (!good)
-        complain("%s: %s; choose another place with %s", parent, strerror(errno), tree->option);
-    free(parent);
-    return good;
-}
-
 bool tree_check(const struct tree *tree) {
     struct stat status;
     bool is_there = lstat(tree->path, &status) == 0;
-    if (!is_there || (S_ISDIR(status.st_mode) && is_empty(tree->path))) return check_parent(tree);
+    if (!is_there || (S_ISDIR(status.st_mode) && is_empty(tree->path)))
+        return folder_check_parent(tree->path, tree->option);
     complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path, tree->option);
     return false;
 }
@@ -124,7 +101,7 @@ static bool fail(const struct tree *tree, const char *name, const char *what) {
 }
 
 bool tree_open(struct tree *tree) {
-    char *parent = parent_of(tree->path), *path = NULL;
+    char *parent = folder_parent(tree->path), *path = NULL;
     tree->folder = -1;
     bool opened = parent != NULL && scratch_open(&tree->scratch, parent, tree->option);
     if (parent == NULL) complain("out of memory");

@@ -27,6 +27,7 @@ int command_merge(int argc, char **argv);
 int command_pairs(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_remove(int argc, char **argv);
+int command_serve(int argc, char **argv);
 int command_verify(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* folder.c: the files in a folder and in those below. */
+/* folder.c: see folder.h. */
 #include "tools/shared/folder.h"
 
 #include "tools/shared/message.h"
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int no_dots(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -54,4 +55,28 @@ bool folder_walk(const char *path, folder_visitor visit, void *context, bool *fa
     }
     free(entries);
     return on;
+}
+
+char *folder_parent(const char *path) {
+    char *parent = strdup(path);
+    size_t length = parent == NULL ? 0 : strlen(parent);
+    while (length > 1 && parent[length - 1] == '/') length--;
+    while (length > 0 && parent[length - 1] != '/') length--;
+    while (length > 1 && parent[length - 1] == '/') length--;
+    if (parent == NULL) return NULL;
+    parent[length] = '\0';
+    if (length > 0) return parent;
+    free(parent);
+    return strdup(".");
+}
+
+bool folder_check_parent(const char *path, const char *option) {
+    char *parent = folder_parent(path);
+    bool good = parent != NULL && access(parent, W_OK | X_OK) == 0;
+    if (parent == NULL)
+        complain("out of memory");
+    else if (!good)
+        complain("%s: %s; choose another place with %s", parent, strerror(errno), option);
+    free(parent);
+    return good;
 }

@@ -1,4 +1,4 @@
-/* folder.h: the files in a folder and in those below. */
+/* folder.h: the files in a folder and in those below; the folder that a path is in. */
 #ifndef IDX_TOOLS_FOLDER_H
 #define IDX_TOOLS_FOLDER_H
 
@@ -11,5 +11,11 @@ typedef bool (*folder_visitor)(void *context, const char *path);
  * Symbolic links aren't followed. What can't be read is complained about, sets *failed, and is passed over. Returns
  * false when `visit` did, or memory ran out. */
 bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed);
+
+/* The folder that a path is in, which the caller frees; NULL: out of memory. */
+char *folder_parent(const char *path);
+
+/* Whether the path can be made in its folder. False after a complaint, which names the option that has the path. */
+bool folder_check_parent(const char *path, const char *option);
 
 #endif

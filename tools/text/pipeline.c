@@ -115,8 +115,7 @@ static void take_document(struct worker *worker, struct document_result *result,
         return;
     }
     if (rules->features != NULL) {
-        const struct features_wanted wanted = {rules->features->weighted, rules->features->is_wanted_id,
-                                               rules->context};
+        const struct features_wanted wanted = {rules->features->listed, rules->features->is_wanted_id, rules->context};
         text_list_features(&worker->text, raw, &wanted, lines, &raw->bad);
         result->features = UINT64_MAX;
         return;

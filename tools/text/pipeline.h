@@ -4,7 +4,7 @@
 
 #include "tools/shared/arguments.h"
 #include "tools/text/documents.h"
-#include "tools/text/extract.h"
+#include "tools/text/text.h"
 
 /* What a byte of a document may take while it is fingerprinted: of JSON, or of a text whose words are all new. */
 enum { PIPELINE_BYTES_PER_BYTE = 16 };
@@ -16,9 +16,9 @@ enum { PIPELINE_BYTES_PER_BYTE = 16 };
  * it is bad. By one thread. Returns false to stop. */
 typedef bool (*result_visitor)(void *context, const struct raw_document *raw, const char *made, size_t length);
 
-/* In place of lines, features are made, and of some documents alone. */
+/* In place of lines, features or texts are listed, and of some documents alone. */
 struct pipeline_features {
-    bool weighted; /* as text_list_features */
+    enum listed listed; /* as text_list_features */
     /* Files are read once more, not the paths given: sets the next one, and the number that it had before. False where
      * there is none. NULL: the paths are read. */
     bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);

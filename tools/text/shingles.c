@@ -1,6 +1,8 @@
 /* shingles.c: see shingles.h. */
 #include "tools/text/shingles.h"
 
+#include "tools/text/words.h"
+
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
@@ -41,17 +43,11 @@ static void add_letter(struct shingling *shingling, UChar32 letter) {
     if (shingling->word == 0) shingling->word = 1;
 }
 
-/* Whether a character is a word by itself: an ideograph or kana, or Thai, Lao, Khmer or Burmese. */
-static bool is_word(UChar32 c) {
-    return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) || (c >= 0xff66 && c <= 0xff9f) ||
-           u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;
-}
-
 static void take(struct shingling *shingling, UChar32 c) {
-    bool letter = u_isalnum(c) || (U_GET_GC_MASK(c) & U_GC_M_MASK) != 0;
-    if (!letter || is_word(c)) end_word(shingling);
-    if (letter) add_letter(shingling, u_foldCase(c, U_FOLD_CASE_DEFAULT));
-    if (letter && is_word(c)) end_word(shingling);
+    enum letter letter = words_letter(c);
+    if (letter != LETTER_PART) end_word(shingling);
+    if (letter != LETTER_NONE) add_letter(shingling, u_foldCase(c, U_FOLD_CASE_DEFAULT));
+    if (letter == LETTER_WHOLE) end_word(shingling);
 }
 
 static void take_ascii(struct shingling *shingling, unsigned char c) {

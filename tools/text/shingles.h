@@ -1,6 +1,4 @@
-/* shingles.h: the word 5-shingles of a text, by which texts are compared. Words here are runs of letters, digits and
- * accents, whatever their case; in scripts that put no spaces between words, each character is one. They don't depend
- * on dictionaries, as those of recipes do. */
+/* shingles.h: the word 5-shingles of a text, by which texts are compared; words.h says what words are. */
 #ifndef IDX_TOOLS_SHINGLES_H
 #define IDX_TOOLS_SHINGLES_H
 

@@ -129,6 +129,13 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
     return true;
 }
 
+static bool list_body(const struct span *body, struct output *list) {
+    uint64_t length = body->length;
+    output_bytes(list, &length, sizeof length);
+    output_bytes(list, body->bytes, body->length < TEXT_LISTED ? body->length : TEXT_LISTED);
+    return true;
+}
+
 bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
                         struct output *list, struct bad *bad) {
     struct fields fields;
@@ -138,7 +145,8 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
         if (!wanted->is_wanted_id(wanted->context, fields.id, &key)) return true;
         output_bytes(list, &key, sizeof key);
     }
-    if (wanted->weighted) return list_weighted(text, &fields, list, bad);
+    if (wanted->listed == LISTED_WEIGHTED) return list_weighted(text, &fields, list, bad);
+    if (wanted->listed == LISTED_BODY) return list_body(&fields.body, list);
     return shingles_list(fields.body, list) || bad_set_memory(bad);
 }
 

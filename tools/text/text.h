@@ -47,15 +47,23 @@ struct text_result {
 /* Fingerprints a document. False where it is bad, or where memory ran out. */
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
 
-/* Which features are listed, and of which documents. */
+/* What is listed of a document. */
+enum listed {
+    LISTED_SHINGLES, /* their hashes, ascending (shingles.h) */
+    LISTED_WEIGHTED, /* features of the recipe, as struct idx_feature, by ascending hash */
+    LISTED_BODY,     /* its length in bytes, as uint64_t, and then the first TEXT_LISTED of them */
+};
+enum { TEXT_LISTED = 1 << 18 };
+
+/* What is listed, and of which documents. */
 struct features_wanted {
-    bool weighted; /* features of the recipe, as struct idx_feature; else shingles (shingles.h) */
+    enum listed listed;
     bool (*is_wanted_id)(void *context, struct span id, uint64_t *key); /* or NULL: all are wanted, without a key */
     void *context;
 };
 
-/* Appends the key of a document, if there is one, and its features by ascending hash to an output that keeps them;
- * nothing where it isn't wanted. False where it is bad, or where memory ran out. */
+/* Appends the key of a document, if there is one, and what is listed of it to an output that keeps them; nothing where
+ * it isn't wanted. False where it is bad, or where memory ran out. */
 bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
                         struct output *list, struct bad *bad);
 

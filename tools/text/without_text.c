@@ -1,7 +1,9 @@
-/* without_text.c: what a build without libidxtext has in place of text.c, pipeline.c and compare.c. */
+/* without_text.c: what a build without libidxtext has in place of text.c, pipeline.c,
+ * compare.c and words.c. */
 #include "tools/text/compare.h"
 #include "tools/text/pipeline.h"
 #include "tools/text/text.h"
+#include "tools/text/words.h"
 
 const char text_default_recipe[] = "none: this idx was built without text support";
 
@@ -44,4 +46,10 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     (void)rules, (void)paths;
     complain_of_build();
     return PIPELINE_FAILED;
+}
+
+/* There are no texts. */
+bool words_next(struct span text, size_t *at, struct span *word, uint64_t *hash) {
+    (void)text, (void)at, (void)word, (void)hash;
+    return false;
 }

@@ -1,0 +1,107 @@
+/* properties.c: what `idx info` knows of an index. */
+#include "tools/answers/properties.h"
+
+#include "tools/shared/json.h"
+#include "tools/shared/names.h"
+
+#include <string.h>
+
+static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
+
+bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
+                        size_t table, struct measured *measured, struct idx_error *error) {
+    if (idx_get_table_properties(index, segment, table, &measured->table, error) != IDX_OK) return false;
+    measured->density = density_of((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
+    return true;
+}
+
+double properties_key_bits(const struct idx_table_properties *table) {
+    return quotient((double)table->directory_bytes * 8, (double)table->blocks);
+}
+
+/* The bits that are the same in all fingerprints of each segment that has any. */
+static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead,
+                           struct idx_error *error) {
+    struct measured measured;
+    *dead = properties->fingerprints > 0 ? UINT64_MAX : 0;
+    for (size_t segment = 0; segment < properties->segments; segment++) {
+        if (!properties_measure(index, properties, segment, 0, &measured, error)) return false;
+        if (measured.table.fingerprints > 0) *dead &= measured.table.dead_bits;
+    }
+    return true;
+}
+
+bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
+                           struct idx_error *error) {
+    return find_dead_bits(index, properties, &whole->dead, error) &&
+           idx_get_heaviest(index, &whole->heaviest, &whole->documents, error) == IDX_OK;
+}
+
+uint64_t properties_live(const struct idx_properties *properties) {
+    bool none = properties->id_type == IDX_ID_NONE;
+    return (none ? properties->fingerprints : properties->documents) + properties->pending_documents;
+}
+
+bool properties_live_is_exact(const struct idx_properties *properties) {
+    bool once = properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
+    return once && properties->removals == 0 && properties->pending_removals == 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
+
+static json_t *table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
+    const struct idx_table_properties *table = &measured->table;
+    char mask[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
+    return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
+                     integer(segment), "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix),
+                     "radius", integer(table->radius), "block_size", integer(table->block_size), "fingerprints",
+                     integer(table->fingerprints), "blocks", integer(table->blocks), "directory_bytes",
+                     integer(table->directory_bytes), "key_bits", properties_key_bits(table), "bytes",
+                     integer(table->file_bytes), "bits_per_fingerprint", measured->density.bits, "limit",
+                     measured->density.limit, "ratio", measured->density.ratio, "mean_group", table->mean_group,
+                     "largest_group", integer(table->largest_group), "expected_blocks", table->expected_blocks);
+}
+
+static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
+    char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
+    size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
+    size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
+    return json_pack(
+        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
+        "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
+        integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
+        *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
+        "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
+        integer(properties_live(properties)), "live_exact", (int)properties_live_is_exact(properties), "segments",
+        integer(properties->segments), "fingerprints", integer(properties->fingerprints), "documents",
+        integer(properties->documents), "removals", integer(properties->removals), "pending_documents",
+        integer(properties->pending_documents), "pending_removals", integer(properties->pending_removals), "dead_bits",
+        dead_bits, length, "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
+        integer(whole->documents), "table_bytes", integer(properties->table_bytes), "document_bytes",
+        integer(properties->documents_bytes), "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
+        integer(properties->resident_bytes), "tables", tables);
+}
+
+bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error) {
+    struct idx_properties properties;
+    struct measured measured;
+    struct whole whole;
+    idx_get_properties(index, &properties);
+    if (!properties_find_whole(index, &properties, &whole, error)) return false;
+    json_t *tables = json_array();
+    for (size_t segment = 0; segment < properties.segments; segment++) {
+        for (size_t table = 0; table < properties.scheme->table_count; table++) {
+            if (!properties_measure(index, &properties, segment, table, &measured, error)) {
+                json_decref(tables);
+                return false;
+            }
+            tables = json_appended(tables, table_object(segment, table, properties.bits, &measured));
+        }
+    }
+    json_put(output, index_object(&properties, &whole, tables));
+    output_byte(output, '\n');
+    return true;
+}

@@ -1,0 +1,44 @@
+/* properties.h: what `idx info` knows of an index: its properties, the sizes of its tables beside the least that they
+ * need, and all of it as JSON. */
+#ifndef IDX_TOOLS_PROPERTIES_H
+#define IDX_TOOLS_PROPERTIES_H
+
+#include "tools/shared/output.h"
+#include "tools/shared/size.h"
+
+#include <idx.h>
+
+/* A table, and its size beside the limit. */
+struct measured {
+    struct idx_table_properties table;
+    struct density density;
+};
+
+/* False after an error. */
+bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
+                        size_t table, struct measured *measured, struct idx_error *error);
+
+/* Of a block's key, its last fingerprint, that are in memory, on average. */
+double properties_key_bits(const struct idx_table_properties *table);
+
+/* What is told of the fingerprints of the whole index. */
+struct whole {
+    uint64_t dead;
+    uint64_t heaviest, documents; /* of the heaviest */
+};
+
+/* False after an error. */
+bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
+                           struct idx_error *error);
+
+/* How many documents, or with IDX_ID_NONE fingerprints, the index answers for, at most. */
+uint64_t properties_live(const struct idx_properties *properties);
+
+/* Whether exactly so many: nothing was removed, and nothing can be there twice, as one document. Else only going
+ * through the document maps would tell. */
+bool properties_live_is_exact(const struct idx_properties *properties);
+
+/* Writes a line with all of it as JSON. False after an error of the library; then nothing is written. */
+bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error);
+
+#endif

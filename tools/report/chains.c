@@ -1,0 +1,139 @@
+/* chains.c: see chains.h. */
+#include "tools/report/chains.h"
+
+#include "tools/report/sample.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The most fingerprints that are gone through for a chain: a power of two. */
+enum { MOST_FOLLOWED = 1 << 17 };
+
+/* ---- Choosing ---- */
+
+/* Larger clusters come first, and of equal ones the first. */
+static void end_cluster(struct findings *findings) {
+    const struct chain_ends *ends = &findings->current;
+    size_t place = findings->chain_count;
+    if (ends->size.far == 0) return;
+    while (place > 0 && findings->chains[place - 1].ends.size.documents < ends->size.documents) place--;
+    if (place == FINDINGS_CHAINS) return;
+    if (findings->chain_count < FINDINGS_CHAINS) findings->chain_count++;
+    for (size_t i = findings->chain_count; --i > place;) findings->chains[i].ends = findings->chains[i - 1].ends;
+    findings->chains[place].ends = *ends;
+}
+
+void chains_note(struct findings *findings, const struct idx_cluster_member *member) {
+    struct chain_ends *ends = &findings->current;
+    if (member == NULL || member->cluster != ends->size.cluster) {
+        end_cluster(findings);
+        *ends = (struct chain_ends){.distance = 0};
+    }
+    if (member == NULL) return;
+    ends->size.cluster = member->cluster;
+    ends->size.representative = member->representative_fingerprint;
+    ends->size.documents++;
+    ends->size.far += member->distance > findings->k;
+    if (member->distance <= ends->distance) return;
+    ends->distance = member->distance;
+    ends->farthest = member->fingerprint;
+}
+
+/* ---- Following ---- */
+
+struct following {
+    const struct idx_index *index;
+    unsigned k;
+    struct node {
+        uint64_t fingerprint;
+        uint32_t parent;
+    } * nodes; /* in the order in which they were reached */
+    size_t count;
+    uint32_t *slots; /* a hash table of them, twice as large: a place and 1, or 0 */
+    struct idx_match *matches;
+    size_t capacity;
+    struct idx_error *error;
+};
+
+/* Adds a fingerprint that wasn't reached before. */
+static void reach(struct following *following, uint64_t fingerprint, size_t parent) {
+    size_t mask = 2 * MOST_FOLLOWED - 1, at = (size_t)sample_mix(fingerprint) & mask;
+    while (following->slots[at] != 0) {
+        if (following->nodes[following->slots[at] - 1].fingerprint == fingerprint) return;
+        at = (at + 1) & mask;
+    }
+    if (following->count == MOST_FOLLOWED) return;
+    following->nodes[following->count++] = (struct node){fingerprint, (uint32_t)parent};
+    following->slots[at] = (uint32_t)following->count;
+}
+
+/* Looks up all that is near to a node, whatever their number. */
+static bool look_up(struct following *following, uint64_t fingerprint, size_t *count) {
+    for (;;) {
+        if (idx_lookup(following->index, fingerprint, following->k, following->matches, following->capacity, count,
+                       following->error) != IDX_OK)
+            return false;
+        if (*count <= following->capacity) return true;
+        free(following->matches);
+        following->matches = malloc(*count * sizeof *following->matches);
+        following->capacity = following->matches == NULL ? 0 : *count;
+        if (following->matches != NULL) continue;
+        complain("out of memory");
+        return false;
+    }
+}
+
+/* Breadth first. *found is the place of what is sought; 0: it was not reached. */
+static bool search(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
+    size_t count;
+    *found = following->count = 0;
+    memset(following->slots, 0, 2 * MOST_FOLLOWED * sizeof *following->slots);
+    reach(following, from, 0);
+    for (size_t at = 0; at < following->count && *found == 0; at++) {
+        if (interrupt_noted() || !look_up(following, following->nodes[at].fingerprint, &count)) return false;
+        for (size_t i = 0; i < count; i++) reach(following, following->matches[i].fingerprint, at);
+        if (following->nodes[at].fingerprint == sought) *found = at;
+    }
+    return true;
+}
+
+static void keep_steps(const struct following *following, struct chain *chain, size_t last) {
+    uint64_t from = chain->ends.size.representative;
+    size_t length = 1;
+    for (size_t at = last; at != 0; at = following->nodes[at].parent) length++;
+    chain->length = length;
+    chain->step_count = length < FINDINGS_STEPS ? length : FINDINGS_STEPS;
+    size_t skipped = length - chain->step_count, half = FINDINGS_STEPS / 2;
+    for (size_t at = last, i = length; i-- > 0; at = following->nodes[at].parent) {
+        uint64_t fingerprint = following->nodes[at].fingerprint;
+        struct step step = {.fingerprint = fingerprint, .distance = idx_distance(from, fingerprint)};
+        if (skipped == 0 || i < half)
+            chain->steps[i] = step;
+        else if (i >= skipped + half)
+            chain->steps[i - skipped] = step;
+    }
+}
+
+bool chains_follow(struct findings *findings, const struct idx_index *index, struct idx_error *error) {
+    struct following following = {.index = index, .k = findings->k, .error = error};
+    bool good = true;
+    size_t found;
+    if (findings->chain_count == 0) return true;
+    following.nodes = malloc(MOST_FOLLOWED * sizeof *following.nodes);
+    following.slots = malloc(2 * MOST_FOLLOWED * sizeof *following.slots);
+    if (following.nodes == NULL || following.slots == NULL) {
+        complain("out of memory");
+        good = false;
+    }
+    for (size_t i = 0; i < findings->chain_count && good; i++) {
+        struct chain *chain = &findings->chains[i];
+        good = search(&following, chain->ends.size.representative, chain->ends.farthest, &found);
+        if (good && found != 0) keep_steps(&following, chain, found);
+    }
+    free(following.nodes);
+    free(following.slots);
+    free(following.matches);
+    return good;
+}

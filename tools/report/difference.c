@@ -1,0 +1,120 @@
+/* difference.c: see difference.h. Myers' algorithm in linear space ("An O(ND) Difference Algorithm and Its Variations",
+ * 1986): paths of edits grow from both ends until they meet, which cuts the problem in two. */
+#include "tools/report/difference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Edits that paths grow by before the longest one is taken in place of one that meets another. */
+enum { MOST_EDITS = 1024 };
+
+struct area {
+    size_t a, a_end, b, b_end;
+};
+
+struct comparison {
+    struct words *a, *b;
+    int64_t *forward, *backward; /* where the path of each diagonal ends, as a place in `a` */
+};
+
+static bool is_equal(const struct comparison *comparison, size_t i, size_t j) {
+    return comparison->a->hashes[i] == comparison->b->hashes[j];
+}
+
+/* Takes equal words away at both ends. */
+static void trim(const struct comparison *comparison, struct area *area) {
+    while (area->a < area->a_end && area->b < area->b_end && is_equal(comparison, area->a, area->b))
+        area->a++, area->b++;
+    while (area->a < area->a_end && area->b < area->b_end && is_equal(comparison, area->a_end - 1, area->b_end - 1))
+        area->a_end--, area->b_end--;
+}
+
+/* Where the path of `edits` on diagonal `d` ends, from those of one edit less. */
+static int64_t extend_forward(const struct comparison *comparison, const struct area *area, int64_t d, int64_t edits) {
+    const int64_t *ends = comparison->forward;
+    bool down = d == -edits || (d != edits && ends[d - 1] < ends[d + 1]);
+    int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b);
+    int64_t x = edits == 0 ? 0 : down ? ends[d + 1] : ends[d - 1] + 1;
+    while (x < n && x - d < m && x - d >= 0 && is_equal(comparison, area->a + (size_t)x, area->b + (size_t)(x - d)))
+        x++;
+    return x;
+}
+
+/* The same from the end, where places and diagonals are counted from. */
+static int64_t extend_backward(const struct comparison *comparison, const struct area *area, int64_t d, int64_t edits) {
+    const int64_t *ends = comparison->backward;
+    bool down = d == -edits || (d != edits && ends[d - 1] < ends[d + 1]);
+    int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b);
+    int64_t x = edits == 0 ? 0 : down ? ends[d + 1] : ends[d - 1] + 1;
+    while (x < n && x - d < m && x - d >= 0 &&
+           is_equal(comparison, area->a_end - 1 - (size_t)x, area->b_end - 1 - (size_t)(x - d)))
+        x++;
+    return x;
+}
+
+/* The path that is longest so far, of those within the area. */
+static int64_t find_longest(const struct comparison *comparison, int64_t n, int64_t m, int64_t edits, int64_t *y) {
+    int64_t best = 0;
+    *y = 0;
+    for (int64_t d = -edits; d <= edits; d += 2) {
+        int64_t x = comparison->forward[d];
+        if (x > n || x - d > m || x - d < 0 || x + x - d <= best + *y) continue;
+        best = x;
+        *y = x - d;
+    }
+    return best;
+}
+
+/* Where an optimal path goes through, or one that is good enough: relative to the area's beginning. Neither of its ends
+ * is equal, and neither side is empty. */
+static int64_t find_middle(const struct comparison *comparison, const struct area *area, int64_t *y) {
+    int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b), delta = n - m;
+    int64_t *forward = comparison->forward, *backward = comparison->backward;
+    for (int64_t edits = 0; edits <= MOST_EDITS; edits++) {
+        for (int64_t d = -edits; d <= edits; d += 2) {
+            int64_t x = forward[d] = extend_forward(comparison, area, d, edits), other = delta - d;
+            *y = x - d;
+            if (delta % 2 != 0 && other > -edits && other < edits && x + backward[other] >= n) return x;
+        }
+        for (int64_t d = -edits; d <= edits; d += 2) {
+            int64_t x = backward[d] = extend_backward(comparison, area, d, edits), other = delta - d;
+            *y = m - (x - d);
+            if (delta % 2 == 0 && other >= -edits && other <= edits && x + forward[other] >= n) return n - x;
+        }
+    }
+    return find_longest(comparison, n, m, MOST_EDITS, y);
+}
+
+static void mark(const struct comparison *comparison, const struct area *area) {
+    for (size_t i = area->a; i < area->a_end; i++) comparison->a->differs[i] = true;
+    for (size_t i = area->b; i < area->b_end; i++) comparison->b->differs[i] = true;
+}
+
+/* The smaller part by a call, so that calls nest no deeper than the logarithm of the words. */
+static void compare(const struct comparison *comparison, struct area area) {
+    for (;;) {
+        trim(comparison, &area);
+        int64_t n = (int64_t)(area.a_end - area.a), m = (int64_t)(area.b_end - area.b), y;
+        if (n == 0 || m == 0) break;
+        int64_t x = find_middle(comparison, &area, &y);
+        if (x < 0 || y < 0 || x > n || y > m || x + y == 0 || x + y == n + m) break;
+        struct area first = {area.a, area.a + (size_t)x, area.b, area.b + (size_t)y};
+        struct area rest = {first.a_end, area.a_end, first.b_end, area.b_end};
+        bool first_is_smaller = x + y < n + m - x - y;
+        compare(comparison, first_is_smaller ? first : rest);
+        area = first_is_smaller ? rest : first;
+    }
+    mark(comparison, &area);
+}
+
+bool difference_find(struct words *a, struct words *b) {
+    enum { DIAGONALS = 2 * MOST_EDITS + 3 };
+    int64_t *ends = calloc(2 * DIAGONALS, sizeof *ends);
+    if (ends == NULL) return false;
+    struct comparison comparison = {a, b, ends + DIAGONALS / 2, ends + DIAGONALS + DIAGONALS / 2};
+    if (a->count > 0) memset(a->differs, 0, a->count);
+    if (b->count > 0) memset(b->differs, 0, b->count);
+    compare(&comparison, (struct area){0, a->count, 0, b->count});
+    free(ends);
+    return true;
+}

@@ -1,0 +1,156 @@
+/* excerpt.c: see excerpt.h. */
+#include "tools/report/excerpt.h"
+
+#include "tools/report/difference.h"
+#include "tools/report/html.h"
+#include "tools/shared/message.h"
+#include "tools/text/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHOWN_BYTES = 6000, /* of an excerpt as it is written */
+    AROUND = 8,         /* equal words that are shown beside others */
+    LONGEST_WORD = 120, /* bytes of a word as it is written */
+    LONGEST_SPACE = 80, /* the same of what is between words */
+};
+
+/* ---- Words ---- */
+
+static bool grow(struct side *side, size_t capacity) {
+    struct piece *pieces = realloc(side->pieces, capacity * sizeof *pieces);
+    if (pieces != NULL) side->pieces = pieces;
+    uint64_t *hashes = realloc(side->hashes, capacity * sizeof *hashes);
+    if (hashes != NULL) side->hashes = hashes;
+    bool *differs = realloc(side->differs, capacity * sizeof *differs);
+    if (differs != NULL) side->differs = differs;
+    return pieces != NULL && hashes != NULL && differs != NULL;
+}
+
+static bool cut(struct side *side) {
+    const struct span text = {side->shown->text, side->shown->text_length};
+    struct span word;
+    uint64_t hash;
+    for (size_t at = 0; words_next(text, &at, &word, &hash); side->count++) {
+        bool full = (side->count & (side->count - 1)) == 0; /* a power of two, or none yet */
+        if (full && !grow(side, side->count == 0 ? 1 : 2 * side->count)) return false;
+        side->pieces[side->count] = (struct piece){word.bytes, word.length};
+        side->hashes[side->count] = hash;
+    }
+    return true;
+}
+
+bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
+    *excerpt = (struct excerpt){.sides = {{.shown = &two[0]}, {.shown = &two[1]}}};
+    struct words words[2];
+    bool good = true;
+    for (size_t i = 0; i < 2 && good; i++) {
+        struct side *side = &excerpt->sides[i];
+        good = cut(side);
+        words[i] = (struct words){side->hashes, side->differs, side->count};
+    }
+    good = good && difference_find(&words[0], &words[1]);
+    if (!good) complain("out of memory");
+    for (size_t i = 0; i < 2 && good; i++)
+        for (size_t j = 0; j < words[i].count; j++) excerpt->sides[i].differing += words[i].differs[j];
+    return good;
+}
+
+void excerpt_free(struct excerpt *excerpt) {
+    for (size_t i = 0; i < 2; i++) {
+        free(excerpt->sides[i].pieces);
+        free(excerpt->sides[i].hashes);
+        free(excerpt->sides[i].differs);
+    }
+}
+
+/* ---- Writing ---- */
+
+struct writing {
+    struct output *output;
+    const struct side *side;
+    size_t at;      /* the next word */
+    size_t longest; /* at which length of the output nothing more is shown */
+};
+
+static void put_word(const struct writing *writing) {
+    const struct piece *word = &writing->side->pieces[writing->at];
+    html_text(writing->output, word->bytes, word->length, true, LONGEST_WORD);
+}
+
+/* What follows a word. */
+static void put_space(const struct writing *writing) {
+    const struct side *side = writing->side;
+    const struct piece *word = &side->pieces[writing->at];
+    const char *end = side->shown->text + side->shown->text_length, *behind = word->bytes + word->length;
+    const char *next = writing->at + 1 < side->count ? word[1].bytes : end;
+    html_text(writing->output, behind, (size_t)(next - behind), true, LONGEST_SPACE);
+}
+
+static bool is_full(const struct writing *writing) { return writing->output->length >= writing->longest; }
+
+static void put_words(struct writing *writing, size_t to) {
+    for (; writing->at < to && !is_full(writing); writing->at++) {
+        put_word(writing);
+        put_space(writing);
+    }
+}
+
+static void put_marked(struct writing *writing, size_t to, const char *element) {
+    output_format(writing->output, "<%s>", element);
+    for (; writing->at < to && !is_full(writing); writing->at++) {
+        put_word(writing);
+        if (writing->at + 1 < to) put_space(writing);
+    }
+    output_format(writing->output, "</%s>", element);
+    writing->at--;
+    put_space(writing);
+    writing->at++;
+}
+
+static void put_gap(struct output *output, uint64_t count, const char *what) {
+    output_text(output, "<span class=\"gap\">[… ");
+    html_count(output, count, what);
+    output_text(output, " …]</span> ");
+}
+
+/* A run of equal words, of which those far from others are left out. */
+static void put_equal(struct writing *writing, size_t to) {
+    size_t before = writing->side->differing == 0 ? 10 * AROUND : AROUND;
+    size_t after = to == writing->side->count ? 0 : AROUND, count = to - writing->at;
+    if (count > before + after + AROUND) {
+        put_words(writing, writing->at + before);
+        put_gap(writing->output, to - after - writing->at, "equal word");
+        writing->at = to - after;
+    }
+    put_words(writing, to);
+}
+
+static size_t find_end(const struct side *side, size_t from) {
+    size_t to = from + 1;
+    while (to < side->count && side->differs[to] == side->differs[from]) to++;
+    return to;
+}
+
+void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t which) {
+    const struct side *side = &excerpt->sides[which];
+    const struct shown *shown = side->shown;
+    struct writing writing = {output, side, 0, output->length + SHOWN_BYTES};
+    size_t head = side->count > 0 ? (size_t)(side->pieces[0].bytes - shown->text) : shown->text_length;
+    html_text(output, shown->text, head, true, LONGEST_WORD);
+    while (writing.at < side->count && !is_full(&writing)) {
+        size_t to = find_end(side, writing.at);
+        if (side->differs[writing.at])
+            put_marked(&writing, to, which == 0 ? "del" : "ins");
+        else
+            put_equal(&writing, to);
+    }
+    if (writing.at < side->count) put_gap(output, side->count - writing.at, "more word");
+    if (shown->text_length == shown->text_bytes) return;
+    output_text(output, "<span class=\"gap\">[the text has ");
+    html_number(output, shown->text_bytes);
+    output_text(output, " bytes, and the first ");
+    html_number(output, shown->text_length);
+    output_text(output, " are compared]</span>");
+}

@@ -1,0 +1,173 @@
+/* gather.c: see gather.h. Which pairs are shown depends on their fingerprints alone, so that it is the same whatever
+ * the order in which they are found. */
+#include "tools/report/gather.h"
+
+#include "tools/report/chains.h"
+#include "tools/report/sample.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Pairs ---- */
+
+void gather_offer(struct at_distance *at, uint64_t a, uint64_t b) {
+    struct shown_pair pair = {.key = sample_mix(a ^ sample_mix(b)), .a = a, .b = b};
+    size_t place = at->shown_count;
+    if (place == FINDINGS_PAIRS && pair.key >= at->shown[place - 1].key) return;
+    for (size_t i = 0; i < at->shown_count; i++)
+        if (at->shown[i].a == a && at->shown[i].b == b) return;
+    if (place == FINDINGS_PAIRS) place--;
+    for (; place > 0 && at->shown[place - 1].key > pair.key; place--) at->shown[place] = at->shown[place - 1];
+    at->shown[place] = pair;
+    if (at->shown_count < FINDINGS_PAIRS) at->shown_count++;
+}
+
+/* An idx_pairs_visitor. */
+static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    struct findings *findings = context;
+    for (size_t i = 0; i < count; i++) {
+        struct at_distance *at = &findings->at[pairs[i].distance];
+        at->pairs++;
+        gather_offer(at, pairs[i].a, pairs[i].b);
+    }
+    return !interrupt_noted();
+}
+
+static enum idx_status find_pairs(struct findings *findings, const struct idx_index *index,
+                                  const struct idx_cluster_options *options, struct idx_error *error) {
+    struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
+    joining.distance = findings->k;
+    joining.threads = options->threads;
+    joining.memory_bytes = options->memory_bytes;
+    joining.progress = options->progress;
+    joining.context = options->context;
+    return findings->k == 0 ? IDX_OK : idx_pairs(index, &joining, take_pairs, findings, error);
+}
+
+/* ---- Clusters of each distance ---- */
+
+struct last {
+    struct at_distance *at;
+    uint64_t cluster;
+};
+
+/* An idx_cluster_visitor, of clusters of documents of one fingerprint. */
+static bool take_equal(void *context, const struct idx_cluster_member *member) {
+    struct last *last = context;
+    if (last->cluster == member->cluster) gather_offer(last->at, member->fingerprint, member->fingerprint);
+    last->cluster = member->cluster;
+    return true;
+}
+
+static bool pass(void *context, const struct idx_cluster_member *member) {
+    (void)context, (void)member;
+    return true;
+}
+
+static enum idx_status find_clusters(struct findings *findings, const struct idx_index *index,
+                                     const struct idx_cluster_options *options, struct idx_error *error) {
+    struct idx_cluster_options nearer = *options;
+    struct last last = {&findings->at[0], UINT64_MAX};
+    enum idx_status status = IDX_OK;
+    nearer.alone = false;
+    for (nearer.distance = 0; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++) {
+        struct idx_cluster_summary *clusters = &findings->at[nearer.distance].clusters;
+        status = idx_clusters(index, &nearer, nearer.distance == 0 ? take_equal : pass, &last, clusters, error);
+    }
+    findings->at[0].pairs = findings->at[0].clusters.clustered - findings->at[0].clusters.clusters;
+    return status;
+}
+
+/* ---- Documents ---- */
+
+static enum idx_status show(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint, size_t which,
+                            struct idx_error *error) {
+    struct idx_document document = {0};
+    enum idx_status status = IDX_OK;
+    bool found = true;
+    *shown = (struct shown){.fingerprint = fingerprint};
+    if (documents == NULL) return IDX_OK;
+    status = idx_documents_find(documents, fingerprint, NULL, error);
+    for (size_t i = 0; i <= which && found && status == IDX_OK; i++)
+        status = idx_documents_next(documents, &document, &found, error);
+    if (status != IDX_OK || !found) return status;
+    shown->number = document.number;
+    shown->id_is_cut = document.id_length > FINDINGS_ID;
+    shown->id_length = shown->id_is_cut ? FINDINGS_ID : document.id_length;
+    if (shown->id_length > 0) memcpy(shown->id, document.id, shown->id_length);
+    return IDX_OK;
+}
+
+/* The document that was added first comes first. */
+static void swap(struct shown two[2]) {
+    struct shown first = two[0];
+    two[0] = two[1];
+    two[1] = first;
+}
+
+static enum idx_status show_chains(struct findings *findings, struct idx_documents *documents,
+                                   struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < findings->chain_count && status == IDX_OK; i++) {
+        struct chain *chain = &findings->chains[i];
+        struct shown *ends = &findings->shown[findings->shown_count];
+        for (size_t j = 0; j < chain->step_count && status == IDX_OK; j++)
+            status = show(&chain->steps[j].document, documents, chain->steps[j].fingerprint, 0, error);
+        chain->shown = ends;
+        findings->shown_count += 2;
+        if (status == IDX_OK) status = show(&ends[0], documents, chain->ends.size.representative, 0, error);
+        if (status == IDX_OK) status = show(&ends[1], documents, chain->ends.farthest, 0, error);
+    }
+    return status;
+}
+
+static enum idx_status show_all(struct findings *findings, struct idx_documents *documents, struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    for (unsigned d = 0; d <= findings->farthest; d++) {
+        struct at_distance *at = &findings->at[d];
+        for (size_t i = 0; i < at->shown_count && status == IDX_OK; i++) {
+            struct shown_pair *pair = &at->shown[i];
+            struct shown *two = &findings->shown[findings->shown_count];
+            status = show(&two[0], documents, pair->a, 0, error);
+            if (status == IDX_OK) status = show(&two[1], documents, pair->b, d == 0, error);
+            if (two[0].number > two[1].number) swap(two);
+            pair->documents = two;
+            findings->shown_count += 2;
+        }
+    }
+    return status == IDX_OK ? show_chains(findings, documents, error) : status;
+}
+
+static enum idx_status show_documents(struct findings *findings, const struct idx_index *index,
+                                      struct idx_error *error) {
+    struct idx_documents *documents = NULL;
+    enum idx_status status = IDX_OK;
+    if (findings->properties.id_type != IDX_ID_NONE) status = idx_documents_open(index, &documents, error);
+    if (status == IDX_OK) status = show_all(findings, documents, error);
+    idx_documents_close(documents);
+    return status;
+}
+
+/* ---- All ---- */
+
+bool gather(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
+            const char *folder) {
+    struct idx_error error = {.status = IDX_OK};
+    idx_get_properties(index, &findings->properties);
+    findings->properties.recipe = NULL; /* these two are gone with the index */
+    findings->properties.scheme = NULL;
+    findings->k = options->distance;
+    findings->shown = calloc(FINDINGS_SHOWN, sizeof *findings->shown);
+    if (findings->shown == NULL) {
+        complain("out of memory");
+        return false;
+    }
+    bool good = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
+                find_clusters(findings, index, options, &error) == IDX_OK &&
+                sample_far(findings, index, folder, options->threads, &error) &&
+                chains_follow(findings, index, &error) && show_documents(findings, index, &error) == IDX_OK;
+    if (!good && error.status != IDX_OK && error.status != IDX_CANCELLED) complain("%s", error.sentence);
+    return good;
+}

@@ -1,0 +1,277 @@
+/* page.c: see page.h. */
+#include "tools/report/page.h"
+
+#include "tools/report/chart.h"
+#include "tools/report/html.h"
+#include "tools/report/page_pairs.h"
+#include "tools/report/style.h"
+#include "tools/shared/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char page_begin[] = "<!DOCTYPE html>\n<!-- A report of idx. -->\n";
+
+/* ---- The head ---- */
+
+static void put_head(struct output *output, const struct page_origin *origin) {
+    output_text(output, page_begin);
+    output_text(output,
+                "<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    output_format(output, "<title>Near-duplicates: report of %s</title>\n<style>\n", origin->command);
+    output_text(output, style);
+    output_text(output, "</style></head>\n<body>\n<header><h1>Near-duplicates</h1>\n");
+    output_format(output, "<p class=\"soft\">A report of <code>%s</code> %s</p>\n", origin->command, idx_version());
+    output_text(output, "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>"
+                        "<li><a href=\"#distances\">Which distance?</a></li><li><a href=\"#clusters\">Clusters</a></li>"
+                        "<li><a href=\"#pairs\">Pairs</a></li><li><a href=\"#chains\">Chains</a></li>"
+                        "<li><a href=\"#bits\">Bits</a></li></ul></nav></header>\n<main>\n");
+}
+
+/* ---- The summary ---- */
+
+static void put_tally(struct output *output, const struct findings *findings, const char *name,
+                      const struct tally *tally) {
+    output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
+    html_number(output, tally->documents);
+    output_text(output, "</td>");
+    if (findings->has_bytes) {
+        output_text(output, "<td>");
+        html_number(output, tally->bytes);
+        output_text(output, "</td>");
+    }
+    output_text(output, "</tr>\n");
+}
+
+static void put_tallies(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+    const struct tally *kept = &findings->kept, *dropped = &findings->dropped;
+    const struct tally all = {kept->documents + dropped->documents, kept->bytes + dropped->bytes};
+    const char *what = findings->properties.id_type == IDX_ID_NONE ? "Fingerprints" : "Documents";
+    output_format(output, "<table><caption>%s%s</caption>\n<thead><tr><td></td><th scope=\"col\">%s</th>", what,
+                  findings->has_bytes ? ", and their bytes in the inputs, decompressed" : "", what);
+    output_format(output, "%s</tr></thead>\n<tbody>\n", findings->has_bytes ? "<th scope=\"col\">Bytes</th>" : "");
+    put_tally(output, findings, "All", &all);
+    put_tally(output, findings, "Kept", kept);
+    if (!origin->of_index) put_tally(output, findings, "– too few features", &findings->few);
+    put_tally(output, findings, "Dropped", dropped);
+    if (origin->against != NULL) put_tally(output, findings, "– near to --against", &findings->known);
+    output_text(output, "</tbody></table>\n");
+}
+
+static void put_fact(struct output *output, const char *name, const char *value) {
+    output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
+    html_text(output, value, strlen(value), false, 2000);
+    output_text(output, "</td></tr>\n");
+}
+
+static void put_facts(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+    char number[24];
+    output_text(output, "<table class=\"facts\"><caption>How they were compared</caption>\n<tbody>\n");
+    snprintf(number, sizeof number, "%u of %u bits", findings->k, findings->properties.bits);
+    put_fact(output, "Distance (-k)", number);
+    put_fact(output, "Recipe", *origin->recipe == '\0' ? "unknown" : origin->recipe);
+    put_fact(output, "Clusters (--method)", origin->threshold != NULL ? "confirmed by texts" : origin->method);
+    if (origin->threshold != NULL) put_fact(output, "Resemblance (--confirm)", origin->threshold);
+    put_fact(output, "What is kept (--representative)", origin->representative);
+    if (origin->against != NULL) put_fact(output, "Compared first with (--against)", origin->against);
+    output_text(output, "</tbody></table>\n");
+}
+
+static void put_summary(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+    const uint64_t all = findings->kept.documents + findings->dropped.documents;
+    output_text(output, "<section aria-labelledby=\"summary\"><h2 id=\"summary\">Summary</h2>\n<p>Of ");
+    html_count(output, all, findings->properties.id_type == IDX_ID_NONE ? "fingerprint" : "document");
+    output_format(output, ", a distance of %u %s keeps ", findings->k, findings->k == 1 ? "bit" : "bits");
+    html_number(output, findings->kept.documents);
+    output_text(output, " and drops ");
+    html_number(output, findings->dropped.documents);
+    output_format(output, " (%.1f %%), which are in ",
+                  all == 0 ? 0 : 100 * (double)findings->dropped.documents / (double)all);
+    html_count(output, findings->clusters.clusters, "cluster");
+    output_text(output, " of two or more with those that are kept in their place.</p>\n");
+    output_text(output, "<div class=\"beside\"><div>");
+    put_tallies(output, findings, origin);
+    output_text(output, "</div><div>");
+    put_facts(output, findings, origin);
+    output_text(output, "</div></div></section>\n");
+}
+
+/* ---- Distances ---- */
+
+/* The pairs that there are, as far as the sample says. */
+static uint64_t estimate(const struct findings *findings, unsigned d) {
+    const struct at_distance *at = &findings->at[d];
+    if (d <= findings->k) return at->pairs;
+    double all = (double)at->pairs * (double)findings->fingerprints / (2 * (double)findings->sampled);
+    return findings->sampled == 0 ? 0 : (uint64_t)(all + 0.5);
+}
+
+static bool is_estimated(const struct findings *findings, unsigned d) {
+    return d > findings->k && findings->sampled < findings->fingerprints;
+}
+
+static void put_cell(struct output *output, uint64_t number) {
+    output_text(output, "<td>");
+    html_number(output, number);
+    output_text(output, "</td>");
+}
+
+static void put_row(struct output *output, const struct findings *findings, unsigned d, uint64_t within) {
+    const struct idx_cluster_summary *clusters = &findings->at[d].clusters;
+    output_format(output, "<tr%s><th scope=\"row\">%u</th><td>%s", d == findings->k ? " class=\"chosen\"" : "", d,
+                  is_estimated(findings, d) ? "≈ " : "");
+    html_number(output, estimate(findings, d));
+    output_text(output, "</td>");
+    if (d <= findings->k) {
+        put_cell(output, clusters->clustered - clusters->clusters);
+        put_cell(output, clusters->clusters);
+        put_cell(output, clusters->largest_count > 0 ? clusters->largest[0].documents : 0);
+        put_cell(output, clusters->far);
+    } else {
+        output_text(output, "<td>–</td><td>–</td><td>–</td><td>–</td>");
+    }
+    output_format(output, "<td>%.1f %%</td></tr>\n",
+                  findings->sampled == 0 ? 0 : 100 * (double)within / (double)findings->sampled);
+}
+
+static void explain(struct output *output, const struct findings *findings) {
+    output_text(output, "<p>The table goes by fingerprints alone. At distance 0, pairs are documents whose fingerprint "
+                        "an earlier one has; at others, pairs of fingerprints. Documents are far from the kept one "
+                        "where chains lead to them.");
+    if (findings->farthest > findings->k) {
+        output_text(output, " Beyond the distance that was asked for, pairs are ");
+        output_text(output, is_estimated(findings, findings->farthest) ? "estimated by comparing a sample of "
+                                                                       : "found by comparing all ");
+        html_count(output, findings->sampled, "fingerprint");
+        output_text(output, " with all.");
+    }
+    output_text(output, "</p>\n");
+}
+
+static void put_table(struct output *output, const struct findings *findings) {
+    uint64_t within = 0;
+    explain(output, findings);
+    output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Distances\"><table>\n"
+                        "<caption>What each distance finds</caption>\n<thead><tr><th scope=\"col\">Distance</th>"
+                        "<th scope=\"col\">Pairs</th><th scope=\"col\">Dropped with this -k</th>"
+                        "<th scope=\"col\">Clusters</th><th scope=\"col\">Largest</th>"
+                        "<th scope=\"col\">Far from the kept one</th>"
+                        "<th scope=\"col\">Fingerprints with another one within</th></tr></thead>\n<tbody>\n");
+    for (unsigned d = 0; d <= findings->farthest; d++) {
+        within += findings->at[d].nearest;
+        put_row(output, findings, d, within);
+    }
+    output_text(output, "</tbody></table></div>\n");
+}
+
+static void put_distances(struct output *output, const struct findings *findings) {
+    struct bar bars[FINDINGS_DISTANCES];
+    output_text(output, "<section aria-labelledby=\"distances\"><h2 id=\"distances\">Which distance?</h2>\n"
+                        "<p>Real near-duplicates become fewer with the distance, and pairs that are near by chance "
+                        "many times more with each bit. A good <code>-k</code> is below the distance from which on "
+                        "pairs become many more; look at the <a href=\"#pairs\">pairs</a> on both sides of it.</p>\n");
+    for (unsigned d = 0; d <= findings->farthest; d++) {
+        bars[d] = (struct bar){.value = estimate(findings, d), .about = is_estimated(findings, d)};
+        snprintf(bars[d].label, sizeof bars[d].label, d == findings->k ? "-k %u" : "%u", d);
+    }
+    chart_put(output, "distances-chart", "Pairs at each distance",
+              "Bars are as long as the logarithm of the number of pairs. The table below has the same numbers.", bars,
+              findings->farthest + 1);
+    put_table(output, findings);
+    output_text(output, "</section>\n");
+}
+
+/* ---- Clusters ---- */
+
+static void put_bars(struct output *output, const char *caption, const char *label, const char *value,
+                     const struct bar *bars, size_t count) {
+    output_format(output,
+                  "<details><summary>%s, as a table</summary><table><thead><tr><th scope=\"col\">%s</th>"
+                  "<th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
+                  caption, label, value);
+    for (size_t i = 0; i < count; i++) {
+        output_format(output, "<tr><th scope=\"row\">%s</th>", bars[i].label);
+        put_cell(output, bars[i].value);
+        output_text(output, "</tr>\n");
+    }
+    output_text(output, "</tbody></table></details>\n");
+}
+
+static void put_sizes(struct output *output, const struct findings *findings) {
+    enum { SIZES = sizeof findings->clusters.sizes / sizeof *findings->clusters.sizes };
+    const uint64_t *sizes = findings->clusters.sizes;
+    struct bar bars[SIZES];
+    size_t count = 0;
+    for (size_t i = 1; i < SIZES; i++)
+        if (sizes[i] > 0) count = i;
+    for (size_t i = 1; i <= count; i++) {
+        bars[i] = (struct bar){.value = sizes[i]};
+        snprintf(bars[i].label, sizeof bars[i].label, i < 14 ? "%llu–%llu" : "≥ %llu", 1ULL << i, (2ULL << i) - 1);
+    }
+    if (count == 0) return;
+    chart_put(output, "sizes-chart", "Clusters of each size",
+              "Bars are as long as the logarithm of the number of clusters.", bars + 1, count);
+    put_bars(output, "Clusters of each size", "Documents", "Clusters", bars + 1, count);
+}
+
+static void put_far(struct output *output, const struct findings *findings) {
+    struct bar bars[IDX_MAX_BITS + 1];
+    size_t count = 0;
+    for (size_t i = 0; i <= IDX_MAX_BITS; i++) {
+        bars[i] = (struct bar){.value = findings->distances[i]};
+        snprintf(bars[i].label, sizeof bars[i].label, "%zu", i);
+        if (findings->distances[i] > 0) count = i + 1;
+    }
+    if (count == 0) return;
+    chart_put(output, "far-chart", "Dropped documents by their distance from the one that is kept",
+              "Bars are as long as the logarithm of the number of documents.", bars, count);
+    put_bars(output, "Dropped documents by distance", "Distance", "Documents", bars, count);
+}
+
+static void put_clusters(struct output *output, const struct findings *findings) {
+    output_text(output, "<section aria-labelledby=\"clusters\"><h2 id=\"clusters\">Clusters</h2>\n");
+    if (findings->clusters.clusters == 0) output_text(output, "<p>There are none of two or more documents.</p>\n");
+    output_text(output, "<div class=\"beside\"><div>");
+    put_sizes(output, findings);
+    output_text(output, "</div><div>");
+    put_far(output, findings);
+    output_text(output, "</div></div></section>\n");
+}
+
+/* ---- Bits ---- */
+
+static void put_bits(struct output *output, const struct findings *findings) {
+    unsigned bits = findings->properties.bits, dead = 0;
+    output_text(output, "<section aria-labelledby=\"bits\"><h2 id=\"bits\">Bits of the fingerprints</h2>\n<p>");
+    html_count(output, findings->fingerprints, "distinct fingerprint");
+    output_text(output, ". Dead bits, which are the same in all of them: ");
+    for (unsigned bit = bits; bit-- > 0;) {
+        uint64_t ones = findings->ones[bit];
+        if (ones != 0 && ones != findings->fingerprints) continue;
+        output_format(output, dead++ == 0 ? "%u" : ", %u", bit);
+    }
+    output_text(output, dead == 0 ? "none.</p>\n" : ".</p>\n");
+    if (dead > 0 && findings->fingerprints > 1)
+        output_text(output, "<p>They say nothing, so that distances are those of fewer bits: with many dead bits, "
+                            "unrelated documents are near each other by chance.</p>\n");
+    if (findings->fingerprints > 0)
+        chart_put_bits(output, "How often each bit is 1; the line is one half", findings->ones, bits,
+                       findings->fingerprints);
+    output_text(output, "</section>\n");
+}
+
+/* ---- All ---- */
+
+bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+    put_head(output, origin);
+    put_summary(output, findings, origin);
+    put_distances(output, findings);
+    put_clusters(output, findings);
+    bool good = page_put_pairs(output, findings) && page_put_chains(output, findings);
+    put_bits(output, findings);
+    output_text(output, "</main>\n</body>\n</html>\n");
+    if (good && output->error != 0) complain("out of memory");
+    return good && output->error == 0;
+}

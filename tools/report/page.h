@@ -1,0 +1,24 @@
+/* page.h: the report as a page of HTML, in which everything is. */
+#ifndef IDX_TOOLS_PAGE_H
+#define IDX_TOOLS_PAGE_H
+
+#include "tools/report/findings.h"
+#include "tools/shared/output.h"
+
+/* What the page says of how it was made. */
+struct page_origin {
+    const char *command; /* idx dedup, or idx clusters */
+    const char *recipe;  /* "" if it is not known; NULL: that of the index */
+    const char *method, *representative;
+    const char *threshold; /* of --confirm; or NULL */
+    const char *against;   /* an index; or NULL */
+    bool of_index;         /* documents are neither read nor written: there are no few and no known ones */
+};
+
+/* What every report begins with. */
+extern const char page_begin[];
+
+/* Appends the page to an output that keeps it. False after a complaint. */
+bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
+
+#endif

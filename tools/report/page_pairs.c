@@ -1,0 +1,194 @@
+/* page_pairs.c: see page_pairs.h. */
+#include "tools/report/page_pairs.h"
+
+#include "tools/report/excerpt.h"
+#include "tools/report/html.h"
+
+#include <string.h>
+
+/* ---- A pair ---- */
+
+static void put_bits(struct output *output, uint64_t different) {
+    if (different == 0) output_text(output, "none");
+    for (unsigned bit = IDX_MAX_BITS, some = 0; bit-- > 0;) {
+        if ((different >> bit & 1) == 0) continue;
+        output_format(output, "%s%u", some == 0 ? "" : ", ", bit);
+        some = 1;
+    }
+}
+
+static void put_fingerprints(struct output *output, const struct findings *findings, const struct shown *two) {
+    output_text(output, "<p class=\"soft\">Fingerprints ");
+    html_fingerprint(output, findings, two[0].fingerprint);
+    output_text(output, " and ");
+    html_fingerprint(output, findings, two[1].fingerprint);
+    output_text(output, "; bits that differ: ");
+    put_bits(output, two[0].fingerprint ^ two[1].fingerprint);
+    output_text(output, ".</p>\n");
+}
+
+static bool are_equal(const struct shown *two) {
+    return two[0].text_bytes == two[1].text_bytes && two[0].text_length == two[1].text_length &&
+           memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
+}
+
+/* How much of the two texts differs. */
+static void put_verdict(struct output *output, const struct excerpt *excerpt) {
+    const struct side *a = &excerpt->sides[0], *b = &excerpt->sides[1];
+    if (are_equal(a->shown)) {
+        output_text(output, "the texts are equal");
+    } else if (a->differing + b->differing == 0) {
+        output_text(output, "the words are equal, ");
+        html_count(output, a->count, "word");
+    } else {
+        html_number(output, a->differing);
+        output_text(output, " of ");
+        html_count(output, a->count, "word");
+        output_text(output, " and ");
+        html_number(output, b->differing);
+        output_text(output, " of ");
+        html_number(output, b->count);
+        output_text(output, " differ");
+    }
+}
+
+static bool put_pair(struct output *output, const struct findings *findings, const struct shown *two, bool open) {
+    struct excerpt excerpt = {.sides = {{.count = 0}}};
+    bool good = excerpt_make(&excerpt, two);
+    output_format(output, "<details class=\"pair\"%s><summary>", open ? " open" : "");
+    html_id(output, findings, &two[0]);
+    output_text(output, " and ");
+    html_id(output, findings, &two[1]);
+    output_text(output, ": ");
+    if (good) put_verdict(output, &excerpt);
+    output_text(output, "</summary>\n");
+    put_fingerprints(output, findings, two);
+    output_text(output, "<div class=\"two\">\n");
+    for (size_t i = 0; i < 2 && good; i++) {
+        output_text(output, "<div><h4>");
+        html_id(output, findings, &two[i]);
+        output_text(output, "</h4>\n<p dir=\"auto\">");
+        excerpt_put(output, &excerpt, i);
+        output_text(output, "</p></div>\n");
+    }
+    output_text(output, "</div></details>\n");
+    excerpt_free(&excerpt);
+    return good;
+}
+
+static bool have_texts(const struct shown *two) { return two[0].text != NULL && two[1].text != NULL; }
+
+static void put_row(struct output *output, const struct findings *findings, const struct shown *two) {
+    output_text(output, "<tr><td class=\"text\">");
+    html_id(output, findings, &two[0]);
+    output_text(output, "</td><td class=\"text\">");
+    html_id(output, findings, &two[1]);
+    output_text(output, "</td><td>");
+    html_fingerprint(output, findings, two[0].fingerprint);
+    output_text(output, "</td><td>");
+    html_fingerprint(output, findings, two[1].fingerprint);
+    output_text(output, "</td><td class=\"text\">");
+    put_bits(output, two[0].fingerprint ^ two[1].fingerprint);
+    output_text(output, "</td></tr>\n");
+}
+
+/* Of those without texts. */
+static void put_table(struct output *output, const struct findings *findings, const struct at_distance *at) {
+    output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"pairs\"><table>"
+                        "<thead><tr><th scope=\"col\" class=\"text\">Document</th>"
+                        "<th scope=\"col\" class=\"text\">Near-duplicate</th><th scope=\"col\">Fingerprint</th>"
+                        "<th scope=\"col\">Fingerprint</th><th scope=\"col\" class=\"text\">Bits that differ</th></tr>"
+                        "</thead>\n<tbody>\n");
+    for (size_t i = 0; i < at->shown_count; i++)
+        if (!have_texts(at->shown[i].documents)) put_row(output, findings, at->shown[i].documents);
+    output_text(output, "</tbody></table></div>\n");
+}
+
+/* ---- All pairs ---- */
+
+static bool put_distance(struct output *output, const struct findings *findings, unsigned d) {
+    const struct at_distance *at = &findings->at[d];
+    bool good = true, bare = false;
+    output_format(output, "<h3 id=\"distance-%u\">Distance %u%s</h3>\n", d, d,
+                  d > findings->k ? ", beyond <code>-k</code>" : "");
+    for (size_t i = 0; i < at->shown_count && good; i++) {
+        bool texts = have_texts(at->shown[i].documents);
+        if (texts) good = put_pair(output, findings, at->shown[i].documents, i == 0);
+        bare = bare || !texts;
+    }
+    if (bare) put_table(output, findings, at);
+    if (at->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
+    return good;
+}
+
+bool page_put_pairs(struct output *output, const struct findings *findings) {
+    bool good = true;
+    output_format(output,
+                  "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs at each distance</h2>\n<p>Up to %d pairs "
+                  "are shown of each distance, chosen at random, but the same in every run. Of documents that share a "
+                  "fingerprint, the first is shown.</p>\n",
+                  FINDINGS_PAIRS);
+    if (findings->has_texts)
+        output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
+                            "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
+                            "that can’t be shown are written as <span class=\"byte\">\\xNN</span>.</p>\n");
+    for (unsigned d = 0; d <= findings->farthest && good; d++) good = put_distance(output, findings, d);
+    output_text(output, "</section>\n");
+    return good;
+}
+
+/* ---- Chains ---- */
+
+static void put_step(struct output *output, const struct findings *findings, const struct chain *chain, size_t i) {
+    const struct step *step = &chain->steps[i];
+    size_t half = FINDINGS_STEPS / 2, number = i < half ? i : i + chain->length - chain->step_count;
+    if (i == half && chain->length > chain->step_count) {
+        output_text(output, "<tr><td colspan=\"4\" class=\"text\">… ");
+        html_count(output, chain->length - chain->step_count, "more document");
+        output_text(output, " …</td></tr>\n");
+    }
+    output_text(output, "<tr><td>");
+    html_number(output, number);
+    output_text(output, "</td><td class=\"text\">");
+    html_id(output, findings, &step->document);
+    output_text(output, "</td><td>");
+    html_fingerprint(output, findings, step->fingerprint);
+    output_format(output, "</td><td>%u</td></tr>\n", step->distance);
+}
+
+static bool put_chain(struct output *output, const struct findings *findings, size_t which) {
+    const struct chain *chain = &findings->chains[which];
+    output_format(output, "<h3>Chain %zu: ", which + 1);
+    html_count(output, chain->ends.size.documents, "document");
+    output_text(output, "</h3>\n<p>");
+    html_number(output, chain->ends.size.far);
+    output_format(output, " of them differ from the representative in more than %u %s, the farthest in %u.</p>\n",
+                  findings->k, findings->k == 1 ? "bit" : "bits", chain->ends.distance);
+    if (chain->length == 0) {
+        output_text(output, "<p>The cluster is so large that the way to the farthest was not followed.</p>\n");
+    } else {
+        output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"chain\"><table><caption>"
+                            "The shortest way from the representative to the farthest document, each step a "
+                            "near-duplicate</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\" "
+                            "class=\"text\">Document</th><th scope=\"col\">Fingerprint</th><th scope=\"col\">Bits from "
+                            "the representative</th></tr></thead>\n<tbody>\n");
+        for (size_t i = 0; i < chain->step_count; i++) put_step(output, findings, chain, i);
+        output_text(output, "</tbody></table></div>\n");
+    }
+    return !have_texts(chain->shown) || put_pair(output, findings, chain->shown, true);
+}
+
+bool page_put_chains(struct output *output, const struct findings *findings) {
+    bool good = true;
+    output_text(output, "<section aria-labelledby=\"chains\"><h2 id=\"chains\">The largest chains</h2>\n");
+    if (findings->chain_count == 0)
+        output_text(output, "<p>There are none: every document in a cluster is within the distance of the one that is "
+                            "kept, or its text resembles it.</p>\n");
+    else
+        output_text(output, "<p>Near-duplicates of near-duplicates are in one cluster, whose ends may have little in "
+                            "common. A smaller <code>-k</code> chains less; <code>--method star</code> and "
+                            "<code>--confirm</code> don’t.</p>\n");
+    for (size_t i = 0; i < findings->chain_count && good; i++) good = put_chain(output, findings, i);
+    output_text(output, "</section>\n");
+    return good;
+}

@@ -1,0 +1,186 @@
+/* report.c: see report.h. */
+#include "tools/report/report.h"
+
+#include "tools/dedup/again.h"
+#include "tools/report/chains.h"
+#include "tools/report/gather.h"
+#include "tools/shared/folder.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+#include "tools/shared/names.h"
+#include "tools/shared/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char option[] = "--report";
+
+/* ---- Before ---- */
+
+/* Whether a report is there. */
+static bool is_report(const char *path) {
+    char begin[64];
+    const size_t length = strlen(page_begin);
+    struct stat status;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0) return false;
+    bool is = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && read(file, begin, length) == (ssize_t)length &&
+              memcmp(begin, page_begin, length) == 0;
+    close(file);
+    return is;
+}
+
+bool report_check(const struct report *report) {
+    struct stat status;
+    bool is_there = lstat(report->path, &status) == 0;
+    if (!is_there || is_report(report->path)) return folder_check_parent(report->path, option);
+    complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name", report->path,
+             option);
+    return false;
+}
+
+/* ---- Gathering ---- */
+
+void report_note(struct report *report, const struct idx_cluster_member *member) {
+    report->findings.k = report->listing->options.distance;
+    if (!member->is_representative) report->findings.distances[member->distance]++;
+    if (report->origin.threshold == NULL) chains_note(&report->findings, member);
+}
+
+bool report_gather(struct report *report, const struct idx_index *index) {
+    const struct listing *listing = report->listing;
+    struct findings *findings = &report->findings;
+    const struct idx_cluster_summary *clusters = &listing->summary;
+    const char *folder = listing->options.temporary_folder;
+    struct idx_cluster_options options = listing->options;
+    if (folder == NULL) folder = getenv("TMPDIR");
+    if (folder == NULL || *folder == '\0') folder = "/tmp";
+    chains_note(findings, NULL);
+    findings->clusters = *clusters;
+    findings->dropped.documents = clusters->clustered - clusters->clusters;
+    findings->kept.documents = clusters->documents - findings->dropped.documents;
+    snprintf(report->recipe, sizeof report->recipe, "%s", listing->properties.recipe);
+    if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
+    report->origin.method = cluster_method_names[listing->method];
+    report->origin.representative = representative_names[listing->representative];
+    bool gathered = gather(findings, index, &options, folder);
+    progress_end(options.context);
+    return gathered;
+}
+
+static bool is_marked(const uint64_t *bits, uint64_t number) { return (bits[number / 64] >> number % 64 & 1) != 0; }
+
+bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped) {
+    struct findings *findings = &report->findings;
+    struct place place;
+    uint64_t number = 0;
+    findings->few.documents = intake->few_count;
+    findings->known.documents = intake->known_count;
+    findings->kept.documents += intake->few_count;
+    findings->dropped.documents += intake->known_count;
+    if (intake->journal == NULL) return true;
+    findings->has_bytes = true;
+    if (!journal_rewind(intake->journal)) return false;
+    while (journal_next(intake->journal, &place)) {
+        uint64_t bytes = place.ends - place.begins;
+        bool drops = place.fate == FATE_COMPARED ? is_marked(dropped, number++) : place.fate == FATE_KNOWN;
+        *(drops ? &findings->dropped.bytes : &findings->kept.bytes) += bytes;
+        if (place.fate == FATE_KNOWN) findings->known.bytes += bytes;
+        if (place.fate == FATE_KEPT) findings->few.bytes += bytes;
+    }
+    return journal_is_read(intake->journal);
+}
+
+/* ---- Texts ---- */
+
+static bool keep_text(struct shown *shown, const char *listed, size_t length) {
+    uint64_t bytes;
+    memcpy(&bytes, listed, sizeof bytes);
+    shown->text_bytes = bytes;
+    shown->text_length = length - sizeof bytes;
+    shown->text = malloc(shown->text_length + 1);
+    if (shown->text == NULL) {
+        complain("out of memory");
+        return false;
+    }
+    memcpy(shown->text, listed + sizeof bytes, shown->text_length);
+    shown->text[shown->text_length] = '\0';
+    return true;
+}
+
+static bool take_text(void *context, uint64_t number, const char *listed, size_t length) {
+    struct findings *findings = context;
+    for (size_t i = 0; i < findings->shown_count && length >= sizeof(uint64_t); i++) {
+        struct shown *shown = &findings->shown[i];
+        if (shown->number == number && shown->text == NULL && !keep_text(shown, listed, length)) return false;
+    }
+    return true;
+}
+
+bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules) {
+    struct findings *findings = &report->findings;
+    report->wanted = calloc((size_t)(intake->compared / 64) + 1, sizeof *report->wanted);
+    if (report->wanted == NULL) {
+        complain("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < findings->shown_count; i++) {
+        uint64_t number = findings->shown[i].number;
+        if (number < intake->compared) report->wanted[number / 64] |= UINT64_C(1) << number % 64;
+    }
+    struct again again = {.journal = intake->journal, .wanted = report->wanted, .take = take_text, .context = findings};
+    findings->has_texts = true;
+    return again_read(&again, rules, text_default_recipe, LISTED_BODY);
+}
+
+/* ---- Writing ---- */
+
+static bool fail(const struct report *report) {
+    complain("%s: can't be written: %s", report->path, strerror(errno));
+    return false;
+}
+
+static bool write_file(const struct report *report, const struct output *page, const char *path) {
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) return fail(report);
+    struct output output = *page;
+    output.descriptor = file;
+    output_flush(&output);
+    bool written = output.error == 0 && fsync(file) == 0;
+    if (output.error != 0) errno = output.error;
+    if (!written) fail(report);
+    close(file);
+    return written;
+}
+
+static bool publish(const struct report *report, const struct output *page) {
+    struct scratch scratch = {0};
+    char *folder = folder_parent(report->path), *path = NULL;
+    bool good = folder != NULL && scratch_open(&scratch, folder, option);
+    if (good) good = (path = scratch_path(&scratch, "report")) != NULL;
+    if (folder == NULL || (scratch.path != NULL && path == NULL)) complain("out of memory");
+    good = good && write_file(report, page, path);
+    if (good && rename(path, report->path) != 0) good = fail(report);
+    scratch_remove(&scratch);
+    free(folder);
+    free(path);
+    return good;
+}
+
+bool report_write(const struct report *report) {
+    struct output page = OUTPUT_KEPT;
+    bool good = page_put(&page, &report->findings, &report->origin) && !interrupt_noted() && publish(report, &page);
+    free(page.bytes);
+    return good;
+}
+
+void report_close(struct report *report) {
+    for (size_t i = 0; i < report->findings.shown_count; i++) free(report->findings.shown[i].text);
+    free(report->findings.shown);
+    free(report->wanted);
+}

@@ -1,0 +1,48 @@
+/* style.h: how a report looks. */
+#ifndef IDX_TOOLS_STYLE_H
+#define IDX_TOOLS_STYLE_H
+
+static const char style[] =
+    ":root{color-scheme:light dark;--paper:#fff;--ink:#1c2430;--soft:#5a6472;--line:#d5dae1;--panel:#f5f7f9;"
+    "--bar:#2f6fb0;--about:#8fb4d9;--only-a:#fbdcd6;--only-b:#d2efd6;--link:#0b57a4}\n"
+    "@media (prefers-color-scheme:dark){:root{--paper:#14181d;--ink:#e4e8ed;--soft:#a3adb9;--line:#3a434e;"
+    "--panel:#1d232a;--bar:#6aa9e8;--about:#3d6286;--only-a:#5b2a22;--only-b:#1f4d2a;--link:#8ec2f5}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0 auto;max-width:76rem;padding:0 1rem 4rem;background:var(--paper);color:var(--ink);"
+    "font:1rem/1.5 system-ui,sans-serif}\n"
+    "h1{margin:1.5rem 0 0;font-size:1.8rem}h2{margin:2.5rem 0 .5rem;padding-top:.8rem;border-top:1px solid "
+    "var(--line);font-size:1.35rem}h3{margin:1.8rem 0 .4rem;font-size:1.1rem}h4{margin:0 0 .3rem;font-size:.9rem;"
+    "overflow-wrap:anywhere}\n"
+    "p{max-width:46rem;margin:.5rem 0}a{color:var(--link)}.soft{color:var(--soft)}\n"
+    "nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:.8rem 0;padding:0;list-style:none}\n"
+    "nav a{display:inline-block;padding:.25rem 0}\n"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;margin:.8rem 0;font-variant-numeric:tabular-nums}\n"
+    "caption{padding:.2rem 0;text-align:left;color:var(--soft);max-width:46rem}\n"
+    "th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}\n"
+    "th:first-child,td:first-child{padding-left:0}thead th{vertical-align:bottom;font-weight:600}\n"
+    "tbody th{font-weight:400;text-align:left}.wide th{min-width:4rem}.facts "
+    "td{overflow-wrap:anywhere}td.text,th.text,.facts th,.facts td{text-align:left}"
+    "td.text{min-width:8rem;overflow-wrap:anywhere}\n"
+    ".chosen th,.chosen td{font-weight:700;background:var(--panel)}\n"
+    ".beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:0 3rem}\n"
+    "figure{margin:1rem 0;max-width:38rem}figcaption{font-weight:600}svg{display:block;width:100%;height:auto}\n"
+    "svg text{font:11px system-ui,sans-serif;fill:var(--ink)}svg .label{text-anchor:end}\n"
+    ".bar{fill:var(--bar)}.about{fill:var(--about)}.half{stroke:var(--line)}"
+    ".dead{fill:none;stroke:var(--soft);stroke-dasharray:2}\n"
+    "code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}.id{overflow-wrap:anywhere}\n"
+    ".byte{font:.85em ui-monospace,monospace}.gap{color:var(--soft);font-size:.9em}\n"
+    "details.pair{margin:.6rem 0;border:1px solid var(--line);border-radius:.4rem}\n"
+    "summary{cursor:pointer;padding:.5rem .8rem;overflow-wrap:anywhere}"
+    "details.pair[open]>summary{border-bottom:1px solid var(--line)}\n"
+    ".pair>p{padding:0 .8rem;font-size:.9rem}.two{display:grid;grid-template-columns:1fr 1fr}\n"
+    ".two>div{min-width:0;padding:.6rem .8rem}.two>div+div{border-left:1px solid var(--line)}\n"
+    ".two p{margin:0;overflow-wrap:anywhere}\n"
+    "@media (max-width:44rem){.two{grid-template-columns:1fr}.two>div+div{border-left:0;border-top:1px solid "
+    "var(--line)}th,td{padding:.25rem .45rem}svg text{font-size:13px}}\n"
+    "del,ins{color:var(--ink);border-radius:.15rem;padding:0 .1em;text-decoration-thickness:2px}\n"
+    "del{background:var(--only-a);text-decoration:underline dotted 2px}\n"
+    "ins{background:var(--only-b);text-decoration:underline solid 2px}\n"
+    ":focus-visible{outline:3px solid var(--bar);outline-offset:2px}\n"
+    "@media print{details.pair{break-inside:avoid}}\n";
+
+#endif

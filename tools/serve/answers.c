@@ -1,0 +1,163 @@
+/* answers.c: matches and their documents in JSON. */
+#include "tools/serve/answers.h"
+
+#include "tools/serve/service.h"
+#include "tools/shared/json.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Matches that there is room for at first. */
+enum { FEW_MATCHES = 64 };
+
+bool answers_set_distance(struct answers *answers) {
+    struct request *request = answers->request;
+    unsigned most = answers->properties->k;
+    answers->distance = request->distance == UINT_MAX ? most : request->distance;
+    if (answers->distance <= most) return true;
+    request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index was built for distances up to %u",
+                 answers->distance, most);
+    return false;
+}
+
+bool answers_begin(struct answers *answers, struct request *request) {
+    struct view *view = views_acquire(&request->service->views);
+    *answers =
+        (struct answers){.request = request, .view = view, .index = view->index, .properties = &view->properties};
+    return answers_set_distance(answers);
+}
+
+void answers_end(struct answers *answers) {
+    struct service *service = answers->request->service;
+    if (answers->view == NULL) {
+        idx_documents_close(answers->cursor);
+    } else {
+        if (answers->cursor != NULL) view_give_cursor(&service->views, answers->view, answers->cursor);
+        views_release(&service->views, answers->view);
+    }
+    atomic_fetch_add_explicit(&service->metrics.queries, answers->queries, memory_order_relaxed);
+    atomic_fetch_add_explicit(&service->metrics.matches, answers->matches, memory_order_relaxed);
+}
+
+bool answers_read_fingerprint(const struct answers *answers, const char *text, size_t length, uint64_t *fingerprint,
+                              struct problem *problem) {
+    return notation_parse(NOTATION_HEX, answers->properties->bits, text, length, fingerprint, problem);
+}
+
+/* ---- Documents ---- */
+
+void answers_put_bytes(struct output *output, const void *bytes, size_t length) {
+    const unsigned char *byte = bytes;
+    size_t plain = 0;
+    while (plain < length && byte[plain] >= ' ' && byte[plain] < 127 && byte[plain] != '"' && byte[plain] != '\\')
+        plain++;
+    if (plain < length) {
+        json_put_bytes(output, bytes, length);
+        return;
+    }
+    output_byte(output, '"');
+    output_bytes(output, bytes, length);
+    output_byte(output, '"');
+}
+
+static void put_document(const struct idx_document *document, struct output *output) {
+    if (document->id != NULL) {
+        answers_put_bytes(output, document->id, document->id_length);
+        return;
+    }
+    output_byte(output, '"');
+    output_decimal(output, document->number);
+    output_byte(output, '"');
+}
+
+static bool fail_by(struct answers *answers, const struct idx_error *error) {
+    request_fail_by(answers->request, error);
+    return false;
+}
+
+static bool take_cursor(struct answers *answers, struct idx_error *error) {
+    if (answers->cursor != NULL) return true;
+    if (answers->view == NULL) return idx_documents_open(answers->index, &answers->cursor, error) == IDX_OK;
+    answers->cursor = view_take_cursor(&answers->request->service->views, answers->view, error);
+    return answers->cursor != NULL;
+}
+
+static bool put_documents(struct answers *answers, uint64_t fingerprint) {
+    struct output *output = &answers->request->answer;
+    size_t most = answers->request->max_documents;
+    struct idx_document document;
+    struct idx_error error;
+    bool found = false;
+    if (!take_cursor(answers, &error) || idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
+        return fail_by(answers, &error);
+    output_text(output, ",\"documents\":[");
+    for (size_t i = 0; i <= most; i++) {
+        if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK) return fail_by(answers, &error);
+        if (!found || i == most) break;
+        if (i > 0) output_byte(output, ',');
+        put_document(&document, output);
+        if (output->length > MOST_ANSWER_BYTES && !request_goes_on(answers->request)) return false;
+    }
+    output_text(output, found ? "],\"more\":true" : "]");
+    return true;
+}
+
+/* ---- Matches ---- */
+
+static void put_fingerprint(const struct answers *answers, uint64_t fingerprint) {
+    output_fingerprint(&answers->request->answer, NOTATION_HEX, answers->properties->bits, fingerprint);
+}
+
+bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count) {
+    struct request *request = answers->request;
+    struct output *output = &request->answer;
+    bool documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
+    output_text(output, "\"count\":");
+    output_decimal(output, count);
+    output_text(output, ",\"matches\":[");
+    for (size_t i = 0; i < count && i < request->limit; i++) {
+        output_text(output, i == 0 ? "{\"fingerprint\":\"" : ",{\"fingerprint\":\"");
+        put_fingerprint(answers, matches[i].fingerprint);
+        output_text(output, "\",\"distance\":");
+        output_decimal(output, matches[i].distance);
+        if (documents && !put_documents(answers, matches[i].fingerprint)) return false;
+        output_byte(output, '}');
+        if ((documents || (i + 1) % 1024 == 0) && !request_goes_on(request)) return false;
+    }
+    output_byte(output, ']');
+    answers->queries++;
+    answers->matches += count;
+    return true;
+}
+
+bool answers_put(struct answers *answers, uint64_t query, const struct idx_match *matches, size_t count) {
+    struct output *output = &answers->request->answer;
+    output_text(output, "\"query\":\"");
+    put_fingerprint(answers, query);
+    output_text(output, "\",");
+    return answers_put_matches(answers, matches, count);
+}
+
+bool answers_put_query(struct answers *answers, uint64_t query) {
+    struct request *request = answers->request;
+    struct idx_match few[FEW_MATCHES], *matches = few, *more = NULL;
+    struct idx_error error;
+    size_t count, capacity = request->limit < FEW_MATCHES ? request->limit : FEW_MATCHES;
+    enum idx_status status = idx_lookup(answers->index, query, answers->distance, few, capacity, &count, &error);
+    if (status == IDX_OK && count > capacity && request->limit > capacity) {
+        capacity = count < request->limit ? count : request->limit;
+        matches = more = malloc(capacity * sizeof *more);
+        if (more == NULL)
+            error = (struct idx_error){.status = status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+        else
+            status = idx_lookup(answers->index, query, answers->distance, more, capacity, &count, &error);
+    }
+    if (status != IDX_OK) request_fail_by(request, &error);
+    bool well = status == IDX_OK;
+    if (well) output_byte(&request->answer, '{');
+    well = well && answers_put(answers, query, matches, count);
+    if (well) output_byte(&request->answer, '}');
+    free(more);
+    return well;
+}

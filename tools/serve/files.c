@@ -1,0 +1,109 @@
+/* files.c: documents that are files below one folder. A path is followed from folder to folder, by a descriptor each,
+ * and through no symbolic link, so that nothing outside the folder is ever opened. */
+#include "tools/serve/files.h"
+
+#include "tools/serve/service.h"
+#include "tools/shared/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Bytes that a file may have; its text is held in memory, and shown on a page. */
+enum { MOST_FILE_BYTES = 16 << 20 };
+
+int files_open_folder(const char *path) {
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) complain("%s: can't open the folder of the documents: %s", path, strerror(errno));
+    return folder;
+}
+
+/* Opens the last part of a path without waiting, as for a FIFO. */
+static int open_part(int folder, const char *name, bool last) {
+    int flags = last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
+    if (strcmp(name, "..") == 0) {
+        errno = EACCES;
+        return -1;
+    }
+    return openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Opens a relative path below the folder. Returns -1, and sets errno, where that can't be. */
+static int open_below(int folder, const char *path) {
+    char parts[PATH_MAX], *part = parts, *end;
+    int at = folder, file = -1;
+    if (strlen(path) >= sizeof parts) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(parts, path);
+    for (; part != NULL; part = end) {
+        end = strchr(part, '/');
+        if (end != NULL) *end++ = '\0';
+        if (*part == '\0' && end != NULL) continue; /* as in a//b */
+        file = open_part(at, part, end == NULL);
+        int error = errno;
+        if (at != folder) close(at);
+        errno = error;
+        if (file < 0) return -1;
+        at = file;
+    }
+    return file;
+}
+
+/* IDs are relative to the folder, or begin with its path as it was given. */
+static int open_id(const struct service *service, const char *id) {
+    const char *folder = service->options->documents;
+    size_t length = strlen(folder);
+    while (length > 0 && folder[length - 1] == '/') length--;
+    int file = *id == '/' ? -1 : open_below(service->documents, id);
+    if (file < 0 && strncmp(id, folder, length) == 0 && id[length] == '/')
+        file = open_below(service->documents, id + length + 1);
+    return file;
+}
+
+static void fail_by_size(struct request *request) {
+    request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the document has more than %d bytes", MOST_FILE_BYTES);
+}
+
+/* False where the request failed. */
+static bool read_file(struct request *request, int file, struct output *bytes) {
+    char piece[1 << 16];
+    struct stat status;
+    ssize_t length = -1;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
+        return false;
+    }
+    while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
+        output_bytes(bytes, piece, (size_t)length);
+    if (bytes->length > MOST_FILE_BYTES)
+        fail_by_size(request);
+    else if (length < 0)
+        request_fail(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "the document can't be read: %s", strerror(errno));
+    else if (bytes->error != 0 || !request_hold(request, bytes->length))
+        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
+    return request->status == 0;
+}
+
+void files_answer(struct request *request) {
+    struct service *service = request->service;
+    struct output bytes = OUTPUT_KEPT;
+    int file = -1;
+    if (service->documents < 0) {
+        request_fail(request, MHD_HTTP_NOT_FOUND, "this service shows no documents; --documents names their folder");
+        return;
+    }
+    if (strlen(request->id) == request->id_length) file = open_id(service, request->id);
+    if (file < 0)
+        request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
+    else if (read_file(request, file, &bytes))
+        texts_put(request, &bytes, request->id);
+    if (file >= 0) close(file);
+    free(bytes.bytes);
+    request_end(request, "text/plain; charset=utf-8");
+}

@@ -1,0 +1,74 @@
+/* jobs.c: threads for the requests that take longer. */
+#include "tools/serve/jobs.h"
+
+#include "tools/serve/request.h"
+#include "tools/shared/message.h"
+
+#include <stdlib.h>
+
+/* The next request, or NULL at the end. */
+static struct request *next(struct jobs *jobs) {
+    pthread_mutex_lock(&jobs->mutex);
+    while (jobs->first == NULL && !jobs->ended) pthread_cond_wait(&jobs->changed, &jobs->mutex);
+    struct request *request = jobs->first;
+    if (request != NULL) {
+        jobs->first = request->next;
+        if (jobs->first == NULL) jobs->last = &jobs->first;
+        jobs->waiting--;
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return request;
+}
+
+static void *work(void *context) {
+    struct jobs *jobs = context;
+    struct request *request;
+    while ((request = next(jobs)) != NULL) {
+        if (request_seconds(request) > JOBS_WAIT_SECONDS)
+            request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
+        else
+            request->route->answer(request);
+        MHD_resume_connection(request->connection);
+    }
+    return NULL;
+}
+
+bool jobs_start(struct jobs *jobs, unsigned threads) {
+    *jobs = (struct jobs){.last = &jobs->first};
+    pthread_mutex_init(&jobs->mutex, NULL);
+    pthread_cond_init(&jobs->changed, NULL);
+    jobs->thread = calloc(threads, sizeof *jobs->thread);
+    while (jobs->thread != NULL && jobs->threads < threads) {
+        if (pthread_create(&jobs->thread[jobs->threads], NULL, work, jobs) != 0) break;
+        jobs->threads++;
+    }
+    if (jobs->threads < threads) complain("can't start %u threads", threads);
+    return jobs->threads == threads;
+}
+
+bool jobs_submit(struct jobs *jobs, struct request *request) {
+    pthread_mutex_lock(&jobs->mutex);
+    bool taken = jobs->waiting < JOBS_MOST_WAITING;
+    if (taken) {
+        MHD_suspend_connection(request->connection);
+        request->stage = STAGE_ANSWERED; /* when it is resumed */
+        request->next = NULL;
+        *jobs->last = request;
+        jobs->last = &request->next;
+        jobs->waiting++;
+        pthread_cond_signal(&jobs->changed);
+    }
+    pthread_mutex_unlock(&jobs->mutex);
+    return taken;
+}
+
+void jobs_end(struct jobs *jobs) {
+    pthread_mutex_lock(&jobs->mutex);
+    jobs->ended = true;
+    pthread_cond_broadcast(&jobs->changed);
+    pthread_mutex_unlock(&jobs->mutex);
+    for (unsigned i = 0; i < jobs->threads; i++) pthread_join(jobs->thread[i], NULL);
+    free(jobs->thread);
+    pthread_mutex_destroy(&jobs->mutex);
+    pthread_cond_destroy(&jobs->changed);
+}

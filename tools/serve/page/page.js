@@ -1,0 +1,309 @@
+"use strict";
+
+// What came from elsewhere is only ever set as text.
+const at = (id) => document.getElementById(id);
+
+let info = {bits: 64, k: 16};
+let shows = false; // whether the service shows the texts of documents
+let asked = 0; // questions, so that a late answer to an older one is left alone
+let reference = null; // what documents are compared with: {name, text} or {name, id}
+
+function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+}
+
+// ---- IDs ----
+
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+// What can't be seen, or changes the order in which others are read, is written as its number.
+function printable(text) {
+    return text.replace(HIDDEN, (one) => `\\u{${one.codePointAt(0).toString(16)}}`);
+}
+
+// Bytes that are not UTF-8 come in hex.
+const nameOf = (id) => typeof id === "string" ? printable(id) : `bytes ${id.hex}`;
+const encode = (id) => typeof id === "string" ? encodeURIComponent(id) : id.hex.replace(/../g, "%$&");
+
+// ---- Asking ----
+
+async function ask(path, options) {
+    const response = await fetch(path, options);
+    const answer = await response.json();
+    if (!response.ok) throw Object.assign(new Error(answer.error ?? response.statusText), {status: response.status});
+    return answer;
+}
+
+const parameters = () => new URLSearchParams({k: at("distance").value, limit: at("limit").value});
+
+async function lookUp(fingerprint) {
+    const answer = await ask(`/lookup/${encodeURIComponent(fingerprint)}?${parameters()}`);
+    return {answers: [answer], reference: null};
+}
+
+async function lookUpId(id) {
+    const answer = await ask(`/documents?id=${encodeURIComponent(id)}&${parameters()}`);
+    return {answers: answer.answers, reference: {name: id, id}};
+}
+
+async function lookUpText(text) {
+    const headers = {"Content-Type": "text/plain; charset=utf-8"};
+    const answer = await ask(`/text?${parameters()}`, {method: "POST", headers, body: text});
+    return {answers: answer.answers, reference: {name: "Your text", text}};
+}
+
+// Longer ones may not fit into an address.
+const MOST_ID = 1000;
+
+async function recognise(query) {
+    const digits = Math.ceil(info.bits / 4);
+    if (new RegExp(`^(0x)?[0-9a-f]{${digits}}$`, "i").test(query)) return lookUp(query);
+    if (!info.by_id || query.includes("\n") || query.length > MOST_ID) return lookUpText(query);
+    try {
+        return await lookUpId(query);
+    } catch (error) {
+        if (error.status !== 404 && error.status !== 400) throw error;
+        return lookUpText(query);
+    }
+}
+
+// ---- Matches ----
+
+function differing(a, b) {
+    const different = BigInt(`0x${a}`) ^ BigInt(`0x${b}`);
+    const bits = [];
+    for (let bit = info.bits - 1; bit >= 0; bit--) if (different >> BigInt(bit) & 1n) bits.push(bit);
+    return bits;
+}
+
+// A drawing of them, the most significant one first.
+function strip(bits) {
+    const cells = make("span", {class: "strip", "aria-hidden": "true"});
+    for (let bit = info.bits - 1; bit >= 0; bit--) {
+        if (cells.lastChild === null || bit % 8 === 7) cells.append(make("span", {}));
+        cells.lastChild.append(make("i", bits.includes(bit) ? {class: "on"} : {}));
+    }
+    return cells;
+}
+
+function listDocument(id) {
+    const item = make("li", {}, make("bdi", {}, nameOf(id)));
+    if (!shows || reference === null || reference.id === id) return item;
+    const button = make("button", {type: "button", "aria-label": `Compare with ${nameOf(id)}`}, "Compare");
+    button.addEventListener("click", () => compare(id));
+    item.append(button);
+    return item;
+}
+
+function row(query, match) {
+    const bits = differing(query, match.fingerprint);
+    const documents = make("ul", {}, ...(match.documents ?? []).map(listDocument));
+    if (match.more) documents.append(make("li", {class: "soft"}, "and more"));
+    // The roles stay where a narrow window makes blocks of the cells.
+    return make("tr", {role: "row"}, make("th", {scope: "row", role: "rowheader"}, String(match.distance)),
+        make("td", {role: "cell"}, make("code", {}, match.fingerprint)),
+        make("td", {role: "cell"}, bits.length === 0 ? "none" : bits.join(", "), strip(bits)),
+        make("td", {role: "cell"}, documents));
+}
+
+function table(answer) {
+    const names = ["Distance", "Fingerprint", "Bits that differ", "Documents"];
+    const head = make("tr", {role: "row"},
+        ...names.map((name) => make("th", {scope: "col", role: "columnheader"}, name)));
+    const rows = answer.matches.map((match) => row(answer.query, match));
+    const caption = answer.count > rows.length ? `The nearest ${rows.length} of ${answer.count}` : "The nearest first";
+    return make("table", {role: "table"}, make("caption", {}, caption), make("thead", {role: "rowgroup"}, head),
+        make("tbody", {role: "rowgroup"}, ...rows));
+}
+
+function show(found) {
+    const nearest = found.answers[0]?.matches[0]?.documents?.[0];
+    reference = found.reference ?? (nearest === undefined ? null : {name: nameOf(nearest), id: nearest});
+    at("answers").replaceChildren(...found.answers.flatMap((answer) => [
+        make("h2", {}, "Near to ", make("code", {}, answer.query)),
+        ...(answer.count > 0 ? [make("div", {class: "wide"}, table(answer))] : [make("p", {}, "Nothing is.")]),
+    ]));
+    const count = found.answers.reduce((sum, answer) => sum + answer.count, 0);
+    say(count === 1 ? "1 fingerprint is near." : `${count} fingerprints are near.`);
+}
+
+function say(text, isError) {
+    at("message").textContent = text;
+    at("message").className = isError ? "error" : "";
+}
+
+async function submit() {
+    const mine = ++asked;
+    const kind = new FormData(at("ask")).get("kind");
+    const way = {any: recognise, text: lookUpText, fingerprint: lookUp, id: lookUpId}[kind];
+    const query = kind === "text" ? at("query").value : at("query").value.trim();
+    at("comparison").hidden = true;
+    at("answers").replaceChildren();
+    say("Looking…");
+    try {
+        const found = await way(query);
+        if (mine === asked) show(found);
+    } catch (error) {
+        if (mine !== asked) return;
+        say(error.status === undefined ? `The service does not answer: ${error.message}` : error.message, true);
+    }
+}
+
+// ---- Words ----
+
+const MOST_WORDS = 20000, MOST_EDITS = 1000, AROUND = 12;
+
+// Words, and what stands before each of them.
+function cut(text) {
+    const words = [];
+    const word = /[\p{L}\p{N}\p{M}]+/gu;
+    const single = /\p{Ideographic}|[\u3040-\u30ff\uff66-\uff9f]|\p{sc=Thai}|\p{sc=Lao}|\p{sc=Khmer}|\p{sc=Myanmar}/gu;
+    let end = 0;
+    const add = (from, to) => {
+        if (from === to || words.length === MOST_WORDS) return;
+        const shown = text.slice(from, to);
+        words.push({before: text.slice(end, from), shown, folded: shown.toLowerCase(), differs: false});
+        end = to;
+    };
+    for (const {0: run, index} of text.matchAll(word)) {
+        let from = index;
+        for (const one of run.matchAll(single)) {
+            add(from, index + one.index);
+            from = index + one.index + one[0].length;
+            add(index + one.index, from);
+        }
+        add(from, index + run.length);
+        if (words.length === MOST_WORDS) break;
+    }
+    return {words, rest: text.slice(end)};
+}
+
+// The paths of Myers' algorithm, as far as they reach after each edit; null where there are too many edits.
+function findPaths(a, b) {
+    const paths = [], ends = new Map([[1, 0]]);
+    for (let edits = 0; edits <= MOST_EDITS; edits++) {
+        paths.push(new Map(ends));
+        for (let d = -edits; d <= edits; d += 2) {
+            const down = d === -edits || (d !== edits && ends.get(d - 1) < ends.get(d + 1));
+            let x = down ? ends.get(d + 1) : ends.get(d - 1) + 1;
+            while (x < a.length && x - d < b.length && a[x].folded === b[x - d].folded) x++;
+            ends.set(d, x);
+            if (x >= a.length && x - d >= b.length) return paths;
+        }
+    }
+    return null;
+}
+
+// Whether there are few enough edits to tell which words differ.
+function mark(a, b) {
+    const paths = findPaths(a, b);
+    let x = a.length, y = b.length;
+    if (paths === null) for (const word of [...a, ...b]) word.differs = true;
+    for (let edits = (paths?.length ?? 0) - 1; edits > 0; edits--) {
+        const ends = paths[edits], d = x - y;
+        const down = d === -edits || (d !== edits && ends.get(d - 1) < ends.get(d + 1));
+        x = ends.get(down ? d + 1 : d - 1);
+        y = x - (down ? d + 1 : d - 1);
+        (down ? b[y] : a[x]).differs = true;
+    }
+    return paths !== null;
+}
+
+// Marks the words that differ, once those that begin and end both texts are set aside.
+function compareWords(a, b) {
+    let begin = 0, end = 0;
+    const most = Math.min(a.length, b.length);
+    while (begin < most && a[begin].folded === b[begin].folded) begin++;
+    while (end < most - begin && a.at(-1 - end).folded === b.at(-1 - end).folded) end++;
+    return mark(a.slice(begin, a.length - end), b.slice(begin, b.length - end));
+}
+
+// ---- Two texts ----
+
+// Long runs of equal words are left out, but for those beside others.
+function write(element, text, tag) {
+    const {words, rest} = text;
+    element.replaceChildren();
+    for (let from = 0, to; from < words.length; from = to) {
+        const {differs} = words[from];
+        for (to = from + 1; to < words.length && words[to].differs === differs;) to++;
+        const join = (some) => printableText(some.map((word) => word.before + word.shown).join(""));
+        if (differs) {
+            element.append(printableText(words[from].before));
+            const run = join(words.slice(from, to)).slice(printableText(words[from].before).length);
+            element.append(make(tag, {}, run));
+        } else if (to - from <= 3 * AROUND) {
+            element.append(join(words.slice(from, to)));
+        } else {
+            element.append(join(words.slice(from, from + AROUND)));
+            element.append(make("span", {class: "gap"}, ` [… ${to - from - 2 * AROUND} equal words …]`));
+            element.append(join(words.slice(to - AROUND, to)));
+        }
+    }
+    if (words.length < MOST_WORDS) element.append(printableText(rest));
+    else element.append(make("span", {class: "gap"}, ` [… only ${MOST_WORDS} words are compared …]`));
+}
+
+// Line ends and tabs stay, in a text.
+const printableText = (text) => text.replace(HIDDEN, (one) => "\n\t".includes(one) ? one : printable(one));
+
+async function readText(from) {
+    if (from.text !== undefined) return from.text;
+    const response = await fetch(`/document?id=${encode(from.id)}`);
+    if (!response.ok) throw new Error(`${nameOf(from.id)}: ${(await response.json()).error}`);
+    return response.text();
+}
+
+function verdict(a, b, isExact) {
+    if (!isExact) return `More than ${MOST_EDITS} words differ, too many to tell which.`;
+    const [x, y] = [a, b].map((text) => text.words.filter((word) => word.differs).length);
+    if (x + y === 0) return `The words are equal: ${a.words.length} in each.`;
+    return `${x} of ${a.words.length} words and ${y} of ${b.words.length} differ.`;
+}
+
+async function compare(id) {
+    const mine = asked;
+    try {
+        const texts = (await Promise.all([reference, {id}].map(readText))).map(cut);
+        if (mine !== asked) return;
+        const isExact = compareWords(texts[0].words, texts[1].words);
+        at("first-name").replaceChildren(make("bdi", {}, printable(reference.name)));
+        at("second-name").replaceChildren(make("bdi", {}, nameOf(id)));
+        write(at("first-text"), texts[0], "del");
+        write(at("second-text"), texts[1], "ins");
+        at("verdict").textContent = verdict(...texts, isExact);
+        at("comparison").hidden = false;
+        at("compared").focus();
+        at("comparison").scrollIntoView();
+    } catch (error) {
+        if (mine === asked) say(error.message, true);
+    }
+}
+
+// ---- The page ----
+
+async function begin() {
+    at("ask").addEventListener("submit", (event) => {
+        event.preventDefault();
+        submit();
+    });
+    at("query").addEventListener("keydown", (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) at("ask").requestSubmit();
+    });
+    try {
+        const [known, health] = await Promise.all([ask("/info"), ask("/healthz")]);
+        info = known;
+        shows = health.documents === true;
+        const what = info.id_type === "none" ? "fingerprints" : "documents";
+        at("about").textContent = `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ` +
+            `${info.bits} bits, distances up to ${info.k}.`;
+        at("distance").max = at("distance").value = info.k;
+    } catch (error) {
+        say(`The service does not answer: ${error.message}`, true);
+    }
+}
+
+begin();

@@ -1,0 +1,112 @@
+/* peers.c: the open connections, and when they are closed. */
+#include "tools/serve/peers.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+/* To a few milliseconds, which costs less than the exact time. */
+static uint64_t now(void) {
+    struct timespec time;
+#ifdef CLOCK_MONOTONIC_COARSE
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &time);
+#endif
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+void peers_open(struct peers *peers, unsigned most) {
+    *peers = (struct peers){.most = most};
+    pthread_mutex_init(&peers->mutex, NULL);
+}
+
+struct peer *peers_add(struct peers *peers, int socket) {
+    struct sockaddr address = {.sa_family = AF_UNSPEC};
+    socklen_t length = sizeof address;
+    struct peer *peer = calloc(1, sizeof *peer);
+    if (peer == NULL) return NULL;
+    getsockname(socket, &address, &length);
+    peer->local = address.sa_family == AF_UNIX;
+    peer->socket = socket;
+    peer->since = now();
+    pthread_mutex_lock(&peers->mutex);
+    peer->next = peers->first;
+    if (peer->next != NULL) peer->next->previous = peer;
+    peers->first = peer;
+    peers->count++;
+    pthread_mutex_unlock(&peers->mutex);
+    return peer;
+}
+
+void peers_remove(struct peers *peers, struct peer *peer) {
+    pthread_mutex_lock(&peers->mutex);
+    if (peer->previous != NULL)
+        peer->previous->next = peer->next;
+    else
+        peers->first = peer->next;
+    if (peer->next != NULL) peer->next->previous = peer->previous;
+    peers->count--;
+    pthread_mutex_unlock(&peers->mutex);
+    free(peer);
+}
+
+void peer_enter(struct peer *peer, enum peer_phase phase) {
+    atomic_store_explicit(&peer->since, now(), memory_order_relaxed);
+    atomic_store_explicit(&peer->begun, false, memory_order_relaxed);
+    atomic_store_explicit(&peer->phase, phase, memory_order_relaxed);
+}
+
+unsigned peers_count(const struct peers *peers) { return atomic_load(&peers->count); }
+
+static bool is_over(const struct peer *peer, uint64_t time) {
+    static const uint64_t seconds[] = {
+        [PEER_WAITS] = PEER_HEAD_SECONDS, [PEER_SENDS] = PEER_BODY_SECONDS, [PEER_RECEIVES] = PEER_ANSWER_SECONDS};
+    int phase = atomic_load(&peer->phase);
+    uint64_t since = atomic_load(&peer->since);
+    return phase != PEER_WORKS && time > since && time - since > seconds[phase] * 1000000000;
+}
+
+/* The one that has waited longest for a request, apart from those that are closed already. */
+static struct peer *longest_waiting(const struct peers *peers) {
+    struct peer *longest = NULL;
+    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
+        if (atomic_load(&peer->phase) != PEER_WAITS || peer->socket < 0) continue;
+        if (longest == NULL || atomic_load(&peer->since) < atomic_load(&longest->since)) longest = peer;
+    }
+    return longest;
+}
+
+/* The thread that serves the connection notices, and ends it. */
+static void cut(struct peer *peer, int how) {
+    if (peer->socket >= 0) shutdown(peer->socket, how);
+    peer->socket = -1;
+}
+
+void peers_reap(struct peers *peers) {
+    uint64_t time = now();
+    unsigned closed = 0;
+    pthread_mutex_lock(&peers->mutex);
+    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
+        if (is_over(peer, time)) cut(peer, SHUT_RDWR);
+        closed += peer->socket < 0;
+    }
+    for (unsigned count = atomic_load(&peers->count); count - closed > peers->most; closed++) {
+        struct peer *peer = longest_waiting(peers);
+        if (peer == NULL) break;
+        cut(peer, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&peers->mutex);
+}
+
+void peers_end(struct peers *peers) {
+    pthread_mutex_lock(&peers->mutex);
+    atomic_store(&peers->ending, true);
+    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
+        /* What had come before is still read, and answered. */
+        if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->begun)) cut(peer, SHUT_RD);
+    }
+    pthread_mutex_unlock(&peers->mutex);
+}
+
+void peers_close(struct peers *peers) { pthread_mutex_destroy(&peers->mutex); }

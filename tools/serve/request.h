@@ -1,0 +1,109 @@
+/* request.h: a request under way, and its answer. */
+#ifndef IDX_TOOLS_SERVE_REQUEST_H
+#define IDX_TOOLS_SERVE_REQUEST_H
+
+#include "tools/serve/views.h"
+#include "tools/shared/output.h"
+
+#include <microhttpd.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct service;
+struct peer;
+struct request;
+
+/* What a request may ask of each query. */
+enum {
+    DEFAULT_LIMIT = 1000,        /* matches */
+    DEFAULT_MAX_DOCUMENTS = 100, /* of a match */
+    MOST_LIMIT = 10000,          /* of both */
+    MOST_FEW = 16,               /* matches of a document that is not added */
+};
+
+/* Bytes of an answer, and of all bodies and answers that are held together. */
+#define MOST_ANSWER_BYTES ((size_t)64 << 20)
+#define MOST_HELD_BYTES ((size_t)512 << 20)
+
+/* The parameters of a URL that a route takes. */
+enum parameters {
+    TAKES_NOTHING = 0,
+    TAKES_DISTANCE = 1 << 0,  /* k */
+    TAKES_LIMIT = 1 << 1,     /* limit */
+    TAKES_DOCUMENTS = 1 << 2, /* max-documents */
+    TAKES_FEW = 1 << 3,       /* limit, up to MOST_FEW */
+    TAKES_ID = 1 << 4,        /* id, which has to be there */
+};
+
+enum { TAKES_MATCHES = TAKES_DISTANCE | TAKES_LIMIT | TAKES_DOCUMENTS };
+
+/* What a client may ask for. */
+struct route {
+    const char *path; /* one that ends in / (but not / itself) stands for all below it */
+    bool post;        /* else GET and HEAD */
+    bool writes;      /* needs the token; by the writing thread */
+    bool long_job;    /* answered by a thread for long jobs */
+    unsigned takes;
+    const char *name;                        /* for the metrics */
+    const char *types[3];                    /* of bodies; ends with NULL */
+    void (*answer)(struct request *request); /* sets status, or fails */
+    /* Or NULL: answers at once, if that takes no time to speak of. False: `answer` is to do it, as a long job. */
+    bool (*answer_quickly)(struct request *request);
+};
+
+enum stage { STAGE_HEAD, STAGE_BODY, STAGE_ANSWERED };
+
+struct request {
+    struct service *service;
+    struct MHD_Connection *connection;
+    struct peer *peer;
+    const struct route *route; /* NULL: there is none */
+    enum stage stage;
+    uint64_t started;   /* nanoseconds, as now_nanoseconds */
+    size_t uri_length;  /* as it came */
+    const char *rest;   /* of the path, behind the route's own */
+    bool preflight;     /* OPTIONS */
+    bool closes;        /* answered before the body came */
+    const char *origin; /* that may read the answer; or NULL */
+    const char *allow;  /* the methods, for 405 */
+
+    unsigned distance; /* UINT_MAX: the k of the index */
+    size_t limit, max_documents;
+    const char *id; /* of id_length bytes; NULL: none */
+    size_t id_length;
+    int type; /* which of the route's */
+
+    struct output body;
+    size_t held; /* bytes that are counted for it in the service */
+
+    unsigned status; /* 0: not yet known */
+    const char *answer_type;
+    struct output answer;
+
+    struct request *next; /* among those that wait */
+};
+
+uint64_t now_nanoseconds(void);
+
+/* Since the request began. */
+double request_seconds(const struct request *request);
+
+/* Makes it an error, in place of what was answered so far: {"error":"…"}. */
+__attribute__((format(printf, 3, 4))) void request_fail(struct request *request, unsigned status, const char *format,
+                                                        ...);
+
+/* The same for an error of the library. */
+void request_fail_by(struct request *request, const struct idx_error *error);
+
+/* Ends an answer: 200, unless it grew beyond what an answer may have. */
+void request_end(struct request *request, const char *type);
+
+/* Whether the answer may still grow; fails where not. Called now and then while an answer is made. */
+bool request_goes_on(struct request *request);
+
+/* Counts bytes as held. False: there is no room for them. */
+bool request_hold(struct request *request, size_t bytes);
+
+#endif

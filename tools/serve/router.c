@@ -1,0 +1,273 @@
+/* router.c: the routes, and a request's way through them. */
+#include "tools/serve/router.h"
+
+#include "tools/serve/assets.h"
+#include "tools/serve/files.h"
+#include "tools/serve/lookups.h"
+#include "tools/serve/parameters.h"
+#include "tools/serve/reply.h"
+#include "tools/serve/service.h"
+#include "tools/serve/status.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Bytes that the line of a request, and its whole head, may have; libmicrohttpd's own limit is higher, and its answer
+ * to what exceeds that is a page of its own. */
+enum { MOST_URI = 8192, MOST_HEAD = 16384 };
+
+#define LINES "application/x-ndjson"
+#define JSON "application/json"
+#define RAW "application/octet-stream"
+
+static bool answer_asset(struct request *request);
+
+static const struct route routes[] = {
+    {.path = "/lookup/",
+     .takes = TAKES_MATCHES,
+     .name = "lookup",
+     .answer = lookups_answer_one,
+     .answer_quickly = lookups_answer_one_quickly},
+    {.path = "/lookup",
+     .post = true,
+     .takes = TAKES_MATCHES,
+     .name = "lookup-many",
+     .types = {LINES, JSON, RAW},
+     .answer = lookups_answer_many},
+    {.path = "/text",
+     .post = true,
+     .takes = TAKES_MATCHES,
+     .name = "text",
+     .types = {"text/plain", "text/html", NULL},
+     .answer = texts_answer},
+    {.path = "/documents", .takes = TAKES_MATCHES | TAKES_ID, .name = "documents", .answer = lookups_answer_id},
+    {.path = "/document", .takes = TAKES_ID, .name = "document", .answer = files_answer},
+    {.path = "/info", .name = "info", .answer = status_answer_info},
+    {.path = "/healthz", .name = "healthz", .answer_quickly = status_answer_health},
+    {.path = "/metrics", .name = "metrics", .answer_quickly = metrics_answer},
+    {.path = "/check-and-add",
+     .post = true,
+     .writes = true,
+     .takes = TAKES_DISTANCE | TAKES_FEW | TAKES_DOCUMENTS,
+     .name = "check-and-add",
+     .types = {LINES, JSON, NULL},
+     .answer = writes_answer_add},
+    {.path = "/remove",
+     .post = true,
+     .writes = true,
+     .name = "remove",
+     .types = {LINES, JSON, NULL},
+     .answer = writes_answer_remove},
+    {.path = "/", .name = "page", .answer_quickly = answer_asset},
+    {.path = "/page.js", .name = "page", .answer_quickly = answer_asset},
+    {.path = "/page.css", .name = "page", .answer_quickly = answer_asset},
+    {.path = "/openapi.json", .name = "page", .answer_quickly = answer_asset},
+};
+
+enum { ROUTES = sizeof routes / sizeof *routes };
+_Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, and so has none");
+
+const char *router_name(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
+
+static bool answer_asset(struct request *request) {
+    for (const struct asset *asset = assets; asset->path != NULL; asset++) {
+        if (strcmp(asset->path, request->route->path) != 0) continue;
+        output_bytes(&request->answer, asset->bytes, *asset->length);
+        request_end(request, asset->type);
+    }
+    return true;
+}
+
+/* ---- The head ---- */
+
+static const char *header(const struct request *request, const char *name) {
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+static bool is_at(const struct route *route, const char *path) {
+    size_t length = strlen(route->path);
+    if (length > 1 && route->path[length - 1] == '/') return strncmp(path, route->path, length) == 0;
+    return strcmp(path, route->path) == 0;
+}
+
+static bool takes_method(const struct route *route, const char *method) {
+    if (route->post) return strcmp(method, "POST") == 0;
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
+/* Finds the route, or what is wrong with the path or the method. */
+static void find_route(struct request *request, const char *path, const char *method) {
+    for (const struct route *route = routes; route < routes + ROUTES; route++) {
+        if (!is_at(route, path)) continue;
+        request->allow = route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
+        request->rest = path + strlen(route->path);
+        request->preflight = strcmp(method, "OPTIONS") == 0;
+        request->route = route;
+        if (request->preflight) request->status = MHD_HTTP_NO_CONTENT;
+        if (request->preflight) return;
+        if (takes_method(route, method)) {
+            request->allow = NULL;
+            return;
+        }
+    }
+    if (request->route == NULL)
+        request_fail(request, MHD_HTTP_NOT_FOUND, "there is nothing at this path; /openapi.json lists what there is");
+    else
+        request_fail(request, MHD_HTTP_METHOD_NOT_ALLOWED, "this path takes %s", request->allow);
+}
+
+/* Who asks, and for whom: a page of another origin, or of a name that leads here without ours, gets nothing. */
+static bool check_names(struct request *request) {
+    const struct guard *guard = &request->service->guard;
+    const char *host = header(request, "Host"), *origin = header(request, "Origin");
+    if (!request->peer->local && host == NULL)
+        request_fail(request, MHD_HTTP_BAD_REQUEST, "the header Host is missing");
+    else if (!request->peer->local && !guard_takes_host(guard, host))
+        request_fail(request, MHD_HTTP_MISDIRECTED_REQUEST,
+                     "this service is not called by this name; name it with --host when the service is started");
+    else if (origin != NULL && !guard_takes_origin(guard, origin, host))
+        request_fail(request, MHD_HTTP_FORBIDDEN,
+                     "pages of this origin may not use the service; --allow-origin lets "
+                     "them");
+    else if (origin != NULL && guard_named_origin(guard, origin))
+        request->origin = origin;
+    return request->status == 0;
+}
+
+static bool check_writing(struct request *request) {
+    const struct guard *guard = &request->service->guard;
+    if (!request->route->writes) return true;
+    if (guard->token_length == 0)
+        request_fail(request, MHD_HTTP_FORBIDDEN, "this service does not write; it has to be started with --writable");
+    else if (!guard_takes_token(guard, header(request, "Authorization")))
+        request_fail(request, MHD_HTTP_UNAUTHORIZED,
+                     "writing needs the token of the service, in a header: Authorization: Bearer TOKEN");
+    return request->status == 0;
+}
+
+static void fail_by_length(struct request *request) {
+    request_fail(request, MHD_HTTP_CONTENT_TOO_LARGE, "the body has more than %" PRIu64 " bytes",
+                 request->service->options->max_body);
+}
+
+/* The type and the length of the body that is to come. */
+static bool check_body(struct request *request) {
+    const char *type = header(request, "Content-Type"), *length = header(request, "Content-Length");
+    const char *const *types = request->route->types;
+    size_t named = type == NULL ? 0 : strcspn(type, "; \t"), count = 0;
+    uint64_t bytes = 0;
+    request->type = -1;
+    for (; count < 3 && types[count] != NULL; count++) {
+        if (type != NULL && strlen(types[count]) == named && strncasecmp(type, types[count], named) == 0)
+            request->type = (int)count;
+    }
+    if (length != NULL) bytes = strtoull(length, NULL, 10);
+    if (request->type < 0)
+        request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s%s%s%s%s", types[0],
+                     count > 2 ? ", " : " or ", types[1], count > 2 ? " or " : "", count > 2 ? types[2] : "");
+    else if (bytes > request->service->options->max_body)
+        fail_by_length(request);
+    return request->status == 0;
+}
+
+static void check_head(struct request *request, const char *path, const char *method) {
+    const union MHD_ConnectionInfo *size =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (request->uri_length > MOST_URI)
+        request_fail(request, MHD_HTTP_URI_TOO_LONG, "the URL has more than %d bytes", MOST_URI);
+    else if (size == NULL || size->header_size > MOST_HEAD)
+        request_fail(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the request has more than %d bytes of headers",
+                     MOST_HEAD);
+    if (request->status != 0 || !check_names(request)) return;
+    find_route(request, path, method);
+    if (request->status != 0 || !check_writing(request)) return;
+    if (parameters_read(request) && request->route->post) check_body(request);
+}
+
+/* What a client that was refused still sends is read, up to so many bytes: it reads the answer only then. */
+static bool drains(const struct request *request) {
+    const char *length = header(request, "Content-Length"), *expect = header(request, "Expect");
+    return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
+}
+
+static enum MHD_Result take_head(struct request *request, const char *path, const char *method) {
+    request->stage = STAGE_BODY;
+    check_head(request, path, method);
+    peer_enter(request->peer, PEER_SENDS);
+    if (request->status < 400 || drains(request)) return MHD_YES;
+    request->closes = true;
+    return reply(request);
+}
+
+/* ---- The body, and the answer ---- */
+
+static void take_body(struct request *request, const char *bytes, size_t length) {
+    if (request->status != 0 || !request->route->post) return;
+    if (request->body.length + length > request->service->options->max_body)
+        fail_by_length(request);
+    else if (!request_hold(request, length))
+        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
+    else
+        output_bytes(&request->body, bytes, length);
+    if (request->body.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
+}
+
+/* True: a job does it. */
+static bool begin_answer(struct request *request) {
+    struct service *service = request->service;
+    const struct route *route = request->route;
+    if (request->status != 0) return false;
+    peer_enter(request->peer, PEER_WORKS);
+    request->stage = STAGE_ANSWERED;
+    if (route->answer_quickly != NULL && route->answer_quickly(request)) return false;
+    if (jobs_submit(route->writes ? &service->writing : &service->jobs, request)) return true;
+    request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
+    return false;
+}
+
+void *router_begin(void *service, const char *uri, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct request *request = info == NULL || info->socket_context == NULL ? NULL : calloc(1, sizeof *request);
+    if (request == NULL) return NULL;
+    request->service = service;
+    request->connection = connection;
+    request->peer = info->socket_context;
+    request->uri_length = strlen(uri);
+    request->started = now_nanoseconds();
+    request->body = request->answer = (struct output)OUTPUT_KEPT;
+    atomic_store_explicit(&request->peer->begun, true, memory_order_relaxed);
+    return request;
+}
+
+enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **context) {
+    struct request *request = *context;
+    (void)service, (void)connection, (void)version;
+    if (request == NULL) return MHD_NO;
+    if (request->stage == STAGE_HEAD) return take_head(request, url, method);
+    if (request->stage == STAGE_BODY && *upload_size > 0) {
+        take_body(request, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (request->stage == STAGE_BODY && begin_answer(request)) return MHD_YES;
+    return reply(request);
+}
+
+void router_end(void *context, struct MHD_Connection *connection, void **state,
+                enum MHD_RequestTerminationCode reason) {
+    struct service *service = context;
+    struct request *request = *state;
+    (void)connection, (void)reason;
+    if (request == NULL) return;
+    unsigned route = request->route == NULL ? METRICS_ROUTES - 1 : (unsigned)(request->route - routes);
+    metrics_count(&service->metrics, route, request->status, now_nanoseconds() - request->started);
+    peer_enter(request->peer, PEER_WAITS);
+    if (request->held > 0) atomic_fetch_sub(&service->held, request->held);
+    free(request->body.bytes);
+    free(request->answer.bytes);
+    free(request);
+    *state = NULL;
+}

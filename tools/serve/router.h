@@ -1,0 +1,18 @@
+/* router.h: finds what a request asks for, checks who asks, and has it answered. */
+#ifndef IDX_TOOLS_SERVE_ROUTER_H
+#define IDX_TOOLS_SERVE_ROUTER_H
+
+#include "tools/serve/request.h"
+
+/* Callbacks of libmicrohttpd, whose context is the service: as the line of a request has come, for each of its parts,
+ * and at its end. */
+void *router_begin(void *service, const char *uri, struct MHD_Connection *connection);
+enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **request);
+void router_end(void *service, struct MHD_Connection *connection, void **request,
+                enum MHD_RequestTerminationCode reason);
+
+/* The name of a route, for the metrics. */
+const char *router_name(unsigned route);
+
+#endif

@@ -1,0 +1,219 @@
+/* service.c: begins and ends a service, and accepts connections in between. Each connection is one of several threads'
+ * of libmicrohttpd, which get them in turn. */
+#include "tools/serve/service.h"
+
+#include "tools/serve/files.h"
+#include "tools/serve/refresher.h"
+#include "tools/serve/router.h"
+#include "tools/serve/signals.h"
+#include "tools/serve/sockets.h"
+#include "tools/shared/command.h"
+#include "tools/shared/message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Bytes for what a connection receives and sends, but for its body and its answer; seconds that the requests under way
+ * have at the end; milliseconds between two looks at the connections; and descriptors for other things. */
+enum { CONNECTION_BYTES = 32768, END_SECONDS = 30, TICK = 250, OTHER_DESCRIPTORS = 256 };
+
+struct server {
+    struct service *service;
+    struct sockets sockets;
+    struct refresher refresher;
+    struct MHD_Daemon **daemons;
+    unsigned threads; /* that were started */
+    unsigned next;    /* that gets a connection */
+    int signals;
+};
+
+/* ---- Threads ---- */
+
+static void notify_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                              enum MHD_ConnectionNotificationCode code) {
+    struct service *service = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *socket_context = info == NULL ? NULL : peers_add(&service->peers, info->connect_fd);
+    } else if (*socket_context != NULL) {
+        peers_remove(&service->peers, *socket_context);
+        *socket_context = NULL;
+    }
+}
+
+/* It complains of what clients do. */
+static void say_nothing(void *context, const char *format, va_list arguments) {
+    (void)context, (void)format, (void)arguments;
+}
+
+static struct MHD_Daemon *start_thread(struct service *service) {
+    const unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                           MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    return MHD_start_daemon(flags, 0, NULL, NULL, router_handle, service, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+                            MHD_OPTION_URI_LOG_CALLBACK, router_begin, service, MHD_OPTION_NOTIFY_COMPLETED, router_end,
+                            service, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, service,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_LIMIT,
+                            service->options->connections * 4 + 64, MHD_OPTION_CONNECTION_TIMEOUT,
+                            (unsigned)PEER_SILENCE_SECONDS, MHD_OPTION_END);
+}
+
+static bool start_threads(struct server *server) {
+    unsigned count = server->service->options->threads;
+    server->daemons = calloc(count, sizeof(struct MHD_Daemon *));
+    while (server->daemons != NULL && server->threads < count) {
+        struct MHD_Daemon *daemon = start_thread(server->service);
+        if (daemon == NULL) break;
+        server->daemons[server->threads++] = daemon;
+    }
+    if (server->threads < count) complain("can't start %u threads", count);
+    return server->threads == count;
+}
+
+/* ---- Connections ---- */
+
+/* The answer to a connection that is one too many, even with those closed that only wait. */
+static void refuse(int connection) {
+    static const char answer[] =
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 44\r\n"
+        "Retry-After: 1\r\nConnection: close\r\n\r\n{\"error\":\"there are too many connections\"}  \n";
+    (void)!send(connection, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(connection);
+}
+
+static void take_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
+    struct peers *peers = &server->service->peers;
+    unsigned count = peers_count(peers);
+    if (count >= 2 * peers->most) {
+        refuse(connection);
+        return;
+    }
+    /* It closes the connection where it can't take it. */
+    MHD_add_connection(server->daemons[server->next++ % server->threads], connection, address, length);
+    if (count >= peers->most) peers_reap(peers);
+}
+
+static void accept_some(struct server *server, int from) {
+    for (unsigned i = 0; i < 64; i++) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        int connection = accept4(from, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (connection >= 0) {
+            take_connection(server, connection, (struct sockaddr *)&address, length);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            usleep(10000); /* until some are closed */
+            return;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            return;
+        }
+    }
+}
+
+static void serve(struct server *server) {
+    struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = server->signals, .events = POLLIN}};
+    unsigned count = server->sockets.count + 1;
+    uint64_t looked = now_nanoseconds();
+    for (unsigned i = 1; i < count; i++)
+        polled[i] = (struct pollfd){.fd = server->sockets.list[i - 1], .events = POLLIN};
+    while (signals_ends() == 0) {
+        if (poll(polled, count, TICK) < 0 && errno != EINTR) break;
+        for (unsigned i = 1; i < count; i++) {
+            if (polled[i].revents != 0) accept_some(server, polled[i].fd);
+        }
+        if (signals_take_refresh()) refresher_tell(&server->refresher);
+        if (now_nanoseconds() - looked < (uint64_t)TICK * 1000000) continue;
+        looked = now_nanoseconds();
+        peers_reap(&server->service->peers);
+    }
+}
+
+/* ---- The whole ---- */
+
+/* As many descriptors as connections need, where the system lets us have them. */
+static void raise_limit(const struct serve_options *options) {
+    struct rlimit limit;
+    rlim_t wanted = 2 * (rlim_t)options->connections + OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Requests under way are answered; a second signal, or too long a time, ends that. */
+static void drain(struct server *server) {
+    struct peers *peers = &server->service->peers;
+    sockets_notify("STOPPING=1");
+    sockets_close(&server->sockets);
+    peers_end(peers);
+    for (unsigned i = 0; i < END_SECONDS * 50 && peers_count(peers) > 0 && signals_ends() < 2; i++) {
+        usleep(20000);
+        peers_reap(peers);
+    }
+}
+
+static bool start(struct server *server) {
+    const struct serve_options *options = server->service->options;
+    struct service *service = server->service;
+    raise_limit(options);
+    peers_open(&service->peers, options->connections);
+    bool jobs = jobs_start(&service->jobs, options->threads), writing = jobs_start(&service->writing, 1);
+    bool refreshing = refresher_start(&server->refresher, &service->views, options->refresh_seconds);
+    return jobs && writing && refreshing && start_threads(server);
+}
+
+static void stop(struct server *server) {
+    struct service *service = server->service;
+    jobs_end(&service->jobs); /* before the threads, which wait for no suspended connection */
+    jobs_end(&service->writing);
+    for (unsigned i = 0; i < server->threads; i++) MHD_stop_daemon(server->daemons[i]);
+    free(server->daemons);
+    refresher_end(&server->refresher);
+    peers_close(&service->peers);
+}
+
+static int run(struct server *server) {
+    bool started = start(server);
+    if (started) {
+        sockets_say(&server->sockets);
+        sockets_notify("READY=1");
+        serve(server);
+        drain(server);
+    }
+    stop(server);
+    return started ? ENDS_WELL : ENDS_BADLY;
+}
+
+static bool open_documents(struct service *service) {
+    if (service->options->documents != NULL) service->documents = files_open_folder(service->options->documents);
+    return service->options->documents == NULL || service->documents >= 0;
+}
+
+/* With the index open, before its threads. */
+static int run_open(struct service *service) {
+    struct server server = {.service = service};
+    int status = ENDS_BADLY;
+    bool texts = texts_open(&service->texts, service->options);
+    if (texts && writes_open(&service->writes, service->options) && open_documents(service)) {
+        server.signals = signals_catch();
+        if (server.signals >= 0 && sockets_open(&server.sockets, &service->options->listen)) status = run(&server);
+        sockets_close(&server.sockets);
+    }
+    writes_close(&service->writes);
+    texts_close(&service->texts);
+    if (service->documents >= 0) close(service->documents);
+    return status;
+}
+
+int serve_run(const struct serve_options *options) {
+    static struct service service; /* its counts are large */
+    int status = ENDS_BADLY;
+    service.options = options;
+    service.documents = -1;
+    if (!guard_open(&service.guard, options)) return status;
+    if (views_open(&service.views, options->path)) status = run_open(&service);
+    views_close(&service.views);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* service.h: what the parts of a running service share. */
+#ifndef IDX_TOOLS_SERVE_SERVICE_H
+#define IDX_TOOLS_SERVE_SERVICE_H
+
+#include "tools/serve/guard.h"
+#include "tools/serve/jobs.h"
+#include "tools/serve/metrics.h"
+#include "tools/serve/options.h"
+#include "tools/serve/peers.h"
+#include "tools/serve/texts.h"
+#include "tools/serve/views.h"
+#include "tools/serve/writes.h"
+
+struct service {
+    const struct serve_options *options;
+    struct views views;
+    struct guard guard;
+    struct metrics metrics;
+    struct peers peers;
+    struct jobs jobs;    /* long ones */
+    struct jobs writing; /* one thread */
+    struct writes writes;
+    struct text_pool texts;
+    int documents;      /* descriptor of the folder; -1: none */
+    atomic_size_t held; /* bytes of bodies and answers */
+};
+
+#endif

@@ -1,0 +1,46 @@
+/* signals.c: the signals that a service goes by. */
+#include "tools/serve/signals.h"
+
+#include "tools/shared/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+static int ends[2] = {-1, -1};
+static atomic_uint refreshes, ended; /* lock-free, so that the handler may count */
+
+static void note(int number) {
+    int error = errno;
+    if (number == SIGHUP)
+        refreshes++;
+    else
+        ended++;
+    (void)!write(ends[1], "", 1);
+    errno = error;
+}
+
+int signals_catch(void) {
+    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+        complain("can't make a pipe: %s", strerror(errno));
+        return -1;
+    }
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a client that goes away */
+    return ends[0];
+}
+
+bool signals_take_refresh(void) {
+    char bytes[64];
+    while (read(ends[0], bytes, sizeof bytes) > 0) {
+    }
+    return atomic_exchange(&refreshes, 0) > 0;
+}
+
+unsigned signals_ends(void) { return ended; }

@@ -1,0 +1,186 @@
+/* sockets.c: where a service listens. */
+#include "tools/serve/sockets.h"
+
+#include "tools/shared/message.h"
+#include "tools/shared/number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024, FIRST_PASSED = 3 };
+
+/* The address of a service on this machine. */
+union address {
+    struct sockaddr any;
+    struct sockaddr_un local;
+    struct sockaddr_storage storage;
+};
+
+static bool complain_of(const char *address, const char *why) {
+    complain("can't listen at %s: %s", address, why);
+    return false;
+}
+
+static bool listen_at(int socket, const union address *at, socklen_t length, const char *name) {
+    if (bind(socket, &at->any, length) == 0 && listen(socket, BACKLOG) == 0 && fcntl(socket, F_SETFL, O_NONBLOCK) == 0)
+        return true;
+    return complain_of(name, strerror(errno));
+}
+
+/* ---- UNIX sockets ---- */
+
+/* Takes away the socket of a service that was killed. One that answers is somebody's. */
+static void remove_stale(const union address *at) {
+    struct stat status;
+    if (lstat(at->local.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
+    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (probe < 0) return;
+    if (connect(probe, &at->any, sizeof at->local) != 0 && errno == ECONNREFUSED) unlink(at->local.sun_path);
+    close(probe);
+}
+
+static bool open_local(struct sockets *sockets, const char *path, const char *name) {
+    union address at = {.local = {.sun_family = AF_UNIX}};
+    if (*path == '\0' || strlen(path) >= sizeof at.local.sun_path)
+        return complain_of(name, "the path is empty, or too long for a socket");
+    strcpy(at.local.sun_path, path);
+    remove_stale(&at);
+    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (made < 0) return complain_of(name, strerror(errno));
+    sockets->list[sockets->count] = made;
+    sockets->paths[sockets->count] = NULL;
+    sockets->count++;
+    if (!listen_at(made, &at, sizeof at.local, name)) return false;
+    sockets->paths[sockets->count - 1] = path;
+    return true;
+}
+
+/* ---- Addresses ---- */
+
+/* Cuts ADDRESS:PORT, in which an IPv6 address has brackets. */
+static bool cut(const char *name, char *host, size_t size, const char **port) {
+    const char *colon = strrchr(name, ':');
+    uint64_t number;
+    if (colon == NULL || !number_parse_digits(colon + 1, strlen(colon + 1), &number) || number > 65535) return false;
+    size_t length = (size_t)(colon - name);
+    if (length >= 2 && name[0] == '[' && name[length - 1] == ']') name++, length -= 2;
+    if (length == 0 || length >= size) return false;
+    memcpy(host, name, length);
+    host[length] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+static bool open_address(struct sockets *sockets, const char *name) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
+    union address at;
+    char host[256];
+    const char *port;
+    int on = 1;
+    if (strncmp(name, "unix:", 5) == 0) return open_local(sockets, name + 5, name);
+    if (!cut(name, host, sizeof host, &port))
+        return complain_of(name, "an address is ADDRESS:PORT, [IPV6-ADDRESS]:PORT or unix:PATH");
+    int error = getaddrinfo(host, port, &hints, &found);
+    if (error != 0) return complain_of(name, gai_strerror(error));
+    socklen_t length = found->ai_addrlen;
+    memcpy(&at, found->ai_addr, length);
+    int made = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    freeaddrinfo(found);
+    if (made < 0) return complain_of(name, strerror(errno));
+    sockets->list[sockets->count++] = made;
+    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return listen_at(made, &at, length, name);
+}
+
+/* ---- systemd ---- */
+
+static bool read_variable(const char *name, uint64_t *number) {
+    const char *text = getenv(name);
+    return text != NULL && number_parse_digits(text, strlen(text), number);
+}
+
+/* The sockets that systemd passed to this process, as sd_listen_fds(3) says. */
+static bool take_passed(struct sockets *sockets) {
+    uint64_t process, count;
+    if (!read_variable("LISTEN_PID", &process) || process != (uint64_t)getpid() || !read_variable("LISTEN_FDS", &count))
+        return true;
+    for (uint64_t i = 0; i < count; i++) {
+        int passed = FIRST_PASSED + (int)i, type, listens;
+        socklen_t length = sizeof type;
+        if (sockets->count == MOST_SOCKETS) {
+            complain("more than %d sockets were passed", MOST_SOCKETS);
+            return false;
+        }
+        if (getsockopt(passed, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM ||
+            getsockopt(passed, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || !listens) {
+            complain("descriptor %d was passed as a socket, but is no listening stream socket", passed);
+            return false;
+        }
+        fcntl(passed, F_SETFD, FD_CLOEXEC);
+        fcntl(passed, F_SETFL, O_NONBLOCK);
+        sockets->list[sockets->count++] = passed;
+    }
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    return true;
+}
+
+void sockets_notify(const char *line) {
+    const char *path = getenv("NOTIFY_SOCKET");
+    union address at = {.local = {.sun_family = AF_UNIX}};
+    if (path == NULL || (*path != '/' && *path != '@') || strlen(path) >= sizeof at.local.sun_path) return;
+    strcpy(at.local.sun_path, path);
+    if (*path == '@') at.local.sun_path[0] = '\0';
+    int to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    if (to >= 0) (void)!sendto(to, line, strlen(line), MSG_NOSIGNAL, &at.any, length);
+    if (to >= 0) close(to);
+}
+
+/* ---- All ---- */
+
+bool sockets_open(struct sockets *sockets, const struct texts *addresses) {
+    *sockets = (struct sockets){.count = 0};
+    if (addresses->count > MOST_SOCKETS) {
+        complain_of_usage("--listen can be given %d times", MOST_SOCKETS);
+        return false;
+    }
+    for (size_t i = 0; i < addresses->count; i++) {
+        if (!open_address(sockets, addresses->values[i])) return false;
+    }
+    if (sockets->count == 0 && !take_passed(sockets)) return false;
+    return sockets->count > 0 || open_address(sockets, DEFAULT_ADDRESS);
+}
+
+void sockets_say(const struct sockets *sockets) {
+    for (unsigned i = 0; i < sockets->count; i++) {
+        union address at;
+        socklen_t length = sizeof at;
+        char host[128], port[16];
+        if (getsockname(sockets->list[i], &at.any, &length) != 0) continue;
+        if (at.any.sa_family == AF_UNIX)
+            complain("listening at unix:%.*s", (int)(length - offsetof(struct sockaddr_un, sun_path)),
+                     at.local.sun_path);
+        else if (getnameinfo(&at.any, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) ==
+                 0)
+            complain(strchr(host, ':') == NULL ? "listening at http://%s:%s/" : "listening at http://[%s]:%s/", host,
+                     port);
+    }
+}
+
+void sockets_close(struct sockets *sockets) {
+    for (unsigned i = 0; i < sockets->count; i++) {
+        close(sockets->list[i]);
+        if (sockets->paths[i] != NULL) unlink(sockets->paths[i]);
+    }
+    sockets->count = 0;
+}

@@ -1,0 +1,150 @@
+/* views.c: the open index, and its replacement by a newer view while requests go on. */
+#include "tools/serve/views.h"
+
+#include "tools/shared/message.h"
+
+#include <stdlib.h>
+
+static struct view *make(struct idx_index *index) {
+    struct view *view = calloc(1, sizeof *view);
+    if (view == NULL) return NULL;
+    view->index = index;
+    idx_get_properties(index, &view->properties);
+    return view;
+}
+
+static void free_view(struct view *view) {
+    for (unsigned i = 0; i < view->cursor_count; i++) idx_documents_close(view->cursors[i]);
+    idx_close(view->index);
+    free(view);
+}
+
+bool views_open(struct views *views, const char *path) {
+    struct idx_index *index;
+    struct idx_error error;
+    *views = (struct views){.current = NULL};
+    pthread_mutex_init(&views->mutex, NULL);
+    pthread_mutex_init(&views->refreshing, NULL);
+    if (idx_open(&index, path, NULL, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    views->current = make(index);
+    if (views->current != NULL) return true;
+    idx_close(index);
+    complain("out of memory");
+    return false;
+}
+
+/* Takes those that nobody uses out of the retired ones. */
+static struct view *take_unused(struct views *views) {
+    struct view *unused = NULL, **link = &views->retired;
+    pthread_mutex_lock(&views->mutex);
+    while (*link != NULL) {
+        struct view *view = *link;
+        if (view->references > 0) {
+            link = &view->next;
+            continue;
+        }
+        *link = view->next;
+        view->next = unused;
+        unused = view;
+    }
+    pthread_mutex_unlock(&views->mutex);
+    return unused;
+}
+
+/* By the refreshing thread: closing a large index takes a while, for which no request has to wait. */
+static void close_unused(struct views *views) {
+    struct view *next;
+    for (struct view *view = take_unused(views); view != NULL; view = next) {
+        next = view->next;
+        free_view(view);
+    }
+}
+
+static void swap(struct views *views, struct view *newer) {
+    pthread_mutex_lock(&views->mutex);
+    struct view *older = views->current;
+    views->current = newer;
+    older->next = views->retired;
+    views->retired = older;
+    pthread_mutex_unlock(&views->mutex);
+    atomic_fetch_add(&views->refreshes, 1);
+}
+
+/* The current view stays while `refreshing` is held. */
+static bool refresh(struct views *views) {
+    struct idx_index *newer;
+    struct idx_error error;
+    enum idx_status status = idx_refresh(views->current->index, &newer, &error);
+    if (status == IDX_OK && newer != NULL) {
+        struct view *view = make(newer);
+        if (view != NULL) {
+            swap(views, view);
+        } else {
+            idx_close(newer);
+            error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+            status = error.status;
+        }
+    }
+    if (status != IDX_OK) {
+        atomic_fetch_add(&views->failures, 1);
+        if (!views->failing) complain("%s; the service goes on with what it has open", error.sentence);
+    }
+    views->failing = status != IDX_OK;
+    return status == IDX_OK;
+}
+
+bool views_refresh(struct views *views) {
+    pthread_mutex_lock(&views->refreshing);
+    bool well = refresh(views);
+    close_unused(views);
+    pthread_mutex_unlock(&views->refreshing);
+    return well;
+}
+
+bool views_wait_to_close(struct views *views) {
+    pthread_mutex_lock(&views->mutex);
+    bool some = views->retired != NULL;
+    pthread_mutex_unlock(&views->mutex);
+    return some;
+}
+
+struct view *views_acquire(struct views *views) {
+    pthread_mutex_lock(&views->mutex);
+    struct view *view = views->current;
+    view->references++;
+    pthread_mutex_unlock(&views->mutex);
+    return view;
+}
+
+void views_release(struct views *views, struct view *view) {
+    pthread_mutex_lock(&views->mutex);
+    view->references--;
+    pthread_mutex_unlock(&views->mutex);
+}
+
+struct idx_documents *view_take_cursor(struct views *views, struct view *view, struct idx_error *error) {
+    struct idx_documents *cursor = NULL;
+    pthread_mutex_lock(&views->mutex);
+    if (view->cursor_count > 0) cursor = view->cursors[--view->cursor_count];
+    pthread_mutex_unlock(&views->mutex);
+    if (cursor != NULL || idx_documents_open(view->index, &cursor, error) == IDX_OK) return cursor;
+    return NULL;
+}
+
+void view_give_cursor(struct views *views, struct view *view, struct idx_documents *cursor) {
+    pthread_mutex_lock(&views->mutex);
+    bool kept = view->cursor_count < VIEW_CURSORS;
+    if (kept) view->cursors[view->cursor_count++] = cursor;
+    pthread_mutex_unlock(&views->mutex);
+    if (!kept) idx_documents_close(cursor);
+}
+
+void views_close(struct views *views) {
+    if (views->current != NULL) free_view(views->current);
+    close_unused(views);
+    pthread_mutex_destroy(&views->mutex);
+    pthread_mutex_destroy(&views->refreshing);
+}

@@ -1,0 +1,11 @@
+/* without_service.c: what a build without libmicrohttpd has in place of the service. */
+#include "tools/serve/options.h"
+#include "tools/shared/command.h"
+#include "tools/shared/message.h"
+
+int serve_run(const struct serve_options *options) {
+    (void)options;
+    complain("this idx was built without its service, which needs libmicrohttpd (on Debian and Ubuntu: "
+             "libmicrohttpd-dev); install that, and build idx again");
+    return ENDS_BADLY;
+}

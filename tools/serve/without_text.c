@@ -1,0 +1,19 @@
+/* without_text.c: what a service of a build without libidxtext has in place of texts.c. */
+#include "tools/serve/service.h"
+#include "tools/text/text.h"
+
+bool texts_open(struct text_pool *pool, const struct serve_options *options) {
+    *pool = (struct text_pool){.most = 0};
+    return options->table_path == NULL || text_table_read(&pool->table, options->table_path);
+}
+
+void texts_answer(struct request *request) {
+    request_fail(request, MHD_HTTP_NOT_IMPLEMENTED, "this idx was built without text support, which needs ICU");
+}
+
+void texts_put(struct request *request, struct output *file, const char *name) {
+    (void)name;
+    output_bytes(&request->answer, file->bytes, file->length);
+}
+
+void texts_close(struct text_pool *pool) { (void)pool; }

@@ -1,0 +1,166 @@
+/* writes.c: documents that are added and removed. Each request is one call of the writer, which is kept whole or not at
+ * all, and is on disk and to be found when it is answered. */
+#include "tools/serve/writes.h"
+
+#include "tools/serve/answers.h"
+#include "tools/serve/items.h"
+#include "tools/serve/service.h"
+#include "tools/shared/message.h"
+
+#include <stdlib.h>
+
+static enum idx_status open_writer(struct writes *writes, struct idx_error *error) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    options.threads = writes->options->threads;
+    return idx_writer_open(&writes->writer, writes->options->path, &options, error);
+}
+
+bool writes_open(struct writes *writes, const struct serve_options *options) {
+    struct idx_error error;
+    *writes = (struct writes){.options = options};
+    if (!options->writable || open_writer(writes, &error) == IDX_OK) return true;
+    complain("%s", error.sentence);
+    return false;
+}
+
+void writes_close(struct writes *writes) {
+    idx_writer_close(writes->writer);
+    writes->writer = NULL;
+}
+
+/* After a failed sync, the writer can only be closed. */
+static void fail_by(struct request *request, const struct idx_error *error) {
+    struct writes *writes = &request->service->writes;
+    if (error->status >= IDX_NOT_FOUND) complain("%s", error->sentence);
+    request_fail_by(request, error);
+    if (error->status == IDX_IO_ERROR) writes_close(writes);
+}
+
+/* The writer, opened anew where it was closed; NULL where the request failed. */
+static struct idx_writer *take_writer(struct request *request) {
+    struct writes *writes = &request->service->writes;
+    struct idx_error error;
+    if (writes->writer == NULL && open_writer(writes, &error) != IDX_OK) {
+        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "%s", error.sentence);
+        return NULL;
+    }
+    return writes->writer;
+}
+
+/* ---- Adding ---- */
+
+struct adding {
+    struct items items;
+    struct idx_match *matches; /* MOST_FEW of each */
+    size_t *counts;
+};
+
+static void put_answers(struct answers *answers, const struct adding *adding) {
+    struct request *request = answers->request;
+    for (size_t i = 0; i < adding->items.count && request_goes_on(request); i++) {
+        if (adding->counts[i] == 0) {
+            output_text(&request->answer, "{\"added\":true}\n");
+            continue;
+        }
+        output_text(&request->answer, "{\"added\":false,");
+        if (!answers_put_matches(answers, adding->matches + i * MOST_FEW, adding->counts[i])) return;
+        output_text(&request->answer, "}\n");
+    }
+}
+
+static bool allocate(struct request *request, struct adding *adding) {
+    size_t count = adding->items.count;
+    adding->matches = calloc(count + 1, MOST_FEW * sizeof *adding->matches);
+    adding->counts = calloc(count + 1, sizeof *adding->counts);
+    if (adding->matches != NULL && adding->counts != NULL) return true;
+    request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the matches");
+    return false;
+}
+
+static void add(struct answers *answers, struct idx_writer *writer, struct adding *adding) {
+    struct request *request = answers->request;
+    struct service *service = request->service;
+    struct idx_error error;
+    if (idx_writer_check_and_add(writer, adding->items.list, adding->items.count, answers->distance, adding->matches,
+                                 MOST_FEW, adding->counts, &error) != IDX_OK) {
+        fail_by(request, &error);
+        return;
+    }
+    for (size_t i = 0; i < adding->items.count; i++) atomic_fetch_add(&service->metrics.added, adding->counts[i] == 0);
+    answers->index = idx_writer_view(writer);
+    put_answers(answers, adding);
+    views_refresh(&service->views);
+}
+
+/* What the index of the writer is like; it is no view of the service. */
+static bool begin(struct answers *answers, struct request *request, struct idx_writer *writer,
+                  struct idx_properties *properties) {
+    if (writer == NULL) return false;
+    idx_get_properties(idx_writer_view(writer), properties);
+    *answers = (struct answers){.request = request, .index = idx_writer_view(writer), .properties = properties};
+    return answers_set_distance(answers);
+}
+
+void writes_answer_add(struct request *request) {
+    struct idx_properties properties;
+    struct adding adding = {.items = {.properties = &properties}};
+    struct answers answers = {.request = request};
+    struct idx_writer *writer = take_writer(request);
+    if (begin(&answers, request, writer, &properties) && items_read(&adding.items, request) &&
+        allocate(request, &adding))
+        add(&answers, writer, &adding);
+    answers_end(&answers);
+    items_free(&adding.items);
+    free(adding.matches);
+    free(adding.counts);
+    request_end(request, "application/x-ndjson");
+}
+
+/* ---- Removing ---- */
+
+static enum idx_status remove_fingerprints(struct idx_writer *writer, const struct items *items,
+                                           struct idx_removal *removal, struct idx_error *error) {
+    uint64_t *fingerprints = calloc(items->count + 1, sizeof *fingerprints);
+    *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+    for (size_t i = 0; i < items->count && fingerprints != NULL; i++) fingerprints[i] = items->list[i].fingerprint;
+    enum idx_status status = fingerprints == NULL
+                                 ? IDX_OUT_OF_MEMORY
+                                 : idx_writer_remove_fingerprints(writer, fingerprints, items->count, removal, error);
+    free(fingerprints);
+    return status;
+}
+
+static void remove_items(struct request *request, struct idx_writer *writer, const struct items *items) {
+    struct idx_removal removal = {0, 0};
+    struct idx_error error;
+    enum idx_status status;
+    if (items->keys == ITEM_FINGERPRINT)
+        status = remove_fingerprints(writer, items, &removal, &error);
+    else if (items->keys == ITEM_ID)
+        status = idx_writer_remove_ids(writer, items->list, items->count, &removal, &error);
+    else
+        status = idx_writer_remove(writer, items->list, items->count, &removal, &error);
+    if (status != IDX_OK) {
+        fail_by(request, &error);
+        return;
+    }
+    atomic_fetch_add(&request->service->metrics.removed, removal.documents);
+    output_text(&request->answer, "{\"documents\":");
+    output_decimal(&request->answer, removal.documents);
+    output_text(&request->answer, ",\"missing\":");
+    output_decimal(&request->answer, removal.missing);
+    output_text(&request->answer, "}\n");
+    views_refresh(&request->service->views);
+}
+
+void writes_answer_remove(struct request *request) {
+    struct idx_properties properties;
+    struct items items = {.properties = &properties, .may_lack_key = true};
+    struct answers answers = {.request = request};
+    struct idx_writer *writer = take_writer(request);
+    request->distance = 0;
+    if (begin(&answers, request, writer, &properties) && items_read(&items, request))
+        remove_items(request, writer, &items);
+    items_free(&items);
+    request_end(request, "application/json");
+}

@@ -1,0 +1,26 @@
+/* writes.h: documents that are added and removed, by the one thread that has the index's writer. */
+#ifndef IDX_TOOLS_SERVE_WRITES_H
+#define IDX_TOOLS_SERVE_WRITES_H
+
+#include "tools/serve/options.h"
+
+struct idx_writer;
+struct request;
+
+struct writes {
+    const struct serve_options *options;
+    struct idx_writer *writer; /* NULL: none is open */
+};
+
+/* Opens the writer, where the service is to write. False after a complaint. */
+bool writes_open(struct writes *writes, const struct serve_options *options);
+
+/* POST /check-and-add. */
+void writes_answer_add(struct request *request);
+
+/* POST /remove. */
+void writes_answer_remove(struct request *request);
+
+void writes_close(struct writes *writes);
+
+#endif
