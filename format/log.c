@@ -2,6 +2,7 @@
 #include "format/log.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 #include "format/bytes.h"
 #include "format/checksum.h"

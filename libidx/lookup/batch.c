@@ -184,7 +184,8 @@ static uint64_t count_fingerprints(const struct idx_index *index) {
 static enum idx_status stream_some(struct batch *batch, size_t begin, size_t end, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     IDXI_TRY(idxi_query_tables_make(&batch->tables, batch->queries + begin, end - begin, begin,
-                                    batch->index->manifest->bits, options->distance, UINT64_MAX, error));
+                                    batch->index->manifest->bits, options->distance, UINT64_MAX, options->threads,
+                                    error));
     batch->next = 0;
     enum idx_status status = idxi_parallel(options->threads, options->threads, stream, batch, &batch->progress, error);
     idxi_query_tables_free(batch->tables);

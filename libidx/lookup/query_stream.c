@@ -1,4 +1,5 @@
 /* query_stream.c: idx_stream: fingerprints from any source stream past queries in memory. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct idx_stream {
     struct idxi_progress progress;
     const uint64_t *fingerprints; /* being added */
     size_t count;
+    atomic_size_t next;
 };
 
 static enum idx_status check(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
@@ -46,7 +48,7 @@ static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queri
     IDXI_TRY(idxi_results_open(&stream->results, stream->queries, false, options->threads, options->memory_bytes / 4,
                                options->temporary_folder, error));
     IDXI_TRY(idxi_query_tables_make(&stream->tables, queries, count, 0, bits, options->distance,
-                                    options->memory_bytes / 2, error));
+                                    options->memory_bytes / 2, options->threads, error));
     for (unsigned i = 0; i < options->threads; i++)
         IDXI_TRY(idxi_passing_open(&stream->passings[i], stream->tables, &stream->results,
                                    options->memory_bytes / 4 / options->threads, error));
@@ -68,18 +70,20 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
     return status;
 }
 
-/* Fingerprints that pass between two looks at whether the call was cancelled. */
+/* Fingerprints that a thread takes at a time, at most; between two, it looks whether the call was cancelled. */
 #define STEP ((size_t)1 << 16)
 
-static enum idx_status pass_slice(void *context, size_t number, struct idx_error *error) {
+/* Steps that a thread takes at least, so that all end at about the same time. */
+#define STEPS 4
+
+static enum idx_status pass_some(void *context, size_t number, struct idx_error *error) {
     struct idx_stream *stream = context;
-    unsigned threads = stream->options.threads;
-    size_t step = stream->count / threads, end = number + 1 == threads ? stream->count : (number + 1) * step;
-    for (size_t at = number * step; at < end;) {
-        size_t count = end - at < STEP ? end - at : STEP;
-        IDXI_TRY(idxi_passing_add(stream->passings[number], stream->fingerprints + at, count, error));
+    size_t step = stream->count / stream->options.threads / STEPS + 1, begin;
+    if (step > STEP) step = STEP;
+    while ((begin = atomic_fetch_add(&stream->next, step)) < stream->count) {
+        size_t count = stream->count - begin < step ? stream->count - begin : step;
+        IDXI_TRY(idxi_passing_add(stream->passings[number], stream->fingerprints + begin, count, error));
         IDXI_TRY(idxi_progress_add(&stream->progress, count, error));
-        at += count;
     }
     return IDX_OK;
 }
@@ -89,7 +93,8 @@ enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *finger
     unsigned threads = stream->options.threads;
     stream->fingerprints = fingerprints;
     stream->count = count;
-    return idxi_parallel(threads, threads, pass_slice, stream, &stream->progress, error);
+    stream->next = 0;
+    return idxi_parallel(threads, threads, pass_some, stream, &stream->progress, error);
 }
 
 static enum idx_status end_passing(void *context, size_t number, struct idx_error *error) {

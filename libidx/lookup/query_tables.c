@@ -9,6 +9,7 @@
 
 #include "libidx/base/binomial.h"
 #include "libidx/base/error.h"
+#include "libidx/base/parallel.h"
 #include "libidx/streams/sort.h"
 
 /* What a fingerprint takes, on a core of a typical server, in nanoseconds. */
@@ -96,8 +97,9 @@ static void set_masks(struct idxi_query_tables *tables, const struct choice *cho
     }
 }
 
-static enum idx_status fill_table(struct idxi_query_table *table, const struct idxi_query_tables *tables,
-                                  struct idx_error *error) {
+static enum idx_status fill_table(void *context, size_t number, struct idx_error *error) {
+    struct idxi_query_tables *tables = context;
+    struct idxi_query_table *table = &tables->tables[number];
     size_t keys = (size_t)1 << table->key_bits;
     table->starts = calloc(keys + 2, sizeof *table->starts);
     table->folds = calloc(tables->distinct + IDXI_QUERY_PADDING, sizeof *table->folds);
@@ -143,7 +145,7 @@ static enum idx_status set_queries(struct idxi_query_tables *tables, const uint6
 }
 
 static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *queries, size_t count, uint64_t memory,
-                            struct idx_error *error) {
+                            unsigned threads, struct idx_error *error) {
     IDXI_TRY(set_queries(tables, queries, count, error));
     struct choice choice = choose_tables(tables->distinct, tables->bits, tables->distance, memory);
     if (choice.cost.bytes > memory)
@@ -152,20 +154,19 @@ static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *qu
             "the tables of %zu queries need %llu MiB: allow that much memory, or give fewer queries at a time", count,
             (unsigned long long)(choice.cost.bytes >> 20) + 1);
     set_masks(tables, &choice);
-    for (size_t i = 0; i < tables->table_count; i++) IDXI_TRY(fill_table(&tables->tables[i], tables, error));
-    return IDX_OK;
+    return idxi_parallel(tables->table_count, threads, fill_table, tables, NULL, error);
 }
 
 enum idx_status idxi_query_tables_make(struct idxi_query_tables **result, const uint64_t *queries, size_t count,
                                        size_t first, unsigned bits, unsigned distance, uint64_t memory,
-                                       struct idx_error *error) {
+                                       unsigned threads, struct idx_error *error) {
     if (count >= UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "%zu queries: the maximum is 2^32 - 2", count);
     struct idxi_query_tables *tables = calloc(1, sizeof *tables);
     if (tables == NULL) return idxi_fail_memory(error);
     tables->bits = bits;
     tables->first = first;
     tables->distance = distance;
-    enum idx_status status = make(tables, queries, count, memory, error);
+    enum idx_status status = make(tables, queries, count, memory, threads, error);
     if (status == IDX_OK)
         *result = tables;
     else
