@@ -48,7 +48,7 @@ void idxi_table_close(struct idxi_table *table);
 /* Compares page `page` (from 0, after the header) with its checksum. */
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
-/* The same, but only once: remembers success. */
+/* The same, but only once: remembers success, also of pages beside it, which it checks, too. */
 enum idx_status idxi_table_check_page_first(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Drops mapped pages from memory; they are read again when they are used. Code that reads a whole table calls this
