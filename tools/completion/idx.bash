@@ -35,6 +35,10 @@ _idx_options() {
         distance) echo -k --fingerprints --bits --help ;;
         pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress --help ;;
         join) echo -k --documents --fingerprints --memory --threads --progress --help ;;
+        serve)
+            echo --listen --host --allow-origin --threads --connections --max-body --refresh --writable --token-file \
+                --documents --table --main-text --help
+            ;;
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
@@ -71,7 +75,7 @@ _idx_values() {
 
 _idx() {
     local commands='add batch build clusters compact dedup distance dump fingerprint help info join lookup merge pairs
-        plan remove verify'
+        plan remove serve verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

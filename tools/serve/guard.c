@@ -97,7 +97,7 @@ bool guard_takes_host(const struct guard *guard, const char *host) {
     bool bracketed = *host == '[';
     size_t length = bracketed ? strcspn(host, "]") : strcspn(host, ":");
     const char *rest = host + length;
-    if (bracketed && *rest == ']') rest++;
+    if (bracketed && *rest++ == '\0') return false;
     if (*rest != '\0' && (*rest != ':' || !is_port(rest + 1))) return false;
     if (bracketed) host++, length--;
     if (length >= sizeof name) return false;

@@ -1,9 +1,13 @@
 /* peers.c: the open connections, and when they are closed. */
 #include "tools/serve/peers.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
+
+/* That a connection may wait in any case. */
+#define PEER_LEAST_NANOSECONDS ((uint64_t)100000000)
 
 /* To a few milliseconds, which costs less than the exact time. */
 static uint64_t now(void) {
@@ -67,11 +71,23 @@ static bool is_over(const struct peer *peer, uint64_t time) {
     return phase != PEER_WORKS && time > since && time - since > seconds[phase] * 1000000000;
 }
 
-/* The one that has waited longest for a request, apart from those that are closed already. */
-static struct peer *longest_waiting(const struct peers *peers) {
+/* Whether the client has sent all that it will, and a second ago at that, but no whole request. libmicrohttpd may miss
+ * an end that comes together with bytes. */
+static bool has_given_up(const struct peer *peer, uint64_t time) {
+    struct pollfd polled = {.fd = peer->socket, .events = POLLRDHUP};
+    int phase = atomic_load(&peer->phase);
+    if (peer->socket < 0 || (phase != PEER_WAITS && phase != PEER_SENDS)) return false;
+    return time > atomic_load(&peer->since) + 1000000000 && poll(&polled, 1, 0) == 1 &&
+           (polled.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+/* The one that has waited longest for a request, apart from those that are closed already, and those whose requests
+ * may be on their way. */
+static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
     struct peer *longest = NULL;
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (atomic_load(&peer->phase) != PEER_WAITS || peer->socket < 0) continue;
+        if (time < atomic_load(&peer->since) + PEER_LEAST_NANOSECONDS) continue;
         if (longest == NULL || atomic_load(&peer->since) < atomic_load(&longest->since)) longest = peer;
     }
     return longest;
@@ -89,10 +105,11 @@ void peers_reap(struct peers *peers) {
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (is_over(peer, time)) cut(peer, SHUT_RDWR);
+        if (has_given_up(peer, time)) cut(peer, SHUT_RD); /* what it sent is still read */
         closed += peer->socket < 0;
     }
     for (unsigned count = atomic_load(&peers->count); count - closed > peers->most; closed++) {
-        struct peer *peer = longest_waiting(peers);
+        struct peer *peer = longest_waiting(peers, time);
         if (peer == NULL) break;
         cut(peer, SHUT_RDWR);
     }

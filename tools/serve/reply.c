@@ -10,14 +10,16 @@
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                              "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static bool is_html(const struct request *request) { return strncmp(request->answer_type, "text/html", 9) == 0; }
+/* What a browser shows or runs, rather than what a program asked for. */
+static bool is_for_browsers(const struct request *request) { return strncmp(request->answer_type, "text/", 5) == 0; }
 
 static bool add(struct MHD_Response *response, const char *name, const char *value) {
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
 static bool add_for_pages(struct MHD_Response *response) {
-    return add(response, "Content-Security-Policy", policy) && add(response, "X-Frame-Options", "DENY") &&
+    return add(response, "Cache-Control", "no-store") && add(response, "Content-Security-Policy", policy) &&
+           add(response, "Cross-Origin-Resource-Policy", "same-origin") && add(response, "X-Frame-Options", "DENY") &&
            add(response, "Referrer-Policy", "no-referrer") &&
            add(response, "Cross-Origin-Opener-Policy", "same-origin");
 }
@@ -39,9 +41,9 @@ static bool add_for_status(struct MHD_Response *response, unsigned status) {
 static bool add_headers(struct MHD_Response *response, const struct request *request) {
     bool well = true;
     if (request->answer_type != NULL) {
-        well = add(response, "Content-Type", request->answer_type) &&
-               add(response, "X-Content-Type-Options", "nosniff") && add(response, "Cache-Control", "no-store");
-        if (is_html(request)) well = well && add_for_pages(response);
+        well =
+            add(response, "Content-Type", request->answer_type) && add(response, "X-Content-Type-Options", "nosniff");
+        if (is_for_browsers(request)) well = well && add_for_pages(response);
     }
     if (request->status != MHD_HTTP_OK) well = well && add_for_status(response, request->status);
     if (request->allow != NULL) well = well && add(response, "Allow", request->allow);

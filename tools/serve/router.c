@@ -16,7 +16,7 @@
 
 /* Bytes that the line of a request, and its whole head, may have; libmicrohttpd's own limit is higher, and its answer
  * to what exceeds that is a page of its own. */
-enum { MOST_URI = 8192, MOST_HEAD = 16384 };
+enum { MOST_URI = 4096, MOST_HEAD = 8192 };
 
 #define LINES "application/x-ndjson"
 #define JSON "application/json"
@@ -167,6 +167,8 @@ static bool check_body(struct request *request) {
     if (request->type < 0)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s%s%s%s%s", types[0],
                      count > 2 ? ", " : " or ", types[1], count > 2 ? " or " : "", count > 2 ? types[2] : "");
+    else if (header(request, "Content-Encoding") != NULL)
+        request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "bodies can't be compressed: omit Content-Encoding");
     else if (bytes > request->service->options->max_body)
         fail_by_length(request);
     return request->status == 0;

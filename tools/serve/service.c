@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -20,7 +21,7 @@
 
 /* Bytes for what a connection receives and sends, but for its body and its answer; seconds that the requests under way
  * have at the end; milliseconds between two looks at the connections; and descriptors for other things. */
-enum { CONNECTION_BYTES = 32768, END_SECONDS = 30, TICK = 250, OTHER_DESCRIPTORS = 256 };
+enum { CONNECTION_BYTES = 16384, END_SECONDS = 30, TICK = 250, OTHER_DESCRIPTORS = 256 };
 
 struct server {
     struct service *service;
@@ -78,10 +79,14 @@ static bool start_threads(struct server *server) {
 
 /* The answer to a connection that is one too many, even with those closed that only wait. */
 static void refuse(int connection) {
-    static const char answer[] =
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 44\r\n"
-        "Retry-After: 1\r\nConnection: close\r\n\r\n{\"error\":\"there are too many connections\"}  \n";
-    (void)!send(connection, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    static const char body[] = "{\"error\":\"there are too many connections; try again later\"}\n";
+    char answer[512], request[4096];
+    int length = snprintf(answer, sizeof answer,
+                          "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+                          "Content-Length: %zu\r\nRetry-After: 1\r\nConnection: close\r\n\r\n%s",
+                          sizeof body - 1, body);
+    (void)!send(connection, answer, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)!recv(connection, request, sizeof request, MSG_DONTWAIT); /* what is left unread takes the answer back */
     close(connection);
 }
 

@@ -187,16 +187,17 @@ static bool is_html(const char *name, const struct output *file) {
 }
 
 void texts_put(struct request *request, struct output *file, const char *name) {
-    const struct text_pool *pool = &request->service->texts;
+    struct extract_rules rules = request->service->texts.rules;
     struct extractor extractor;
     struct fields fields;
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = is_html(name, file) ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = *file,
-                               .most = pool->rules.max_text,
+                               .most = MOST_ANSWER_BYTES,
                                .place = place,
                                .encoding = "any"}; /* compressed or not, as inputs of idx fingerprint may be */
-    extractor_init(&extractor, &pool->rules);
+    rules.max_text = MOST_ANSWER_BYTES;            /* decompressed */
+    extractor_init(&extractor, &rules);
     bool good = extract(&extractor, &raw, &fields, &bad);
     if (memory_ran_out()) good = bad_set_memory(&bad);
     if (good)

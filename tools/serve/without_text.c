@@ -1,4 +1,5 @@
 /* without_text.c: what a service of a build without libidxtext has in place of texts.c. */
+#include "tools/serve/request.h"
 #include "tools/serve/service.h"
 #include "tools/text/text.h"
 
