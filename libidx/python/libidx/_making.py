@@ -56,7 +56,7 @@ class Removal(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A scheme and its expected cost. Times are per query, on one thread, among many or one by one; sizes are in bytes."""
+    """A scheme and its expected cost. Times are per query, on one thread, among many or alone; sizes are in bytes."""
 
     scheme: str
     tables: int
