@@ -21,8 +21,10 @@ static int remove_file(const char *path, const struct stat *status, int type, st
     return remove(path);
 }
 
+void remove_index_at(const char *path) { nftw(path, remove_file, 8, FTW_DEPTH | FTW_PHYS); }
+
 void remove_index(void) {
-    if (made[0] != 0) nftw(made, remove_file, 8, FTW_DEPTH | FTW_PHYS);
+    if (made[0] != 0) remove_index_at(made);
     made[0] = 0;
 }
 

@@ -15,6 +15,9 @@ void make_index(const struct data *data, const struct index_choice *choice, cons
 /* Removes the index that was built last, if it is still there; also for atexit. */
 void remove_index(void);
 
+/* Removes any index. */
+void remove_index_at(const char *path);
+
 /* Writes the index out, and takes it out of the page cache. */
 void drop_cache(const char *path);
 

@@ -219,6 +219,50 @@ IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *
  * if the proof would take more than about three seconds, which only unusual mask lists cause. */
 IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
 
+/* Where a reader keeps what look-ups read. Loaded data is checked on opening, and is in huge pages if the system has
+ * them. Mapped data is read from the files; each page is checked before its first use. */
+enum idx_residence {
+    IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
+    IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
+    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
+    IDX_RESIDENCE_DISK = 3       /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
+                                    needs from the disk (idx_lookup_many: those of several queries) before it waits for
+                                    the first one, with one system call per block */
+};
+
+#define IDX_CALIBRATION_SIZES 10
+#define IDX_CALIBRATION_LEAST 65536
+
+/* What look-ups take on one core of a machine, in nanoseconds: work, with everything in the first caches, and waits for
+ * memory. idx_calibrate measures them. */
+struct idx_calibration {
+    size_t size;
+    double table;     /* each table that a query probes */
+    double probe;     /* each probe, with a block of IDX_MIN_BLOCK_SIZE */
+    double byte;      /* each byte of that block beyond IDX_MIN_BLOCK_SIZE */
+    double block;     /* each further block of a probe */
+    double candidate; /* each fingerprint that has the prefix */
+    double single;    /* each query that is asked for alone */
+    /* For a cache line at random among IDX_CALIBRATION_LEAST · 4^i bytes: loaded ones, or mapped ones of a file. A wait
+     * is what remains of it for each of many lines that are asked for together, a latency that for a line alone. */
+    double loaded_waits[IDX_CALIBRATION_SIZES];
+    double loaded_latencies[IDX_CALIBRATION_SIZES];
+    double mapped_waits[IDX_CALIBRATION_SIZES];
+    double mapped_latencies[IDX_CALIBRATION_SIZES];
+};
+
+#define IDX_CALIBRATION_INIT                                                                                           \
+    {                                                                                                                  \
+        sizeof(struct idx_calibration), 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, { 0 }                                         \
+    }
+
+/* Measures a calibration on this machine, on the caller's thread, in up to five seconds of processor time: looks up in
+ * small indexes, which it builds in `temporary_folder` (NULL: /tmp) and removes, and reads memory, up to 4 GiB or a
+ * quarter of what is free. Beyond that, it extrapolates. `calibration` must have been initialised.
+ * Errors: as idx_builder_open and idx_builder_finish. */
+IDX_API enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
+                                      struct idx_error *error);
+
 struct idx_plan_options {
     size_t size;
     uint64_t count; /* distinct fingerprints */
@@ -231,31 +275,45 @@ struct idx_plan_options {
     uint64_t dead_bits;
     double (*expected_group)(void *context, uint64_t mask);
     void *context;
+    /* The machine that look-ups run on; NULL: a typical server. Only times depend on it, and which schemes are worth
+     * considering. What `auto` chooses does not. */
+    const struct idx_calibration *calibration;
+    enum idx_residence residence; /* of the open index; only times depend on it */
 };
 
 #define IDX_PLAN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL }
+    {                                                                                                                  \
+        sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL, NULL,                     \
+            IDX_RESIDENCE_DIRECTORY                                                                                    \
+    }
 
 /* A scheme that covers k, and its expected cost. */
 struct idx_plan {
-    char scheme[832]; /* as idx_scheme_parse accepts it: a name, or up to 40 masks */
+    char scheme[832]; /* as idx_scheme_parse accepts it: a name, or up to 40 masks; empty if they are more */
     size_t tables;
     unsigned min_prefix, max_prefix; /* bits, over the tables */
     double probes;                   /* prefixes looked up per query */
     double candidates;               /* fingerprints with one of these prefixes, per query */
     double blocks;                   /* blocks searched per query */
-    double nanoseconds;              /* per query: one thread, many queries at once, the index in memory */
+    double nanoseconds;              /* per query: one thread, many queries at once, files in the page cache */
+    double single_nanoseconds;       /* the same if queries are asked for one by one */
     double table_bytes;              /* total of all table files */
-    double resident_bytes;           /* total that opening allocates for the tables */
+    double resident_bytes;           /* total that opening with IDX_RESIDENCE_DIRECTORY allocates for the tables */
     bool chosen;                     /* `auto` chooses this one */
 };
 
 /* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
- * faster than all before it, and is proved to cover k. Stores up to `capacity` plans, and sets *plan_count to how many
- * there are. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
+ * faster than all before it, and is proved to cover k; but with a calibration, the one that `auto` chooses is listed
+ * however fast it is. Stores up to `capacity` plans, and sets *plan_count to how many there are.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
  * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
                                  size_t *plan_count, struct idx_error *error);
+
+/* The expected cost of one scheme of `bits` bits, whether idx_plan lists it or not. `chosen` is false. Errors:
+ * IDX_INVALID_ARGUMENT (also a scheme of other bits), IDX_WEAK_SCHEME (it does not cover k), IDX_LIMIT. */
+IDX_API enum idx_status idx_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
+                                        struct idx_plan *plan, struct idx_error *error);
 
 /* The expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
  * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
@@ -442,17 +500,6 @@ IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, s
                                   struct idx_error *error);
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
-
-/* Where a reader keeps what look-ups read. Loaded data is checked on opening, and is in huge pages if the system has
- * them. Mapped data is read from the files; each page is checked before its first use. */
-enum idx_residence {
-    IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
-    IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
-    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
-    IDX_RESIDENCE_DISK = 3       /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
-                                    needs from the disk (idx_lookup_many: those of several queries) before it waits for
-                                    the first one, with one system call per block */
-};
 
 struct idx_open_options {
     size_t size;

@@ -11,6 +11,7 @@
 #include "format/limits.h"
 #include "libidx/base/error.h"
 #include "libidx/plan/parts.h"
+#include "libidx/plan/time.h"
 #include "libidx/scheme/scheme.h"
 
 /* A plan is worth listing where it is this much faster than all smaller ones. */
@@ -169,10 +170,13 @@ static enum idx_status planner_open(struct planner **planner, const struct idx_p
     return status;
 }
 
-enum idx_status idxi_plan_auto(const struct idx_plan_options *options, struct idx_scheme *scheme,
+enum idx_status idxi_plan_auto(const struct idx_plan_options *given, struct idx_scheme *scheme,
                                struct idx_error *error) {
+    struct idx_plan_options options = *given;
     struct planner *planner;
-    IDXI_TRY(planner_open(&planner, options, error));
+    options.calibration = NULL; /* an index is the same whatever machine built it */
+    options.residence = IDX_RESIDENCE_DIRECTORY;
+    IDXI_TRY(planner_open(&planner, &options, error));
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         if (planner->best[i].plan.chosen) *scheme = planner->best[i].scheme;
     }
@@ -183,6 +187,9 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *options, struct id
 static enum idx_status check(const struct idx_plan_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));
+    IDXI_TRY(idxi_calibration_check(options->calibration, error));
+    if (options->residence > IDX_RESIDENCE_DISK)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "residence %d is unknown", (int)options->residence);
     if (idxi_table_model_make(options).blocks > (double)IDXF_MAX_BLOCKS)
         return idxi_fail(error, IDX_LIMIT, NULL,
                          "%llu fingerprints need more blocks of %u bytes than the %lld that a table can have: choose "
@@ -191,22 +198,66 @@ static enum idx_status check(const struct idx_plan_options *options, struct idx_
     return IDX_OK;
 }
 
+/* Marks the scheme that `auto` chooses in a list for a certain machine. Where the list lacks it, *missing is its plan.
+ */
+static enum idx_status mark_auto(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
+    struct idx_scheme scheme;
+    IDXI_TRY(idxi_plan_auto(&planner->options, &scheme, error));
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) planner->best[i].plan.chosen = false;
+    struct candidate *listed = &planner->best[scheme.table_count];
+    if (listed->plan.tables > 0 && memcmp(listed->scheme.tables, scheme.tables, sizeof scheme.tables) == 0) {
+        listed->plan.chosen = true;
+        return IDX_OK;
+    }
+    idxi_price_scheme(&planner->options, &planner->model, &scheme, missing);
+    missing->chosen = true;
+    return IDX_OK;
+}
+
+static void add_plan(const struct idx_plan *plan, struct idx_plan *plans, size_t capacity, size_t *count) {
+    if (*count < capacity) plans[*count] = *plan;
+    ++*count;
+}
+
 enum idx_status idx_plan(const struct idx_plan_options *given, struct idx_plan *plans, size_t capacity,
                          size_t *plan_count, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct planner *planner;
+    struct idx_plan missing = {.chosen = false};
+    enum idx_status status = IDX_OK;
     size_t count = 0;
     idxi_copy_options(&options, given);
     IDXI_TRY(check(&options, error));
     IDXI_TRY(planner_open(&planner, &options, error));
+    if (options.calibration != NULL || options.residence != IDX_RESIDENCE_DIRECTORY)
+        status = mark_auto(planner, &missing, error);
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         const struct idx_plan *plan = &planner->best[i].plan;
-        if (plan->tables == 0) continue;
-        if (count < capacity) plans[count] = *plan;
-        count++;
+        if (missing.chosen && missing.tables == i) add_plan(&missing, plans, capacity, &count);
+        if (plan->tables > 0) add_plan(plan, plans, capacity, &count);
     }
     free(planner);
-    *plan_count = count;
+    if (status == IDX_OK) *plan_count = count;
+    return status;
+}
+
+static enum idx_status fail_weak_scheme(struct idx_error *error, const char *text, unsigned k) {
+    return idxi_fail(error, IDX_WEAK_SCHEME, NULL,
+                     "scheme '%.200s' does not cover k = %u: some pairs at that distance would be missed; use more "
+                     "blocks, a larger radius, or auto",
+                     text, k);
+}
+
+enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const struct idx_scheme *scheme,
+                                struct idx_plan *plan, struct idx_error *error) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    idxi_copy_options(&options, given);
+    IDXI_TRY(check(&options, error));
+    if (scheme->bits != options.bits)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
+                         scheme->bits, options.bits);
+    if (!idx_scheme_covers(scheme, options.k)) return fail_weak_scheme(error, scheme->name, options.k);
+    idxi_plan_scheme(&options, scheme, plan);
     return IDX_OK;
 }
 
@@ -233,10 +284,5 @@ enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, un
             "scheme '%.200s' is not valid for fingerprints of %u bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "
             "B:C/b:c or masks @hex[:R],…, with at most %d tables and a radius of at most %d",
             text, bits, IDX_MAX_TABLES, IDX_MAX_RADIUS);
-    if (!idx_scheme_covers(scheme, k))
-        return idxi_fail(error, IDX_WEAK_SCHEME, NULL,
-                         "scheme '%.200s' does not cover k = %u: some pairs at that distance would be missed; use more "
-                         "blocks, a larger radius, or auto",
-                         text, k);
-    return IDX_OK;
+    return idx_scheme_covers(scheme, k) ? IDX_OK : fail_weak_scheme(error, text, k);
 }

@@ -9,14 +9,12 @@
 #include "format/bytes.h"
 #include "format/directory.h"
 #include "libidx/base/binomial.h"
+#include "libidx/plan/time.h"
 #include "libidx/scheme/cost.h"
 #include "libidx/segment/table_reader.h"
 
-/* What probing takes on a core of a typical server, in nanoseconds. */
-#define PROBE_TIME 50.0    /* a probe: a line of the directory, and a block of IDX_MIN_BLOCK_SIZE */
-#define BYTE_TIME 0.2      /* a probe, for each byte of a block beyond that */
-#define BLOCK_TIME 11.0    /* each block after the first */
-#define CANDIDATE_TIME 1.9 /* each fingerprint with the prefix */
+/* How many tables an index has, where waits for memory must be known before a scheme is. */
+#define TYPICAL_TABLES 6
 
 double idx_chance_matches(uint64_t count, unsigned bits, unsigned k) {
     return ldexp((double)count * idxi_count_patterns(bits, k), -(int)bits);
@@ -122,6 +120,7 @@ struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *opt
     return (struct idxi_table_model){
         .block_fingerprints = held,
         .blocks = blocks,
+        .directory_bytes = lines * IDXF_LINE_BYTES,
         .file_bytes = IDXF_PAGE_SIZE + pages * (IDXF_PAGE_SIZE + 8),
         .resident_bytes =
             directory_pages * IDXF_PAGE_SIZE + bitmap + sizeof(struct idxi_table) + sizeof(struct idxf_decoder),
@@ -135,33 +134,50 @@ static double expected_group(const struct idx_plan_options *options, uint64_t ma
     return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
 }
 
-static double time_of(const struct idx_plan_options *options, const struct idx_plan *plan) {
-    double probe = PROBE_TIME + (options->block_size - IDX_MIN_BLOCK_SIZE) * BYTE_TIME;
-    return plan->probes * probe + fmax(plan->blocks - plan->probes, 0) * BLOCK_TIME + plan->candidates * CANDIDATE_TIME;
+/* A scheme being priced. */
+struct pricing {
+    const struct idx_plan_options *options;
+    const struct idxi_table_model *model;
+    struct idxi_work work;
+};
+
+static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far) {
+    double group = expected_group(pricing->options, mask), held = pricing->model->block_fingerprints;
+    pricing->work.probes += probes;
+    pricing->work.far += far;
+    pricing->work.candidates += probes * group;
+    pricing->work.blocks += probes * fmin(idxi_expected_blocks(group, held), pricing->model->blocks);
 }
 
-static void add_probes(const struct idx_plan_options *options, const struct idxi_table_model *model, uint64_t mask,
-                       double probes, struct idx_plan *plan) {
-    double group = expected_group(options, mask);
-    plan->probes += probes;
-    plan->candidates += probes * group;
-    plan->blocks += probes * fmin(idxi_expected_blocks(group, model->block_fingerprints), model->blocks);
+/* How many of the last bits that are flipped move a probe by less than a page of the table. */
+static unsigned near_bits(const struct pricing *pricing, unsigned flipped) {
+    double page = IDXF_PAGE_SIZE / pricing->options->block_size * pricing->model->block_fingerprints;
+    double bits = log2(page / ldexp(fmax((double)pricing->options->count, 1), -(int)flipped));
+    return bits < 0 ? 0 : bits > flipped ? flipped : (unsigned)bits;
 }
 
 /* All patterns of fewer flipped bits than the radius are probed for all values of the spared bits; see search.c. */
-static void add_table(const struct idx_plan_options *options, const struct idxi_table_model *model, uint64_t mask,
-                      unsigned radius, struct idx_plan *plan) {
-    unsigned prefix = (unsigned)__builtin_popcountll(mask), spared = idxi_spared_bits(options->count, prefix);
-    uint64_t flipped = mask;
-    if (prefix < plan->min_prefix) plan->min_prefix = prefix;
-    if (prefix > plan->max_prefix) plan->max_prefix = prefix;
+static void add_table(struct pricing *pricing, uint64_t mask, unsigned radius) {
+    unsigned prefix = (unsigned)__builtin_popcountll(mask);
+    unsigned flipped = prefix - idxi_spared_bits(pricing->options->count, prefix);
+    uint64_t flipped_mask = mask;
+    pricing->work.tables += 1;
     if (radius == 0) {
-        add_probes(options, model, mask, 1, plan);
+        add_probes(pricing, mask, 1, 1);
         return;
     }
-    for (unsigned i = 0; i < spared; i++) flipped &= flipped - 1;
-    add_probes(options, model, flipped, idxi_count_patterns(prefix - spared, radius - 1), plan);
-    add_probes(options, model, mask, idxi_choose(prefix - spared, radius), plan);
+    for (unsigned i = flipped; i < prefix; i++) flipped_mask &= flipped_mask - 1;
+    unsigned far = flipped - near_bits(pricing, flipped);
+    add_probes(pricing, flipped_mask, idxi_count_patterns(flipped, radius - 1), idxi_count_patterns(far, radius - 1));
+    add_probes(pricing, mask, idxi_choose(flipped, radius), idxi_choose(far, radius));
+}
+
+static struct idxi_time time_of(const struct pricing *pricing, double tables) {
+    const struct idxi_table_model *model = pricing->model;
+    const struct idx_plan_options *options = pricing->options;
+    struct idxi_extent extent = {options->block_size, tables * model->blocks * options->block_size,
+                                 tables * model->directory_bytes};
+    return idxi_time_of(options->calibration, options->residence, &extent, &pricing->work);
 }
 
 static void write_masks(const struct idx_scheme *scheme, char *text, size_t size) {
@@ -173,20 +189,37 @@ static void write_masks(const struct idx_scheme *scheme, char *text, size_t size
                                  (unsigned long long)table->mask);
         if (table->radius > 0 && used < size) used += (size_t)snprintf(text + used, size - used, ":%u", table->radius);
     }
+    if (used >= size) text[0] = '\0';
+}
+
+static void find_prefixes(const struct idx_scheme *scheme, struct idx_plan *plan) {
+    plan->min_prefix = IDX_MAX_BITS;
+    for (size_t i = 0; i < scheme->table_count; i++) {
+        unsigned prefix = (unsigned)__builtin_popcountll(scheme->tables[i].mask);
+        if (prefix < plan->min_prefix) plan->min_prefix = prefix;
+        if (prefix > plan->max_prefix) plan->max_prefix = prefix;
+    }
 }
 
 void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        const struct idx_scheme *scheme, struct idx_plan *plan) {
-    *plan = (struct idx_plan){.tables = scheme->table_count, .min_prefix = IDX_MAX_BITS};
+    struct pricing pricing = {.options = options, .model = model};
+    *plan = (struct idx_plan){.tables = scheme->table_count};
     if (strcmp(scheme->name, "masks") == 0)
         write_masks(scheme, plan->scheme, sizeof plan->scheme);
     else
         strcpy(plan->scheme, scheme->name);
+    find_prefixes(scheme, plan);
     for (size_t i = 0; i < scheme->table_count; i++) {
         const struct idx_table *table = &scheme->tables[i];
-        add_table(options, model, table->mask, table->radius < options->k ? table->radius : options->k, plan);
+        add_table(&pricing, table->mask, table->radius < options->k ? table->radius : options->k);
     }
-    plan->nanoseconds = time_of(options, plan);
+    struct idxi_time time = time_of(&pricing, (double)plan->tables);
+    plan->probes = pricing.work.probes;
+    plan->candidates = pricing.work.candidates;
+    plan->blocks = pricing.work.blocks;
+    plan->nanoseconds = time.many;
+    plan->single_nanoseconds = time.single;
     plan->table_bytes = model->file_bytes * (double)plan->tables;
     plan->resident_bytes = model->resident_bytes * (double)plan->tables;
 }
@@ -203,9 +236,9 @@ void idxi_price_tables(const struct idx_plan_options *options, const struct idxi
     uniform.expected_group = NULL;
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS; radius++) {
         for (unsigned prefix = 1; prefix <= IDX_MAX_BITS; prefix++) {
-            struct idx_plan plan = {0};
-            add_table(&uniform, model, idxf_low_bits(prefix), radius, &plan);
-            times->of[radius][prefix] = time_of(options, &plan);
+            struct pricing pricing = {.options = &uniform, .model = model};
+            add_table(&pricing, idxf_low_bits(prefix), radius);
+            times->of[radius][prefix] = time_of(&pricing, TYPICAL_TABLES).many;
         }
     }
 }

@@ -7,6 +7,7 @@
 /* What is the same for all tables of an index. */
 struct idxi_table_model {
     double block_fingerprints, blocks;
+    double directory_bytes; /* lines alone */
     double file_bytes, resident_bytes;
 };
 

@@ -59,11 +59,15 @@ bool writer_init(PyObject *module);
 bool stream_init(PyObject *module);
 bool simhash_init(PyObject *module);
 
+/* The residence of a name; ValueError (index.c). */
+bool residence_take(PyObject *name, enum idx_residence *residence);
+
 /* ---- Functions of the module (functions.c) ---- */
 
 PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_compact(PyObject *module, PyObject *arguments);
 PyObject *core_verify(PyObject *module, PyObject *arguments);
 PyObject *core_plan(PyObject *module, PyObject *arguments);
+PyObject *core_calibrate(PyObject *module, PyObject *arguments);
 
 #endif

@@ -1,7 +1,9 @@
 /* functions.c: the functions that merge, compact and verify indexes, and plan them. */
 #include "libidx/python/core.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Merging and compacting ---- */
 
@@ -140,32 +142,91 @@ static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
         const struct idx_plan *p = &plans[i];
-        PyObject *plan = Py_BuildValue("(snIIddddddN)", p->scheme, (Py_ssize_t)p->tables, p->min_prefix, p->max_prefix,
+        PyObject *plan = Py_BuildValue("(snIIddddddNd)", p->scheme, (Py_ssize_t)p->tables, p->min_prefix, p->max_prefix,
                                        p->probes, p->candidates, p->blocks, p->nanoseconds, p->table_bytes,
-                                       p->resident_bytes, PyBool_FromLong(p->chosen));
+                                       p->resident_bytes, PyBool_FromLong(p->chosen), p->single_nanoseconds);
         if (plan == NULL || PyList_SetItem(list, (Py_ssize_t)i, plan) < 0) Py_CLEAR(list);
     }
     return list;
 }
 
-/* (count, bits, k, block_size, max_bytes) */
+/* The numbers of a calibration, in the order of its members. */
+enum { CALIBRATION_NUMBERS = (sizeof(struct idx_calibration) - sizeof(size_t)) / sizeof(double) };
+
+static bool read_calibration(PyObject *given, struct idx_calibration *calibration) {
+    double numbers[CALIBRATION_NUMBERS];
+    if (PyTuple_Size(given) != CALIBRATION_NUMBERS) {
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "a calibration has %d numbers", CALIBRATION_NUMBERS);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < CALIBRATION_NUMBERS; i++) {
+        numbers[i] = PyFloat_AsDouble(PyTuple_GetItem(given, i));
+        if (numbers[i] == -1 && PyErr_Occurred()) return false;
+    }
+    memcpy((char *)calibration + offsetof(struct idx_calibration, table), numbers, sizeof numbers);
+    return true;
+}
+
+/* (folder or None): the numbers. */
+PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
+    struct idx_calibration calibration = IDX_CALIBRATION_INIT;
+    struct idx_error error;
+    double numbers[CALIBRATION_NUMBERS];
+    PyObject *folder, *path = NULL;
+    const char *text = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O", &folder)) return NULL;
+    if (folder != Py_None && !path_take(folder, &path, &text)) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_calibrate(&calibration, text, &error);
+    PyEval_RestoreThread(thread);
+    Py_XDECREF(path);
+    if (!check_call(status, &error, NULL)) return NULL;
+    memcpy(numbers, (char *)&calibration + offsetof(struct idx_calibration, table), sizeof numbers);
+    PyObject *tuple = PyTuple_New(CALIBRATION_NUMBERS);
+    for (Py_ssize_t i = 0; i < CALIBRATION_NUMBERS && tuple != NULL; i++) {
+        PyObject *number = PyFloat_FromDouble(numbers[i]);
+        if (number == NULL || PyTuple_SetItem(tuple, i, number) < 0) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+enum { MOST_PLANS = 64 };
+
+/* Plans of all that is worth considering, or of one scheme. */
+static enum idx_status make_plans(const struct idx_plan_options *options, const char *scheme, struct idx_plan *plans,
+                                  size_t *count, struct idx_error *error) {
+    struct idx_scheme parsed;
+    if (scheme == NULL) return idx_plan(options, plans, MOST_PLANS, count, error);
+    *count = 1;
+    enum idx_status status = idx_scheme_parse(&parsed, scheme, options->bits, options->k, options->count, error);
+    return status == IDX_OK ? idx_plan_scheme(options, &parsed, plans, error) : status;
+}
+
+/* (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None) */
 PyObject *core_plan(PyObject *module, PyObject *arguments) {
-    enum { MOST = 64 };
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     struct idx_error error;
     unsigned long long documents;
+    PyObject *residence, *numbers;
+    const char *scheme;
     size_t count = 0;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "KIIII", &documents, &options.bits, &options.k, &options.block_size,
-                          &options.max_bytes_per_fingerprint))
+    if (!PyArg_ParseTuple(arguments, "KIIIIzUO", &documents, &options.bits, &options.k, &options.block_size,
+                          &options.max_bytes_per_fingerprint, &scheme, &residence, &numbers))
         return NULL;
+    if (!residence_take(residence, &options.residence)) return NULL;
+    if (numbers != Py_None && !read_calibration(numbers, &calibration)) return NULL;
+    if (numbers != Py_None) options.calibration = &calibration;
     options.count = documents;
-    struct idx_plan *plans = malloc(MOST * sizeof *plans);
+    struct idx_plan *plans = malloc(MOST_PLANS * sizeof *plans);
     if (plans == NULL) return PyErr_NoMemory();
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_plan(&options, plans, MOST, &count, &error);
+    enum idx_status status = make_plans(&options, scheme, plans, &count, &error);
     PyEval_RestoreThread(thread);
-    PyObject *list = check_call(status, &error, NULL) ? list_plans(plans, count < MOST ? count : MOST) : NULL;
+    bool is_done = check_call(status, &error, NULL);
+    PyObject *list = is_done ? list_plans(plans, count < MOST_PLANS ? count : MOST_PLANS) : NULL;
     free(plans);
     return list;
 }

@@ -64,7 +64,7 @@ bool distance_take(PyObject *argument, const struct view *view, unsigned *distan
 
 /* ---- Opening and closing ---- */
 
-static bool read_residence(PyObject *name, enum idx_residence *residence) {
+bool residence_take(PyObject *name, enum idx_residence *residence) {
     static const char *const names[] = {"directory", "none", "all", "disk"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, names[i]) != 0) continue;
@@ -82,7 +82,7 @@ static struct view *open_view(PyObject *path, PyObject *residence, bool check_pa
     PyObject *bytes;
     const char *text;
     options.skip_page_checks = !check_pages;
-    if (!read_residence(residence, &options.residence) || !path_take(path, &bytes, &text)) return NULL;
+    if (!residence_take(residence, &options.residence) || !path_take(path, &bytes, &text)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_open(&index, text, &options, &error);
     PyEval_RestoreThread(thread);

@@ -159,6 +159,34 @@ def test_plan():
         libidx.plan(10, 17)
 
 
+def test_plan_of_one_scheme():
+    (plan,) = libidx.plan(2**34, 3, block_size=128, scheme="10")
+    assert (plan.scheme, plan.tables, plan.min_prefix, plan.max_prefix) == ("5:2", 10, 25, 26)
+    assert plan.candidates == 4 * 2**9 + 6 * 2**8
+    assert plan.single_nanoseconds > plan.nanoseconds
+    (loaded,) = libidx.plan(2**34, 3, block_size=128, scheme="10", residence="all")
+    assert loaded.nanoseconds < plan.nanoseconds
+    with pytest.raises(libidx.WeakSchemeError):
+        libidx.plan(1000, 4, scheme="4:1")
+    with pytest.raises(ValueError):
+        libidx.plan(1000, residence="somewhere")
+
+
+def test_plan_of_a_machine(tmp_path):
+    machine = libidx.calibrate(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert machine["probe"] > 0 and len(machine["mapped_waits"]) == 10
+    slow = {name: [10 * n for n in value] if isinstance(value, list) else 10 * value for name, value in machine.items()}
+    (here,), (there,) = (libidx.plan(10**7, scheme="5:2", calibration=numbers) for numbers in (machine, slow))
+    assert there.nanoseconds == pytest.approx(10 * here.nanoseconds)
+    listed = libidx.plan(10**7), libidx.plan(10**7, calibration=slow)
+    chosen = [[plan.scheme for plan in plans if plan.chosen] for plans in listed]
+    assert chosen[0] == chosen[1]
+    for wrong in {}, {**machine, "mapped_waits": [1.0]}, {**machine, "probe": 0.0}, {**machine, "block": -1.0}:
+        with pytest.raises(libidx.InvalidArgumentError):
+            libidx.plan(10**7, calibration=wrong)
+
+
 def test_simhash():
     one, other = libidx.Simhash(), libidx.Simhash()
     for word in "the quick brown fox".split():

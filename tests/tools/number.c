@@ -39,6 +39,15 @@ static void test_numbers(void **state) {
     check("0^9", 0);
     check("1^18446744073709551615", 1);
     check("5^1", 5);
+    check("1.5e9", 1500000000);
+    check("8e9", UINT64_C(8000000000));
+    check("0.25e2", 25);
+    check("1.50000000000000000000000e1", 15);
+    check("18.446744073709551615e18", UINT64_MAX);
+    check("1.5K", 1536);
+    check("0.5T", UINT64_C(1) << 39);
+    check("16777215.5T", UINT64_C(33554431) << 39);
+    check("3.0", 3);
 }
 
 static void test_what_is_none(void **state) {
@@ -50,6 +59,19 @@ static void test_what_is_none(void **state) {
     refuse("1 ");
     refuse("1.5");
     refuse("0x10");
+    refuse("1.");
+    refuse(".5e1");
+    refuse("1.e3");
+    refuse("1.5e0");
+    refuse("1.25e1");
+    refuse("1.55K");
+    refuse("1.1K");
+    refuse("1.5.5e9");
+    refuse("1.5^2");
+    refuse("1,5e9");
+    refuse("1.5e9.5");
+    refuse("18.446744073709551616e18");
+    refuse("0.18446744073709551616e19");
     refuse("18446744073709551616");
     refuse("18446744073709551620");
     refuse("99999999999999999999");

@@ -1,5 +1,6 @@
 /* plan.c: `idx plan`: the schemes worth having for a number of fingerprints and a distance, with what they cost. */
 #include "tools/shared/arguments.h"
+#include "tools/shared/calibration.h"
 #include "tools/shared/command.h"
 #include "tools/shared/json.h"
 #include "tools/shared/output.h"
@@ -15,12 +16,18 @@
 
 static const char help[] =
     "Usage: idx plan --count N [OPTION…]\n"
+    "       idx plan --measure >FILE\n"
     "Print the schemes worth considering for look-ups of distance K among N fingerprints, and what each costs. The\n"
     "smallest comes first, and each further one is faster than all before it. A * marks the choice of\n"
     "idx build --scheme auto.\n"
     "\n"
-    "  --count N              number of fingerprints: 8M, 1e9, 2^34\n"
+    "  --count N              number of fingerprints: 8M, 1.5e9, 2^34\n"
     "  -k K                   largest distance of look-ups (default 3)\n"
+    "  --scheme S             print what this scheme costs instead; may be repeated\n"
+    "  --measure              measure what look-ups take on this machine, in at most 5 seconds, and print the times "
+    "of\n"
+    "                         schemes here; without --count, print what was found, as JSON\n"
+    "  --calibration FILE     print the times on the machine where idx plan --measure printed FILE\n"
     "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
     "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64, or the smallest with which\n"
     "                         a table can hold so many)\n"
@@ -33,8 +40,10 @@ static const char help[] =
     "  prefix      bits that a probe compares at once, from the narrowest table to the widest\n"
     "  probes      prefixes searched per query\n"
     "  candidates  fingerprints per query that have one of these prefixes\n"
+    "  per probe   the same per prefix\n"
     "  blocks      blocks searched per query; on a disk, about as many reads\n"
-    "  us/query    microseconds per query, on one core, with the files in memory and many queries at once\n"
+    "  us/query    microseconds per query on one core of a typical server, or of the machine that was measured; with\n"
+    "              the files in the page cache, many queries at once, half of them near to a fingerprint\n"
     "  queries/s   the same in queries per second\n"
     "  bytes/fp    bytes of all table files, per fingerprint\n"
     "  files       total size of all table files\n"
@@ -45,13 +54,17 @@ static const char help[] =
     "\n"
     "Example:\n"
     "  idx plan --count 1e8 -k 3\n"
+    "  idx plan --count 2^34 --scheme 20 --scheme 16 --scheme 10 --scheme 4\n"
     "\n"
     "Exit status: 0 the schemes were printed; 2 error.\n";
 
-enum { CELL = 24, COLUMNS = 11, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 3, NOTE = 320 };
+enum { CELL = 24, COLUMNS = 12, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE = 320 };
 
 /* A query that takes longer is worth a word. */
 #define SLOW_NANOSECONDS 1e6
+
+/* So much less time is worth a word. */
+#define WORTH_A_WORD 0.07
 
 /* So many matches by chance, a query, are worth a word. */
 #define MANY_BY_CHANCE 0.1
@@ -60,6 +73,10 @@ static const char *const format_names[] = {"text", "json", NULL};
 
 struct report {
     struct idx_plan_options options;
+    struct texts schemes;    /* asked for; none: those worth considering */
+    const char *calibration; /* a file, or NULL */
+    bool measures;
+    struct idx_calibration machine; /* if one was measured or read */
     struct idx_plan plans[MAX_PLANS];
     size_t count;
     double chance_matches;
@@ -102,7 +119,23 @@ static void note_slow(struct report *report, const struct idx_plan *chosen) {
              "No scheme answers a query in 1 ms: use a smaller -k, or divide the fingerprints among several machines.");
 }
 
-static void make_notes(struct report *report) {
+/* On the machine that was measured, is there something faster that fits where `chosen` does? */
+static void note_faster(struct report *report, const struct idx_plan *chosen) {
+    double count = (double)report->options.count, most = report->options.max_bytes_per_fingerprint * count;
+    const struct idx_plan *fastest = chosen;
+    if (most == 0) most = report->options.bits * count + (1 << 20);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct idx_plan *plan = &report->plans[i];
+        if (bytes_of(plan) <= most && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
+    }
+    double gain = 1 - fastest->nanoseconds / chosen->nanoseconds;
+    if (report->options.calibration != NULL && gain >= WORTH_A_WORD)
+        add_note(report,
+                 "On this machine, auto's scheme takes %.2f times as long as one of %zu table%s that fits as well.",
+                 1 / (1 - gain), fastest->tables, fastest->tables == 1 ? "" : "s");
+}
+
+static void note_choice(struct report *report) {
     const struct idx_plan *chosen = &report->plans[0];
     unsigned most = report->options.max_bytes_per_fingerprint;
     for (size_t i = 0; i < report->count; i++) {
@@ -110,7 +143,12 @@ static void make_notes(struct report *report) {
     }
     if (most > 0 && per_fingerprint(report, bytes_of(chosen)) > most)
         add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", most);
+    note_faster(report, chosen);
     if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow(report, chosen);
+}
+
+static void make_notes(struct report *report) {
+    if (report->schemes.count == 0) note_choice(report);
     if (report->chance_matches >= MANY_BY_CHANCE) {
         char matches[CELL];
         write_number(matches, report->chance_matches);
@@ -140,12 +178,13 @@ static void write_row(const struct report *report, const struct idx_plan *plan, 
     write_prefix(row->cells[2], plan);
     write_number(row->cells[3], plan->probes);
     write_number(row->cells[4], plan->candidates);
-    write_number(row->cells[5], plan->blocks);
-    write_number(row->cells[6], plan->nanoseconds / 1e3);
-    write_number(row->cells[7], 1e9 / plan->nanoseconds);
-    snprintf(row->cells[8], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
-    size_print(row->cells[9], plan->table_bytes);
-    size_print(row->cells[10], plan->resident_bytes);
+    write_number(row->cells[5], plan->candidates / plan->probes);
+    write_number(row->cells[6], plan->blocks);
+    write_number(row->cells[7], plan->nanoseconds / 1e3);
+    write_number(row->cells[8], 1e9 / plan->nanoseconds);
+    snprintf(row->cells[9], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
+    size_print(row->cells[10], plan->table_bytes);
+    size_print(row->cells[11], plan->resident_bytes);
 }
 
 static void print_rows(const struct row *rows, size_t count, struct output *output) {
@@ -163,10 +202,13 @@ static void print_rows(const struct row *rows, size_t count, struct output *outp
 
 static void print_text(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
-    struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "blocks", "us/query",
-                                        "queries/s", "bytes/fp", "files", "memory"},
+    struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "per probe", "blocks",
+                                        "us/query", "queries/s", "bytes/fp", "files", "memory"},
                                        "scheme"}};
-    for (size_t i = 0; i < report->count; i++) write_row(report, &report->plans[i], &rows[i + 1]);
+    for (size_t i = 0; i < report->count; i++) {
+        write_row(report, &report->plans[i], &rows[i + 1]);
+        if (rows[i + 1].scheme[0] == '\0') rows[i + 1].scheme = report->schemes.values[i]; /* of very many masks */
+    }
     output_format(output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %" PRIu32 " bytes\n\n",
                   options->count, options->bits, options->k, options->block_size);
     print_rows(rows, report->count + 1, output);
@@ -179,11 +221,12 @@ static void print_text(const struct report *report, struct output *output) {
 static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
 
 static json_t *plan_object(const struct idx_plan *plan) {
-    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
+    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
                      integer(plan->tables), "min_prefix", integer(plan->min_prefix), "max_prefix",
                      integer(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
-                     plan->blocks, "nanoseconds", plan->nanoseconds, "table_bytes", plan->table_bytes, "resident_bytes",
-                     plan->resident_bytes, "auto", (int)plan->chosen);
+                     plan->blocks, "nanoseconds", plan->nanoseconds, "single_nanoseconds", plan->single_nanoseconds,
+                     "table_bytes", plan->table_bytes, "resident_bytes", plan->resident_bytes, "auto",
+                     (int)plan->chosen);
 }
 
 static void print_json(const struct report *report, struct output *output) {
@@ -200,23 +243,68 @@ static void print_json(const struct report *report, struct output *output) {
 
 /* ---- The command ---- */
 
+/* The plans of the schemes that were asked for. Marks the one that `auto` chooses. */
+static enum idx_status plan_asked(struct report *report, struct idx_error *error) {
+    const struct idx_plan_options *options = &report->options;
+    struct idx_plan chosen = {.chosen = false};
+    size_t listed;
+    enum idx_status status = idx_plan(options, report->plans, MAX_PLANS, &listed, error);
+    for (size_t i = 0; status == IDX_OK && i < listed && i < MAX_PLANS; i++) {
+        if (report->plans[i].chosen) chosen = report->plans[i];
+    }
+    report->count = report->schemes.count;
+    for (size_t i = 0; status == IDX_OK && i < report->count; i++) {
+        struct idx_scheme scheme;
+        struct idx_plan *plan = &report->plans[i];
+        const char *text = report->schemes.values[i];
+        if (strcmp(text, "auto") == 0) text = chosen.scheme;
+        status = idx_scheme_parse(&scheme, text, options->bits, options->k, options->count, error);
+        if (status == IDX_OK) status = idx_plan_scheme(options, &scheme, plan, error);
+        if (status == IDX_OK) plan->chosen = plan->scheme[0] != '\0' && strcmp(plan->scheme, chosen.scheme) == 0;
+    }
+    return status;
+}
+
+static enum idx_status plan_once(struct report *report, struct idx_error *error) {
+    if (report->schemes.count > 0) return plan_asked(report, error);
+    return idx_plan(&report->options, report->plans, MAX_PLANS, &report->count, error);
+}
+
 /* Where no block size is asked for, takes larger blocks than the default when there would be too many. */
 static bool make_plans(struct report *report) {
     struct idx_plan_options *options = &report->options;
     struct idx_error error;
     bool is_free = options->block_size == 0;
     if (is_free) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
-    enum idx_status status = idx_plan(options, report->plans, MAX_PLANS, &report->count, &error);
+    enum idx_status status = plan_once(report, &error);
     while (is_free && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
         options->block_size *= 2;
-        status = idx_plan(options, report->plans, MAX_PLANS, &report->count, &error);
+        status = plan_once(report, &error);
     }
     if (status != IDX_OK) complain("%s", error.sentence);
     return status == IDX_OK;
 }
 
+/* Measures the machine, or reads what another was measured to take. */
+static bool find_machine(struct report *report) {
+    struct idx_error error;
+    report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
+    if (report->measures && idx_calibrate(&report->machine, NULL, &error) != IDX_OK) {
+        complain("%s", error.sentence);
+        return false;
+    }
+    if (report->calibration != NULL && !calibration_read(report->calibration, &report->machine)) return false;
+    if (report->measures || report->calibration != NULL) report->options.calibration = &report->machine;
+    return true;
+}
+
 static int run(struct report *report, bool json) {
     struct output output = OUTPUT_STANDARD;
+    if (!find_machine(report)) return ENDS_BADLY;
+    if (report->options.count == 0) {
+        calibration_write(&output, &report->machine);
+        return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
+    }
     if (!make_plans(report)) return ENDS_BADLY;
     report->chance_matches = idx_chance_matches(report->options.count, report->options.bits, report->options.k);
     make_notes(report);
@@ -227,35 +315,48 @@ static int run(struct report *report, bool json) {
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 
+static bool is_clear(const struct report *report) {
+    bool alone = report->measures && report->schemes.count == 0;
+    if (report->measures && report->calibration != NULL)
+        complain_of_usage("--measure and --calibration exclude each other");
+    else if (report->options.count == 0 && !alone)
+        complain_of_usage("--count is missing: the expected number of fingerprints");
+    else if (report->schemes.count > MAX_PLANS)
+        complain_of_usage("--scheme is repeated more than %d times", MAX_PLANS);
+    else
+        return true;
+    return false;
+}
+
 int command_plan(int argc, char **argv) {
-    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct report *report = calloc(1, sizeof *report);
     struct texts operands;
     int format = 0, status;
-    options.block_size = 0; /* not given */
-    const struct option_rule rules[] = {
-        {.name = "count", .kind = OPTION_COUNT, .value = &options.count, .least = 1, .most = UINT64_MAX - 1},
-        {.name = "k", .kind = OPTION_NUMBER, .value = &options.k},
-        {.name = "bits", .kind = OPTION_NUMBER, .value = &options.bits, .least = 1, .most = IDX_MAX_BITS},
-        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options.block_size, .least = 1},
-        {.name = "max-bytes-per-fingerprint",
-         .kind = OPTION_NUMBER,
-         .value = &options.max_bytes_per_fingerprint,
-         .least = 1},
-        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
-    };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0};
-    if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
-    if (options.count == 0) {
-        complain_of_usage("--count is missing: the expected number of fingerprints");
-        return ENDS_BADLY;
-    }
-    struct report *report = calloc(1, sizeof *report);
     if (report == NULL) {
         complain("out of memory");
         return ENDS_BADLY;
     }
-    report->options = options;
-    status = run(report, format == 1);
+    struct idx_plan_options *options = &report->options;
+    *options = (struct idx_plan_options)IDX_PLAN_OPTIONS_INIT;
+    options->block_size = 0; /* not given */
+    const struct option_rule rules[] = {
+        {.name = "count", .kind = OPTION_COUNT, .value = &options->count, .least = 1, .most = UINT64_MAX - 1},
+        {.name = "k", .kind = OPTION_NUMBER, .value = &options->k},
+        {.name = "scheme", .kind = OPTION_TEXTS, .value = &report->schemes},
+        {.name = "measure", .kind = OPTION_FLAG, .value = &report->measures},
+        {.name = "calibration", .kind = OPTION_TEXT, .value = &report->calibration},
+        {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
+        {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size, .least = 1},
+        {.name = "max-bytes-per-fingerprint",
+         .kind = OPTION_NUMBER,
+         .value = &options->max_bytes_per_fingerprint,
+         .least = 1},
+        {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
+    };
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0};
+    if (arguments_read(&grammar, argc, argv, &operands, &status))
+        status = is_clear(report) ? run(report, format == 1) : ENDS_BADLY;
+    texts_free(&report->schemes);
     free(report);
     return status;
 }

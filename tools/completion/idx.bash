@@ -42,7 +42,7 @@ _idx_options() {
         info) echo --format --help ;;
         verify) echo --help ;;
         dump) echo --fingerprints --help ;;
-        plan) echo --count -k --bits --block-size --max-bytes-per-fingerprint --format --help ;;
+        plan) echo --count -k --scheme --measure --calibration --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
             echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --tokens \
                 --hash --ties --recipe --bits --compare --table --train --min-features --strict --threads --progress \

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define DIGITS "0123456789"
+
 static bool multiply(uint64_t *value, uint64_t factor) { return !__builtin_mul_overflow(*value, factor, value); }
 
 bool number_parse_digits(const char *text, size_t length, uint64_t *value) {
@@ -31,21 +33,52 @@ static bool scale(uint64_t *value, uint64_t base, uint64_t exponent) {
     return true;
 }
 
+/* The digits of a decimal number, without its point, and how many of them follow that, trailing zeros apart. */
+static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
+    size_t whole = strspn(*text, DIGITS), length = whole;
+    uint64_t fraction;
+    *places = 0;
+    if (!number_parse_digits(*text, whole, digits)) return false;
+    if ((*text)[whole] == '.') {
+        const char *behind = *text + whole + 1;
+        size_t kept = strspn(behind, DIGITS);
+        length += 1 + kept;
+        if (kept == 0) return false;
+        while (kept > 0 && behind[kept - 1] == '0') kept--;
+        *places = kept;
+        if (kept > 0 && (!number_parse_digits(behind, kept, &fraction) || !scale(digits, 10, kept) ||
+                         __builtin_add_overflow(*digits, fraction, digits)))
+            return false;
+    }
+    *text += length;
+    return true;
+}
+
+/* digits · 1024^exponent / 10^places, where that is whole. */
+static bool scale_binary(uint64_t *digits, unsigned exponent, uint64_t places) {
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)*digits << 10 * exponent;
+    for (; places > 0 && product % 10 == 0; places--) product /= 10;
+    *digits = (uint64_t)product;
+    return places == 0 && product <= UINT64_MAX;
+}
+
 bool number_parse(const char *text, uint64_t *value) {
     static const char suffixes[] = "KMGT";
-    size_t digits = strspn(text, "0123456789");
-    const char *rest = text + digits;
-    uint64_t exponent, sum;
-    if (!number_parse_digits(text, digits, &sum)) return false;
-    if (*rest == 'e' || *rest == '^') {
-        uint64_t base = *rest == 'e' ? 10 : sum;
-        if (!number_parse_digits(rest + 1, strlen(rest + 1), &exponent)) return false;
-        if (*rest == '^') sum = 1;
+    uint64_t exponent, sum, places;
+    if (!parse_decimal(&text, &sum, &places)) return false;
+    if (*text == 'e') {
+        if (!number_parse_digits(text + 1, strlen(text + 1), &exponent) || exponent < places) return false;
+        if (!scale(&sum, 10, exponent - places)) return false;
+    } else if (*text == '^') {
+        uint64_t base = sum;
+        sum = 1;
+        if (places > 0 || !number_parse_digits(text + 1, strlen(text + 1), &exponent)) return false;
         if (!scale(&sum, base, exponent)) return false;
-    } else if (*rest != '\0') {
-        const char *suffix = strchr(suffixes, *rest);
-        if (suffix == NULL || rest[1] != '\0') return false;
-        if (!scale(&sum, 1024, (uint64_t)(suffix - suffixes) + 1)) return false;
+    } else {
+        const char *suffix = *text == '\0' ? NULL : strchr(suffixes, *text);
+        if (*text != '\0' && (suffix == NULL || text[1] != '\0')) return false;
+        if (!scale_binary(&sum, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
     }
     *value = sum;
     return true;

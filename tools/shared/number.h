@@ -9,7 +9,8 @@
 /* Digits alone, below 2^64. */
 bool number_parse_digits(const char *text, size_t length, uint64_t *value);
 
-/* Digits, then nothing, or K, M, G or T (powers of 1024), or eN (times 10^N), or ^N (to the power of N). */
+/* Digits, perhaps with a decimal point and more digits; then nothing, or K, M, G or T (powers of 1024), or eN (times
+ * 10^N), or after digits alone ^N (to the power of N). The number that this makes must be whole and below 2^64. */
 bool number_parse(const char *text, uint64_t *value);
 
 #endif

@@ -7,12 +7,12 @@ import contextlib
 import os
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Self, Union
+from typing import TYPE_CHECKING, Any, Literal, Mapping, NamedTuple, Optional, Self, Union
 
 from . import _core
 from ._core import Matches
 from ._errors import InvalidArgumentError
-from ._index import Index, choose
+from ._index import Index, Residence, choose
 from ._progress import Progress, callback
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Removal(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A scheme and its expected cost. Times are per query, on one thread; sizes are in bytes."""
+    """A scheme and its expected cost. Times are per query, on one thread, among many or alone; sizes are in bytes."""
 
     scheme: str
     tables: int
@@ -72,6 +72,7 @@ class Plan(NamedTuple):
     table_bytes: float
     resident_bytes: float
     chosen: bool
+    single_nanoseconds: float
 
 
 class Deduplicated(NamedTuple):
@@ -396,17 +397,60 @@ class Stream(_core.Stream):
         return self._finish()
 
 
+_SIZES = 10
+_WORK = "table", "probe", "byte", "block", "candidate", "single"
+_WAITS = "loaded_waits", "loaded_latencies", "mapped_waits", "mapped_latencies"
+
+
+def calibrate(tmpdir: Optional[Path] = None) -> dict[str, Any]:
+    """Measure what look-ups take on this machine, in up to five seconds: the object that `idx plan --measure` prints.
+
+    tmpdir: a folder for a few small indexes, which are removed.
+    """
+    numbers = _core.calibrate(tmpdir)
+    waits = numbers[len(_WORK) :]
+    found: dict[str, Any] = dict(zip(_WORK, numbers))
+    found.update((name, list(waits[i * _SIZES : (i + 1) * _SIZES])) for i, name in enumerate(_WAITS))
+    return found
+
+
+def _flatten(calibration: Mapping[str, Any]) -> tuple[float, ...]:
+    try:
+        work = [calibration[name] for name in _WORK]
+        waits = [calibration[name] for name in _WAITS]
+    except KeyError as error:
+        raise InvalidArgumentError(f"calibration: {error} is missing: make it with calibrate") from None
+    if any(len(numbers) != _SIZES for numbers in waits):
+        raise InvalidArgumentError(f"calibration: waits are {_SIZES} numbers each: make it with calibrate")
+    return (*work, *(number for numbers in waits for number in numbers))
+
+
 def plan(
-    count: int, k: int = 3, *, bits: int = 64, block_size: int = 64, max_bytes_per_fingerprint: int = 0
+    count: int,
+    k: int = 3,
+    *,
+    bits: int = 64,
+    block_size: int = 64,
+    max_bytes_per_fingerprint: int = 0,
+    scheme: Optional[str] = None,
+    residence: Residence = "directory",
+    calibration: Optional[Mapping[str, Any]] = None,
 ) -> list[Plan]:
     """The schemes worth considering for `count` fingerprints, fewest tables first. "auto" takes the `chosen` one.
 
+    scheme: the cost of this one alone. residence: as for open. calibration: the machine, as `calibrate` measures it, or
+    `idx plan --measure`; it changes times, and not what is chosen.
+
     >>> [plan.chosen for plan in libidx.plan(10**6)].count(True)
     1
+    >>> [plan.tables for plan in libidx.plan(10**6, scheme="5:2")]
+    [10]
     """
     for name, value in ("k", k), ("bits", bits), ("block_size", block_size):
         _check_small(name, value)
-    return [Plan(*row) for row in _core.plan(count, bits, k, block_size, max_bytes_per_fingerprint)]
+    numbers = None if calibration is None else _flatten(calibration)
+    rows = _core.plan(count, bits, k, block_size, max_bytes_per_fingerprint, scheme, residence, numbers)
+    return [Plan(*row) for row in rows]
 
 
 def shard(fingerprints: Numbers, shards: int) -> Int64Array:

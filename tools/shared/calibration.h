@@ -1,0 +1,14 @@
+/* calibration.h: what look-ups take on a machine, as JSON. */
+#ifndef IDX_TOOLS_CALIBRATION_H
+#define IDX_TOOLS_CALIBRATION_H
+
+#include "tools/shared/output.h"
+
+#include <idx.h>
+
+/* Reads a file, or standard input if it is `-`. Complains, and returns false, if it can't be read or lacks a number. */
+bool calibration_read(const char *file, struct idx_calibration *calibration);
+
+void calibration_write(struct output *output, const struct idx_calibration *calibration);
+
+#endif
