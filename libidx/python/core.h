@@ -65,5 +65,6 @@ PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_compact(PyObject *module, PyObject *arguments);
 PyObject *core_verify(PyObject *module, PyObject *arguments);
 PyObject *core_plan(PyObject *module, PyObject *arguments);
+PyObject *core_scheme(PyObject *module, PyObject *arguments);
 
 #endif

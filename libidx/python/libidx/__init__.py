@@ -51,6 +51,7 @@ from ._making import (
     BuildSummary,
     CompactSummary,
     Deduplicated,
+    Mask,
     Plan,
     Removal,
     Stream,
@@ -60,6 +61,7 @@ from ._making import (
     dedup,
     merge,
     plan,
+    scheme,
     shard,
 )
 
@@ -95,6 +97,7 @@ __all__ = [
     "InputOutputError",
     "InvalidArgumentError",
     "LimitError",
+    "Mask",
     "Match",
     "Matches",
     "MissingFileError",
@@ -120,6 +123,7 @@ __all__ = [
     "merge",
     "open",
     "plan",
+    "scheme",
     "shard",
     "train",
 ]
