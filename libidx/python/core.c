@@ -44,6 +44,7 @@ static PyMethodDef functions[] = {
     {"plan", core_plan, METH_VARARGS, NULL},
     {"shard", core_shard, METH_VARARGS, NULL},
     {"calibrate", core_calibrate, METH_VARARGS, NULL},
+    {"scheme", core_scheme, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

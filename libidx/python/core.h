@@ -69,5 +69,6 @@ PyObject *core_compact(PyObject *module, PyObject *arguments);
 PyObject *core_verify(PyObject *module, PyObject *arguments);
 PyObject *core_plan(PyObject *module, PyObject *arguments);
 PyObject *core_calibrate(PyObject *module, PyObject *arguments);
+PyObject *core_scheme(PyObject *module, PyObject *arguments);
 
 #endif

@@ -1,4 +1,4 @@
-/* functions.c: the functions that merge, compact and verify indexes, and plan them. */
+/* functions.c: the functions that merge, compact and verify indexes, plan them, and list their masks. */
 #include "libidx/python/core.h"
 
 #include <stddef.h>
@@ -228,5 +228,22 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     bool is_done = check_call(status, &error, NULL);
     PyObject *list = is_done ? list_plans(plans, count < MOST_PLANS ? count : MOST_PLANS) : NULL;
     free(plans);
+    return list;
+}
+
+/* (scheme, bits, k) → [(mask, radius)] */
+PyObject *core_scheme(PyObject *module, PyObject *arguments) {
+    struct idx_scheme scheme;
+    struct idx_error error;
+    unsigned bits, k;
+    const char *text;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "sII", &text, &bits, &k)) return NULL;
+    if (!check_call(idx_scheme_parse(&scheme, text, bits, k, 0, &error), &error, NULL)) return NULL;
+    PyObject *list = PyList_New((Py_ssize_t)scheme.table_count);
+    for (size_t i = 0; i < scheme.table_count && list != NULL; i++) {
+        PyObject *table = Py_BuildValue("(KI)", (unsigned long long)scheme.tables[i].mask, scheme.tables[i].radius);
+        if (table == NULL || PyList_SetItem(list, (Py_ssize_t)i, table) < 0) Py_CLEAR(list);
+    }
     return list;
 }

@@ -51,6 +51,7 @@ from ._making import (
     BuildSummary,
     CompactSummary,
     Deduplicated,
+    Mask,
     Plan,
     Removal,
     Stream,
@@ -61,6 +62,7 @@ from ._making import (
     dedup,
     merge,
     plan,
+    scheme,
     shard,
 )
 
@@ -96,6 +98,7 @@ __all__ = [
     "InputOutputError",
     "InvalidArgumentError",
     "LimitError",
+    "Mask",
     "Match",
     "Matches",
     "MissingFileError",
@@ -122,6 +125,7 @@ __all__ = [
     "merge",
     "open",
     "plan",
+    "scheme",
     "shard",
     "train",
 ]

@@ -75,6 +75,13 @@ class Plan(NamedTuple):
     single_nanoseconds: float
 
 
+class Mask(NamedTuple):
+    """A table of a scheme: the bits that it moves to the front, and how many of them may differ in a probe."""
+
+    mask: int
+    radius: int
+
+
 class Deduplicated(NamedTuple):
     """For each of n documents: whether to keep it, its cluster, the representative's row, and its distance to that.
 
@@ -451,6 +458,20 @@ def plan(
     numbers = None if calibration is None else _flatten(calibration)
     rows = _core.plan(count, bits, k, block_size, max_bytes_per_fingerprint, scheme, residence, numbers)
     return [Plan(*row) for row in rows]
+
+
+def scheme(name: str, k: int = 3, *, bits: int = 64) -> list[Mask]:
+    """The tables of a scheme, such as "4:1". Every two fingerprints within k bits agree in the mask of one of them, up
+    to its radius.
+
+    Raises BadSchemeError, WeakSchemeError (it does not cover k).
+
+    >>> [f"{mask:016x}" for mask, radius in libidx.scheme("4:1")]
+    ['ffff000000000000', '0000ffff00000000', '00000000ffff0000', '000000000000ffff']
+    """
+    for what, value in ("k", k), ("bits", bits):
+        _check_small(what, value)
+    return [Mask(*table) for table in _core.scheme(name, bits, k)]
 
 
 def shard(fingerprints: Numbers, shards: int) -> Int64Array:

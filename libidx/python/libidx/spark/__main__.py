@@ -1,0 +1,160 @@
+"""The command: `spark-submit $(python -c 'import libidx.spark.__main__ as m; print(m.__file__)')`, or
+`python -m libidx.spark`, which takes the master from --master."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import re
+import sys
+import threading
+import time
+from typing import Any, Optional
+
+from pyspark.sql import DataFrame, SparkSession
+
+import libidx
+from libidx import spark as idx
+
+SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def _size(text: str) -> int:
+    found = re.fullmatch(r"(\d+)([KMG]?)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size: give a number of bytes, such as 512M")
+    return int(found[1]) * SIZES[found[2]]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="libidx.spark", description="Near-duplicates on Apache Spark.")
+    parser.add_argument("--master", help="the cluster, such as spark://host:7077; by default that of spark-submit")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, help: str, input: str = "documents") -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=help, description=help)
+        added.add_argument("--input", required=True, nargs="+", metavar="PATH", help=f"Parquet: {input}")
+        added.add_argument("--output", required=True, metavar="PATH", help="what to make; it must not exist")
+        if name not in ("fingerprint", "clusters"):
+            added.add_argument("--memory", type=_size, default=1 << 29, metavar="SIZE", help="of a task (default 512M)")
+            added.add_argument("-k", type=int, default=None if name == "lookup" else 3, help="distance in bits")
+        if name not in ("fingerprint", "clusters", "dedup"):
+            added.add_argument("--fingerprint", default="fingerprint", metavar="COLUMN", help="(default fingerprint)")
+        return added
+
+    made = command("fingerprint", "Add a column of fingerprints of texts.")
+    made.add_argument("--text", required=True, metavar="COLUMN")
+    made.add_argument("--recipe", help="as for idx fingerprint")
+    made.add_argument("--bits", type=int, default=64)
+    matched = command("match", "List old fingerprints that are near to new ones.", "new fingerprints")
+    matched.add_argument("--old", required=True, nargs="+", metavar="PATH", help="files or indexes that workers read")
+    matched.add_argument("--format", choices=("u64", "npy", "parquet", "index"), help="of --old")
+    matched.add_argument("--new-id", metavar="COLUMN")
+    matched.add_argument("--old-id", metavar="COLUMN")
+    built = command("build", "Build an index in shards.", "fingerprints")
+    built.add_argument("--shards", type=int, required=True, metavar="N")
+    built.add_argument("--id", metavar="COLUMN")
+    built.add_argument("--scheme", default="auto", help="as for idx build")
+    built.add_argument("--by-id", action="store_true", help="keep a map from IDs")
+    asked = command("lookup", "List the documents of an index in shards that are near.", "fingerprints")
+    asked.add_argument("--shards", required=True, metavar="PATH", help="the output of build")
+    asked.add_argument("--id", metavar="COLUMN")
+    asked.add_argument("--copy", action="store_true", help="copy shards to workers first")
+    command("pairs", "List all near pairs of fingerprints.", "fingerprints")
+    command("clusters", "List the clusters of pairs.", "what pairs made")
+    kept = command("dedup", "Say of each document which one represents it.")
+    kept.add_argument("--id", required=True, metavar="COLUMN")
+    kept.add_argument("--text", metavar="COLUMN")
+    kept.add_argument("--fingerprint", metavar="COLUMN")
+    kept.add_argument("--recipe", help="as for idx fingerprint")
+    kept.add_argument("--min-features", type=int, default=1, metavar="N", help="as for idx dedup")
+    kept.add_argument("--confirm", type=float, metavar="T", help="as for idx dedup")
+    kept.add_argument("--keep", action="store_true", help="write only the documents to keep, without added columns")
+    return parser
+
+
+def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
+    """What is to be written; None: it is there already."""
+    df = spark.read.parquet(*given.input)
+    if given.command == "fingerprint":
+        return idx.fingerprint(df, given.text, given.recipe, bits=given.bits)
+    if given.command == "clusters":
+        return idx.clusters(df)
+    options: dict[str, Any] = {"fingerprint": given.fingerprint, "memory": given.memory}
+    if given.command == "match":
+        ids = {"new_id": given.new_id, "old_id": given.old_id}
+        return idx.match(df, given.old, given.k, format=given.format, **ids, **options)
+    if given.command == "build":
+        more = {"id": given.id, "k": given.k, "scheme": given.scheme, "by_id": given.by_id}
+        idx.build(df, given.output, given.shards, **more, **options)
+        return None
+    if given.command == "lookup":
+        return idx.lookup(df, given.shards, given.k, id=given.id, copy=given.copy, **options)
+    if given.command == "pairs":
+        return idx.pairs(df, given.k, **options)
+    more = {"recipe": given.recipe, "min_features": given.min_features, "confirm": given.confirm}
+    found = idx.dedup(df, given.id, given.text, k=given.k, **more, **options)
+    return found.where("not is_duplicate").select(df.columns) if given.keep else found
+
+
+class Progress(threading.Thread):
+    """Says on standard error how many partitions of each running stage are done, at most once a second."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        super().__init__(daemon=True)
+        self.tracker = spark.sparkContext.statusTracker()
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        said: dict[int, tuple[int, float]] = {}
+        while not self.ended.wait(0.2):
+            for stage in sorted(self.tracker.getActiveStageIds()):
+                info = self.tracker.getStageInfo(stage)
+                done, since = said.get(stage, (-1, 0.0))
+                if info is not None and info.numCompletedTasks != done and time.monotonic() - since >= 1:
+                    said[stage] = info.numCompletedTasks, time.monotonic()
+                    _say(f"stage {stage}: {info.numCompletedTasks} of {info.numTasks} partitions")
+
+
+def _say(words: str) -> None:
+    print(f"libidx.spark: {words}", file=sys.stderr, flush=True)
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong, in a line: of an error in a worker, the last line of its traceback."""
+    text = str(error)
+    raised = re.findall(r"^\s*(?:[A-Za-z_]\w*\.)*[A-Za-z_]*(?:Error|Exception): (.+)$", text, re.M)
+    if "Traceback" in text and raised:
+        return str(raised[-1])
+    return text.strip().splitlines()[0] if text.strip() else type(error).__name__
+
+
+def main(arguments: Optional[list[str]] = None) -> int:
+    given = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="libidx.spark: %(message)s", stream=sys.stderr)
+    logging.getLogger("libidx.spark").setLevel(logging.INFO)
+    if "://" not in given.output and os.path.exists(given.output):
+        _say(f"{given.output} exists: remove it, or give another place")
+        return 2
+    builder = SparkSession.builder.appName(f"libidx {given.command}")
+    spark = (builder.master(given.master) if given.master else builder).getOrCreate()
+    progress = Progress(spark)
+    progress.start()
+    try:
+        found = _run(spark, given)
+        if found is not None:
+            found.write.parquet(given.output)
+        _say(f"{given.output} is complete")
+        return 0
+    except Exception as error:  # of Spark, of a worker or of libidx: a sentence says it all
+        _say(error.sentence if isinstance(error, libidx.Error) else _sentence(error))
+        return 2
+    finally:
+        progress.ended.set()
+        progress.join()
+        spark.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

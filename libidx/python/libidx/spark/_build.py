@@ -1,0 +1,408 @@
+"""Indexes built in shards, and looked up in."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+
+import numpy
+import pyarrow
+import pyarrow.compute
+import pyarrow.fs
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType
+
+from .._errors import make
+from .._index import Index
+from .._making import Builder, plan
+from .._making import scheme as list_masks
+from .._making import shard as shard_of
+from ._columns import (
+    LOG,
+    MEMORY,
+    Batches,
+    Kind,
+    check_distance,
+    check_fingerprints,
+    check_ids,
+    check_same,
+    column_of,
+    invalid,
+    numbers_of,
+    partition_keys,
+    task_folder,
+)
+from ._files import check_index, locate, not_found
+from ._match import chosen, compare, list_matches, queries_of, with_documents
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+    from .._making import IdType
+
+LIST = "shards.json"
+ROW = "path string, uuid string, documents long, fingerprints long"
+QUERY_BYTES = 64
+"""Memory that a batch of look-ups needs for a query, at most."""
+
+
+class Job(NamedTuple):
+    """What the tasks of a build have in common."""
+
+    out: str  # where shards are published: a folder, or the URI of a store without rename
+    shards: int
+    column: str
+    id: Optional[str]
+    options: dict[str, Any]
+
+
+def is_store(path: str) -> bool:
+    return "://" in path
+
+
+def build(
+    df: DataFrame,
+    out: str,
+    shards: int,
+    *,
+    id: Optional[str] = None,
+    fingerprint: str = "fingerprint",
+    k: int = 3,
+    scheme: str = "auto",
+    by_id: bool = False,
+    memory: int = MEMORY,
+) -> DataFrame:
+    """Build an index in shards, at once: a row for each, shard INT, path, uuid, documents and fingerprints LONG.
+
+    Shard i has the fingerprints for which libidx.shard says i. out: a folder that all workers and the driver see, which
+    appears when it is complete; or the URI of a store, such as s3://bucket/name, in which each shard has the name of
+    its UUID, and the list of the shards, shards.json, is written last. scheme is chosen once for all shards, by the
+    number of documents. memory is in bytes, for each task; what does not fit is sorted in files. id: a column of IDs;
+    without one, the index holds fingerprints alone.
+    """
+    kind = check_fingerprints(df, fingerprint)
+    check_distance(k, kind.bits)
+    id_field = None if id is None else check_ids(df, id)
+    if shards < 1:
+        raise invalid(f"shards = {shards}: give 1 or more")
+    _check_free(out)
+    id_type: IdType = "none" if id_field is None else "text" if isinstance(id_field.dataType, StringType) else "u64"
+    if scheme == "auto":
+        scheme = next(p.scheme for p in plan(max(1, df.count() // shards), k, bits=kind.bits) if p.chosen)
+    else:
+        list_masks(scheme, k, bits=kind.bits)  # refuses one that can't be parsed, or misses pairs
+    options = {"id_type": id_type, "k": k, "bits": kind.bits, "scheme": scheme, "recipe": kind.recipe, "by_id": by_id}
+    job = Job(out, shards, fingerprint, id, {**options, "memory": memory})
+    rows = _build_in_store(df, job) if is_store(out) else _build_in_folder(df, job)
+    listed = [(shard, *row) for shard, row in enumerate(rows)]
+    return df.sparkSession.createDataFrame(listed, "shard int, " + ROW)
+
+
+def _check_free(out: str) -> None:
+    system, inside = locate(out)
+    taken = inside + "/" + LIST if is_store(out) else inside
+    if system.get_file_info(taken).type != pyarrow.fs.FileType.NotFound:
+        raise make(202, 17, out, 0, f"{out} exists: remove it, or give another place")
+
+
+def _run(df: DataFrame, job: Job) -> dict[int, Any]:
+    """Builds the shards; of each the row that a task reported."""
+    columns = [job.column] if job.id is None else [job.column, job.id]
+    keys = partition_keys(job.shards)
+    divided = df.select(*columns).mapInArrow(
+        partial(_divide, job, keys), df.select(*columns, F.lit(0).cast("long").alias("idx_key")).schema
+    )
+    built = divided.repartition(job.shards, "idx_key").mapInArrow(
+        partial(_build_shards, job, keys), "shard long, " + ROW
+    )
+    found = {row.shard: tuple(row)[1:] for row in built.collect()}
+    for shard in range(job.shards):  # Spark leaves out what it knows to be empty
+        if shard not in found:
+            found[shard] = Shard(job, shard).publish()
+    return found
+
+
+# ---- Publishing in a folder ----
+
+
+def _build_in_folder(df: DataFrame, job: Job) -> list[Any]:
+    """Tasks publish in a hidden folder beside `out`, which becomes `out` when all shards are there."""
+    out = os.path.abspath(job.out)
+    parent, name = os.path.split(out)
+    if not os.path.isdir(parent):
+        raise not_found(parent)
+    _sweep_killed(parent, name)
+    staging = os.path.join(parent, f".{name}.building-{uuid.uuid4().hex}")
+    os.makedirs(os.path.join(staging, "attempts"))
+    with open(os.path.join(staging, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            found = _run(df, job._replace(out=staging))
+            # Once it is renamed, attempts that still run can't put anything into it by its path.
+            rows = [(os.path.join(out, os.path.basename(row[0])), *row[1:]) for _, row in sorted(found.items())]
+            with open(os.path.join(staging, LIST), "w") as file:
+                json.dump(_listed(job, rows), file, indent=1)
+            discarded = staging + "-attempts"
+            os.rename(os.path.join(staging, "attempts"), discarded)
+            remove(discarded)
+            os.rename(staging, out)
+            os.unlink(os.path.join(out, "lock"))
+        except BaseException:
+            remove(staging)
+            raise
+    return rows
+
+
+def _sweep_killed(parent: str, name: str) -> None:
+    """Removes what builds of the same name left whose drivers were killed: nobody holds their locks."""
+    for entry in os.listdir(parent):
+        if not entry.startswith(f".{name}.building-"):
+            continue
+        path = os.path.join(parent, entry)
+        try:
+            with open(os.path.join(path, "lock")) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove(path)
+        except BlockingIOError:
+            continue
+        except FileNotFoundError:
+            remove(path)
+
+
+def remove(path: str) -> None:
+    """Removes a folder, also while a task that was given up still writes there."""
+    gone = f"{path}-removed"
+    try:
+        os.rename(path, gone)
+    except FileNotFoundError:
+        return
+    for _ in range(100):
+        shutil.rmtree(gone, ignore_errors=True)
+        if not os.path.exists(gone):
+            return
+    LOG.warning("%s could not be removed", gone)
+
+
+def _listed(job: Job, rows: list[Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in job.options.items() if name != "memory"}
+    names = ("path", "uuid", "documents", "fingerprints")
+    shards = [dict(zip(names, (os.path.basename(row[0]), *row[1:]), strict=True)) for row in rows]
+    return {**kept, "shards": shards}
+
+
+# ---- Publishing in a store ----
+
+
+def _build_in_store(df: DataFrame, job: Job) -> list[Any]:
+    """Every attempt's shard has a name of its own there; what the list does not name does not count."""
+    system, inside = locate(job.out)
+    system.create_dir(inside)
+    rows = [row for _, row in sorted(_run(df, job).items())]
+    named = {os.path.basename(row[0]) for row in rows}
+    for entry in system.get_file_info(pyarrow.fs.FileSelector(inside)):
+        if entry.type == pyarrow.fs.FileType.Directory and entry.base_name not in named:
+            system.delete_dir(entry.path)
+    with system.open_output_stream(f"{inside}/{LIST}") as file:
+        file.write(json.dumps(_listed(job, rows), indent=1).encode())
+    return rows
+
+
+# ---- In a task ----
+
+
+def _divide(job: Job, keys: Any, batches: Batches) -> Batches:
+    for batch in batches:
+        shards = shard_of(numbers_of(batch, job.column), job.shards)
+        columns = [column_of(batch, name) for name in batch.schema.names]
+        yield pyarrow.RecordBatch.from_arrays(
+            [*columns, pyarrow.array(keys[shards])], names=[*batch.schema.names, "idx_key"]
+        )
+
+
+class Shard:
+    """A shard that a task builds, in a folder of its attempt's own."""
+
+    def __init__(self, job: Job, number: int) -> None:
+        self.job, self.number = job, number
+        context = TaskContext.get()
+        attempt = f"{number}-{0 if context is None else context.taskAttemptId()}-{uuid.uuid4().hex}"
+        if is_store(job.out):
+            self.folder = os.path.join(task_folder(), f"libidx-attempt-{attempt}")
+        else:
+            self.folder = os.path.join(job.out, "attempts", attempt)
+        os.mkdir(self.folder)
+        self.path = os.path.join(self.folder, "index")
+        self.builder = Builder(self.path, tmpdir=self.folder, **job.options)
+
+    def add(self, batch: pyarrow.RecordBatch) -> None:
+        ids = None if self.job.id is None else column_of(batch, self.job.id)
+        self.builder.add(numbers_of(batch, self.job.column), ids)
+
+    def publish(self) -> tuple[str, str, int, int]:
+        """Publishes the index, unless another attempt did so before. Returns the row of the one that is there."""
+        self.builder.finish()
+        path = self._publish_in_store() if is_store(self.job.out) else self._publish_in_folder()
+        with Index(self.path if is_store(self.job.out) else path, residence="none") as index:
+            info = index.info()
+        shutil.rmtree(self.folder)
+        documents = info.documents if info.id_type != "none" else info.fingerprints
+        return path, info.uuid, documents, info.fingerprints
+
+    def _publish_in_folder(self) -> str:
+        path = os.path.join(self.job.out, f"shard-{self.number:05}.idx")
+        try:
+            os.rename(self.path, path)
+        except OSError:
+            if not os.path.isdir(path):
+                raise
+        return path
+
+    def _publish_in_store(self) -> str:
+        with Index(self.path, residence="none") as index:
+            name = index.info().uuid
+        system, inside = locate(self.job.out)
+        pyarrow.fs.copy_files(
+            self.path, f"{inside}/{name}", source_filesystem=pyarrow.fs.LocalFileSystem(), destination_filesystem=system
+        )
+        return f"{self.job.out.rstrip('/')}/{name}"
+
+    def discard(self) -> None:
+        self.builder.discard()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _build_shards(job: Job, keys: Any, batches: Batches) -> Batches:
+    """The shards of a partition: one, as their keys are chosen."""
+    shards: dict[int, Shard] = {}
+    numbers = {int(key): shard for shard, key in enumerate(keys)}
+    try:
+        for batch in batches:
+            column = batch.column(batch.schema.get_field_index("idx_key"))
+            for key in pyarrow.compute.unique(column).to_pylist():
+                shard = shards.get(key) or shards.setdefault(key, Shard(job, numbers[key]))
+                shard.add(batch.filter(pyarrow.compute.equal(column, key)))
+        for key, shard in shards.items():
+            path, identity, documents, fingerprints = shard.publish()
+            row = {"shard": [numbers[key]], "path": [path], "uuid": [identity]}
+            yield pyarrow.RecordBatch.from_pydict({**row, "documents": [documents], "fingerprints": [fingerprints]})
+    except BaseException:
+        for shard in shards.values():
+            shard.discard()
+        raise
+
+
+# ---- Looking up ----
+
+
+def lookup(
+    df: DataFrame,
+    shards: Union[str, Sequence[str], DataFrame],
+    k: Optional[int] = None,
+    *,
+    fingerprint: str = "fingerprint",
+    id: Optional[str] = None,
+    documents: bool = True,
+    copy: bool = False,
+    memory: int = MEMORY,
+) -> DataFrame:
+    """The documents of an index in shards that are within k bits of the fingerprints of a column.
+
+    shards: what build returned, its `out`, or paths of indexes. A row for each document: query LONG, fingerprint LONG,
+    distance BYTE, new_id if `id` names a column of IDs, and old_id if the shards hold documents; documents=False leaves
+    these out. Each shard is read by one task, where it was built; copy=True copies it to the worker first, once, as it
+    always is from a store. k: by default that of the shards.
+    """
+    paths, about = _open_list(shards)
+    kind = check_same(
+        check_fingerprints(df, fingerprint), "df", Kind(about["recipe"] or None, about["bits"]), paths[0]
+    )
+    distance = about["k"] if k is None else k
+    check_distance(distance, kind.bits)
+    check_index(paths[0], about["k"], distance)
+    id_field = None if id is None else check_ids(df, id)
+    types = {"text": StringType(), "u64": LongType(), "none": None}
+    id_type = types[about["id_type"]] if documents else None
+    source = df.sparkSession.range(len(paths), numPartitions=len(paths))
+    run = partial(_look_up, paths, distance, id_type is not None, copy, memory)
+    found = compare(df, fingerprint, source, run, id_type, memory // QUERY_BYTES)
+    if id_field is not None:
+        mine = df.select(F.col(fingerprint).alias("query"), F.col(id_field.name).alias("new_id"))
+        found = found.join(mine, "query")
+    ids = [name for name in ("new_id", "old_id") if name in found.columns]
+    return found.select("query", "fingerprint", "distance", *ids)
+
+
+def _open_list(shards: Union[str, Sequence[str], DataFrame]) -> tuple[list[str], dict[str, Any]]:
+    """The paths of shards, and what they have in common."""
+    if isinstance(shards, DataFrame):
+        paths = [row.path for row in shards.orderBy("shard").select("path").collect()]
+    elif isinstance(shards, str):
+        return _read_list(shards)
+    else:
+        paths = list(shards)
+    if not paths:
+        raise invalid("shards: there are none")
+    if is_store(paths[0]):
+        return paths, _read_list(os.path.dirname(paths[0]))[1]
+    about: Optional[dict[str, Any]] = None
+    for path in paths:
+        with Index(path, residence="none") as index:
+            info = index.info()
+        this = {"k": info.k, "bits": info.bits, "recipe": info.recipe, "id_type": info.id_type}
+        if about is not None and about != this:
+            raise invalid(f"{path} has other properties than {paths[0]}: {this}, not {about}")
+        about = this
+    assert about is not None
+    return paths, about
+
+
+def _read_list(out: str) -> tuple[list[str], dict[str, Any]]:
+    system, inside = locate(out)
+    if system.get_file_info(inside + "/manifest").type == pyarrow.fs.FileType.File:
+        return _open_list([out])
+    path = f"{inside}/{LIST}"
+    if system.get_file_info(path).type == pyarrow.fs.FileType.NotFound:
+        raise not_found(f"{out}/{LIST}")
+    with system.open_input_file(path) as file:
+        about: dict[str, Any] = json.loads(file.read())
+    return [f"{out.rstrip('/')}/{shard['path']}" for shard in about["shards"]], about
+
+
+def _at_hand(path: str, copy: bool) -> str:
+    """Where a task can open a shard: a copy in the worker's own folder, made once, or the shard itself."""
+    if not copy and not is_store(path):
+        return path
+    system, inside = locate(path)
+    here = os.path.join(task_folder(), "libidx-copy-" + uuid.uuid5(uuid.NAMESPACE_URL, path).hex)
+    if not os.path.isdir(here):
+        attempt = f"{here}-{uuid.uuid4().hex}"
+        local = pyarrow.fs.LocalFileSystem()
+        os.mkdir(attempt)
+        pyarrow.fs.copy_files(inside, attempt, source_filesystem=system, destination_filesystem=local)
+        try:
+            os.rename(attempt, here)
+        except OSError:  # another task was faster
+            shutil.rmtree(attempt)
+    return here
+
+
+def _look_up(
+    paths: list[str], k: int, with_ids: bool, copy: bool, memory: int, sent: Broadcast[bytes], batches: Batches
+) -> Batches:
+    queries = queries_of(sent)
+    for path in chosen(batches, paths):
+        with Index(_at_hand(path, copy), residence="none") as index:
+            found = index.batch(queries, k, memory=memory, tmpdir=task_folder())
+            asked = numpy.repeat(queries, numpy.diff(found.offsets))
+            if with_ids:
+                yield from with_documents(index, asked, found.fingerprints, found.distances)
+            else:
+                yield from list_matches(asked, found.fingerprints, found.distances)

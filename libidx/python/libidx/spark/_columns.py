@@ -1,0 +1,204 @@
+"""Columns of DataFrames: their types, the recipe in their metadata, and how they travel between Spark and NumPy."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Optional
+
+import numpy
+import pyarrow
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import LongType, StringType, StructField
+
+from .._errors import InvalidArgumentError, make
+
+LOG = logging.getLogger("libidx.spark")
+METADATA = "libidx"
+MEMORY = 1 << 29
+"""What a task may use by default, in bytes."""
+GATHERED = 1 << 20
+"""Fingerprints that are compared or sorted at once."""
+PACKED = 2048
+"""Fingerprints in a packed row: ten thousand rows, which Spark sends at once, are then 160 MB."""
+ROWS = 1 << 16
+"""Rows in a batch of results."""
+
+Batches = Iterator[pyarrow.RecordBatch]
+
+
+class Kind(NamedTuple):
+    """How the fingerprints of a column were made, as its metadata say; None: unknown."""
+
+    recipe: Optional[str] = None
+    bits: int = 64
+
+    def metadata(self) -> dict[str, Any]:
+        return {METADATA: {"recipe": self.recipe, "bits": self.bits}}
+
+
+def invalid(sentence: str) -> InvalidArgumentError:
+    error = make(100, 0, "", 0, sentence)
+    assert isinstance(error, InvalidArgumentError)
+    return error
+
+
+def field_of(df: DataFrame, name: str) -> StructField:
+    """The field of a column by its name."""
+    if name not in df.schema.names:
+        raise invalid(f"there is no column {name!r}: the columns are {', '.join(map(repr, df.columns))}")
+    return df.schema[name]
+
+
+def check_fingerprints(df: DataFrame, name: str) -> Kind:
+    """Refuses a column of another type than LONG; returns what its metadata say."""
+    field = field_of(df, name)
+    if not isinstance(field.dataType, LongType):
+        raise invalid(
+            f"column {name!r} is of type {field.dataType.simpleString()}: fingerprints are LONG (bigint), "
+            "their 64 bits as a signed number"
+        )
+    return kind_of(field.metadata)
+
+
+def kind_of(metadata: Optional[Mapping[str, Any]]) -> Kind:
+    noted = (metadata or {}).get(METADATA, {})
+    return Kind(noted.get("recipe"), noted.get("bits", 64))
+
+
+def check_ids(df: DataFrame, name: str) -> StructField:
+    """Refuses a column of another type than string and LONG."""
+    field = field_of(df, name)
+    if not isinstance(field.dataType, (LongType, StringType)):
+        raise invalid(f"column {name!r} is of type {field.dataType.simpleString()}: IDs are string or LONG (bigint)")
+    return field
+
+
+def check_distance(k: int, bits: int = 64) -> None:
+    if not 0 <= k < min(bits, 17):
+        raise invalid(f"k = {k}: give 0 to {min(bits - 1, 16)} bits")
+
+
+def without_icu(recipe: str) -> str:
+    return ";".join(part for part in recipe.split(";") if not part.startswith("icu="))
+
+
+def check_same(one: Kind, one_name: str, other: Kind, other_name: str) -> Kind:
+    """Refuses to compare fingerprints of two recipes. Where one is unknown, it is taken to be the other."""
+    if one.recipe and other.recipe and without_icu(one.recipe) != without_icu(other.recipe):
+        raise invalid(
+            f"{one_name} has fingerprints of the recipe {one.recipe!r}, and {other_name} of {other.recipe!r}: they "
+            "can't be compared; make both by one recipe"
+        )
+    if one.recipe and other.recipe and one.bits != other.bits:
+        raise invalid(f"{one_name} has fingerprints of {one.bits} bits, and {other_name} of {other.bits}")
+    return one if one.recipe else other
+
+
+def column_of(batch: pyarrow.RecordBatch, name: str) -> pyarrow.Array:
+    """A column of a batch, without nulls."""
+    column = batch.column(batch.schema.get_field_index(name))
+    if column.null_count:
+        raise ValueError(f"column {name!r} has nulls: leave them out, with df.na.drop(subset=[{name!r}])")
+    return column
+
+
+def numbers_of(batch: pyarrow.RecordBatch, name: str) -> Any:
+    """A LONG column as uint64[n]."""
+    return column_of(batch, name).to_numpy().view(numpy.uint64)
+
+
+def signed(numbers: Any) -> pyarrow.Array:
+    """uint64[n] as a LONG column."""
+    return pyarrow.array(numpy.ascontiguousarray(numbers).view(numpy.int64))
+
+
+def task_folder() -> str:
+    """Where a task may keep files: Spark removes it at the end of the application, however tasks end."""
+    return os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0]
+
+
+def gather(batches: Batches, name: str, count: int = GATHERED) -> Iterator[Any]:
+    """The fingerprints of batches, `count` or more at a time: uint64[n]."""
+    held: list[Any] = []
+    size = 0
+    for batch in batches:
+        held.append(numbers_of(batch, name))
+        size += len(held[-1])
+        if size >= count:
+            yield numpy.concatenate(held)
+            held, size = [], 0
+    if held:
+        yield numpy.concatenate(held)
+
+
+def pack(numbers: Any, **columns: int) -> Batches:
+    """Rows that hold up to PACKED fingerprints as bytes each, and constants: they cost the JVM next to nothing."""
+    blobs = [numbers[i : i + PACKED].tobytes() for i in range(0, len(numbers), PACKED)]
+    constants = {name: pyarrow.array(numpy.full(len(blobs), value, numpy.int64)) for name, value in columns.items()}
+    yield pyarrow.RecordBatch.from_pydict({**constants, "packed": pyarrow.array(blobs, pyarrow.binary())})
+
+
+def unpack(blobs: Iterable[Any]) -> Any:
+    """uint64[n] of packed rows."""
+    return numpy.concatenate([numpy.empty(0, numpy.uint64), *(numpy.frombuffer(blob, numpy.uint64) for blob in blobs)])
+
+
+def unpack_column(batch: pyarrow.RecordBatch, start: int, end: int) -> Any:
+    """uint64[n] of the packed rows `start` to `end` of a batch, without a Python object for each."""
+    column = batch.column(batch.schema.get_field_index("packed"))
+    offsets = numpy.frombuffer(column.buffers()[1], numpy.int32)[column.offset :]
+    data = column.buffers()[2]
+    if data is None:
+        return numpy.empty(0, numpy.uint64)
+    begin, stop = int(offsets[start]), int(offsets[end])
+    return numpy.frombuffer(data, numpy.uint8)[begin:stop].view(numpy.uint64)
+
+
+def _pack_distinct(name: str, batches: Batches) -> Batches:
+    for numbers in gather(batches, name):
+        yield from pack(numpy.unique(numbers))
+
+
+def packed(df: DataFrame, name: str) -> DataFrame:
+    """The fingerprints of a column, packed, the same one seldom twice."""
+    return df.select(name).mapInArrow(partial(_pack_distinct, name), "packed binary")
+
+
+def collect(df: DataFrame, name: str) -> Any:
+    """The distinct fingerprints of a column, ascending, on the driver: uint64[n]."""
+    return numpy.unique(unpack(row.packed for row in packed(df, name).collect()))
+
+
+def count_slots(spark: SparkSession) -> int:
+    """How many tasks the cluster runs at once, as far as Spark knows."""
+    return max(1, spark.sparkContext.defaultParallelism)
+
+
+def partition_keys(count: int) -> Any:
+    """Numbers that Spark's hash partitioning puts into partitions 0 to count - 1, in order: int64[count]."""
+    tried = max(1024, 4 * count)
+    while True:
+        keys = numpy.arange(tried, dtype=numpy.uint64)
+        places, first = numpy.unique(murmur3(keys).view(numpy.int32).astype(numpy.int64) % count, return_index=True)
+        if len(places) == count:
+            return first.astype(numpy.int64)
+        tried *= 2
+
+
+def murmur3(numbers: Any) -> Any:
+    """Spark's hash of LONG columns: Murmur3 of 32 bits, seed 42. uint32[n]."""
+    with numpy.errstate(over="ignore"):
+        state = numpy.full(len(numbers), 42, numpy.uint32)
+        for part in numbers.astype(numpy.uint32), (numbers >> numpy.uint64(32)).astype(numpy.uint32):
+            mixed = part * numpy.uint32(0xCC9E2D51)
+            mixed = (mixed << numpy.uint32(15) | mixed >> numpy.uint32(17)) * numpy.uint32(0x1B873593)
+            state ^= mixed
+            state = (state << numpy.uint32(13) | state >> numpy.uint32(19)) * numpy.uint32(5) + numpy.uint32(0xE6546B64)
+        state ^= numpy.uint32(8)
+        state = (state ^ state >> numpy.uint32(16)) * numpy.uint32(0x85EBCA6B)
+        state = (state ^ state >> numpy.uint32(13)) * numpy.uint32(0xC2B2AE35)
+        return state ^ state >> numpy.uint32(16)

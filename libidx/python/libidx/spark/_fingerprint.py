@@ -1,0 +1,91 @@
+"""Fingerprints of a text column."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import partial
+from typing import TYPE_CHECKING, Optional
+
+import numpy
+import pyarrow
+from pyspark.sql import DataFrame
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from .._fingerprints import Fingerprinter, Table
+from ._columns import Batches, Kind, column_of, field_of, invalid
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+
+
+def fingerprint(
+    df: DataFrame,
+    text: str,
+    recipe: Optional[str] = None,
+    *,
+    table: Optional[Table] = None,
+    bits: int = 64,
+    column: str = "fingerprint",
+) -> DataFrame:
+    """The DataFrame and one more column: the fingerprints of a column of texts. Nothing is shuffled.
+
+    recipe, table and bits are as for libidx.Fingerprinter. The column's metadata hold the recipe in its canonical form,
+    so that fingerprints of different recipes are never compared. Texts without features have the fingerprint 0.
+    """
+    return add_fingerprints(df, text, recipe, table, bits, column, 0)
+
+
+def add_fingerprints(
+    df: DataFrame, text: str, recipe: Optional[str], table: Optional[Table], bits: int, column: str, min_features: int
+) -> DataFrame:
+    """As fingerprint; texts with fewer than min_features features have null."""
+    field = field_of(df, text)
+    if not isinstance(field.dataType, StringType):
+        raise invalid(f"column {text!r} is of type {field.dataType.simpleString()}: texts are strings")
+    if column in df.columns:
+        raise invalid(f"there is a column {column!r} already: give another name for the fingerprints")
+    made = Fingerprinter(recipe, table=table, bits=bits)
+    kind = Kind(made.recipe, bits)
+    schema = StructType([*df.schema.fields, StructField(column, LongType(), True, kind.metadata())])
+    sent = None if table is None else df.sparkSession.sparkContext.broadcast(_table_bytes(table))
+    added = df.mapInArrow(partial(_fingerprint, text, column, kind, min_features, sent), schema)
+    return added.withMetadata(column, kind.metadata())
+
+
+def _table_bytes(table: Table) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "table")
+        table.save(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def _load_table(sent: bytes) -> Table:
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(sent)
+        file.flush()
+        return Table.load(file.name)
+
+
+def make_fingerprinter(kind: Kind, sent: Optional[Broadcast[bytes]]) -> Fingerprinter:
+    """The fingerprinter of a worker, whose recipe has to be that of the driver."""
+    made = Fingerprinter(kind.recipe, table=None if sent is None else _load_table(sent.value), bits=kind.bits)
+    if made.recipe != kind.recipe:
+        raise invalid(f"this worker makes {made.recipe!r}, the driver {kind.recipe!r}: give both one build of libidx")
+    return made
+
+
+def _fingerprint(
+    text: str,
+    column: str,
+    kind: Kind,
+    min_features: int,
+    sent: Optional[Broadcast[bytes]],
+    batches: Batches,
+) -> Batches:
+    made = make_fingerprinter(kind, sent)
+    for batch in batches:
+        numbers, features = made.with_features(column_of(batch, text))
+        found = pyarrow.array(numbers.view(numpy.int64), mask=features < min_features)
+        yield pyarrow.RecordBatch.from_arrays([*batch.columns, found], names=[*batch.schema.names, column])

@@ -1,0 +1,226 @@
+"""Shards that are built on a cluster, whatever is killed meanwhile, and look-ups in them."""
+
+import os
+import pathlib
+import threading
+import time
+
+import numpy
+import pytest
+from cluster import kill
+from conftest import frame, near_copies
+from test_match import expected, rows, with_ids
+
+import libidx
+import libidx.spark as idx
+
+
+def check_shards(built, held, ids=None):
+    """Every shard is sound, and has the documents that libidx.shard says."""
+    found = built.orderBy("shard").collect()
+    places = libidx.shard(held, len(found))
+    for row in found:
+        with libidx.open(row.path) as index:
+            info = index.info()
+            assert all(check.error is None for check in index.verify())
+            mine = numpy.unique(held[places == row.shard])
+            assert (info.uuid, info.fingerprints, row.fingerprints) == (row.uuid, len(mine), len(mine))
+            assert index.part(0, 1).tolist() == mine.tolist()
+            if ids is not None:
+                assert row.documents == info.documents == int((places == row.shard).sum())
+                wanted = {}
+                for number, id in zip(held[places == row.shard].tolist(), numpy.array(ids)[places == row.shard]):
+                    wanted.setdefault(number, []).append(id)
+                lists = index.documents(mine).tolist()
+                assert [sorted(some) for some in lists] == [sorted(wanted[number]) for number in mine.tolist()]
+    assert len({row.uuid for row in found}) == len(found)
+    return found
+
+
+def left_over(folder="."):
+    return sorted(path.name for path in pathlib.Path(folder).glob(".*building*"))
+
+
+@pytest.mark.small
+def test_shards(spark, random):
+    held = random.choice(near_copies(random, 3000), 4000)
+    ids = [f"document-{n}" for n in range(len(held))]
+    built = idx.build(frame(spark, held, ids), os.path.abspath("out"), 3, id="id", by_id=True)
+    shards = check_shards(built, held, ids)
+    assert [os.path.basename(row.path) for row in shards] == [f"shard-{n:05}.idx" for n in range(3)]
+    assert sorted(os.listdir("out")) == [f"shard-{n:05}.idx" for n in range(3)] + ["shards.json"]
+    assert left_over() == []
+    schemes = {libidx.open(row.path).info().scheme for row in shards}
+    assert len(schemes) == 1
+    queries = random.choice(held, 100) ^ numpy.uint64(3)
+    new_ids = list(range(100))
+    df = frame(spark, queries, new_ids)
+    wanted = with_ids(queries, new_ids, held, ids, 3)
+    assert rows(idx.lookup(df, built, id="id")) == wanted
+    assert rows(idx.lookup(df, os.path.abspath("out"), id="id", copy=True)) == wanted
+    assert rows(idx.lookup(df, os.path.abspath("out"), documents=False)) == expected(queries, held, 3)
+    assert rows(idx.lookup(df, [row.path for row in shards], 1, documents=False)) == expected(queries, held, 1)
+    merged = libidx.merge("merged.idx", [row.path for row in shards])
+    assert merged.documents == len(held)
+    with pytest.raises(libidx.BadDistanceError, match="k = 4: the index .* was built for distances up to 3"):
+        idx.lookup(df, built, 4)
+    with pytest.raises(libidx.ExistsError, match="out exists"):
+        idx.build(df, os.path.abspath("out"), 3)
+
+
+@pytest.mark.small
+def test_store(spark, random):
+    """A place that is a URI is taken to have no rename: shards have the names of their UUIDs, the list is last."""
+    held = near_copies(random, 2000)
+    ids = list(range(len(held)))
+    store = "file://" + os.path.abspath("store")
+    built = idx.build(frame(spark, held, ids), store, 2, id="id", k=2)
+    shards = built.orderBy("shard").collect()
+    assert sorted(os.listdir("store")) == sorted([row.uuid for row in shards] + ["shards.json"])
+    assert [row.path for row in shards] == [f"{store}/{row.uuid}" for row in shards]
+    local = spark.createDataFrame([row.asDict() | {"path": f"store/{row.uuid}"} for row in shards], built.schema)
+    check_shards(local, held, ids)
+    df = frame(spark, held[:50], ids[:50])
+    wanted = with_ids(held[:50], ids[:50], held, ids, 2)
+    for shards in store, built:
+        assert rows(idx.lookup(df, shards, id="id")) == wanted
+    with pytest.raises(libidx.ExistsError, match="store exists"):
+        idx.build(df, store, 2)
+    with pytest.raises(libidx.NotFoundError, match="nowhere/shards.json"):
+        idx.lookup(df, "file:///nowhere")
+
+
+def test_recipe(spark):
+    texts = spark.createDataFrame([(str(n), f"text number {n} of some") for n in range(50)], "id string, text string")
+    made = idx.fingerprint(texts, "text")
+    built = idx.build(made, os.path.abspath("out"), 2, id="id", k=1)
+    recipe = libidx.Fingerprinter().recipe
+    assert {libidx.open(row.path).info().recipe for row in built.collect()} == {recipe}
+    assert idx.lookup(made, built, id="id").where("new_id = old_id and distance = 0").count() == 50
+    with pytest.raises(libidx.InvalidArgumentError, match="can't be compared"):
+        idx.lookup(idx.fingerprint(texts, "text", "chars:4"), built)
+
+
+def test_empty_shards(spark, random):
+    for count, shards in (0, 2), (1, 5), (20, 40):
+        held = near_copies(random, max(count, 1))[:count]
+        built = idx.build(frame(spark, held, list(range(count))), os.path.abspath(f"out-{count}"), shards, id="id")
+        assert len(check_shards(built, held, list(range(count)))) == shards
+        assert rows(idx.lookup(frame(spark, held), built, documents=False)) == expected(held, held, 3)
+
+
+def test_one_fingerprint(spark):
+    """Of a million documents that have one fingerprint, none is lost, and a task holds few of them."""
+    count = 1_000_000
+    held = numpy.full(count, 12345, numpy.uint64)
+    df = frame(spark, held, list(range(count)))
+    built = idx.build(df, os.path.abspath("out"), 2, id="id")
+    assert sorted(row.documents for row in built.collect()) == [0, count]
+    found = idx.lookup(frame(spark, held[:1] ^ numpy.uint64(4)), built)
+    assert found.selectExpr("count(distinct old_id)", "min(distance)", "max(distance)").first()[0:3] == (count, 1, 1)
+    matched = idx.match(frame(spark, held[:1]), df, old_id="id")
+    assert matched.selectExpr("count(distinct old_id)", "count(*)").first()[0:2] == (count, count)
+
+
+def test_what_is_refused(spark, random):
+    df = frame(spark, near_copies(random, 10), list(range(10)))
+    for call, error, words in [
+        (lambda: idx.build(df, "out", 0), libidx.InvalidArgumentError, "shards = 0"),
+        (lambda: idx.build(df, "none/out", 1), libidx.NotFoundError, "none: there is no such"),
+        (lambda: idx.build(df, "out", 1, scheme="2:1"), libidx.WeakSchemeError, "2:1"),
+        (lambda: idx.build(df, "out", 1, scheme="x"), libidx.BadSchemeError, "x"),
+        (lambda: idx.build(df, "out", 1, id="fingerprints"), libidx.InvalidArgumentError, "no column 'fingerprints'"),
+    ]:
+        with pytest.raises(error, match=words):
+            call()
+    nulls = spark.sql("select 1L as fingerprint, cast(null as string) as id")
+    with pytest.raises(Exception, match="column 'id' has nulls"):
+        idx.build(nulls, os.path.abspath("out"), 1, id="id")
+    assert os.listdir(".") == [name for name in os.listdir(".") if not name.startswith((".out", "out"))]
+
+
+# ---- What is killed ----
+
+
+class Killer(threading.Thread):
+    """Kills one of some processes `times` times, each time that an attempt's folder is new and has been there a bit."""
+
+    def __init__(self, folder, victims, times):
+        super().__init__(daemon=True)
+        self.folder, self.victims, self.times = pathlib.Path(folder), victims, times
+        self.killed, self.stop = 0, False
+
+    def run(self):
+        seen = set()
+        while not self.stop and self.killed < self.times:
+            attempts = set(self.folder.glob(".out.building-*/attempts/*"))
+            if attempts - seen:
+                time.sleep(0.3)
+                for pid in self.victims()[:1]:
+                    try:
+                        kill(pid)
+                        self.killed += 1
+                    except ProcessLookupError:
+                        pass
+                seen |= attempts
+            time.sleep(0.02)
+
+
+COUNT = 400_000
+
+
+def build_under_fire(spark, victims, times, random, shards=2):
+    held = near_copies(random, COUNT)
+    ids = [f"https://example.org/{n}" for n in range(COUNT)]
+    killer = Killer(".", victims, times)
+    killer.start()
+    built = idx.build(frame(spark, held, ids), os.path.abspath("out"), shards, id="id")
+    killer.stop = True
+    killer.join()
+    assert killer.killed == times
+    check_shards(built, held, ids)
+    assert sorted(os.listdir("out")) == [f"shard-{n:05}.idx" for n in range(shards)] + ["shards.json"]
+    assert left_over() == []
+
+
+def test_python_worker_killed_twice(spark, cluster, random):
+    build_under_fire(spark, cluster.python_workers, 2, random)
+
+
+def test_executor_killed(spark, cluster, random):
+    build_under_fire(spark, cluster.executors, 1, random)
+
+
+def test_what_a_killed_driver_left_is_swept(spark, random):
+    """A folder without a lock that somebody holds is of a driver that was killed; one with is another build's."""
+    import fcntl
+
+    for name in "dead", "alive", "bare":
+        os.makedirs(f".out.building-{name}/attempts/1")
+    os.mkdir(".other.building-dead")
+    open(".out.building-dead/lock", "w").close()
+    with open(".out.building-alive/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        idx.build(frame(spark, near_copies(random, 10)), os.path.abspath("out"), 1)
+    assert left_over() == [".other.building-dead", ".out.building-alive"]
+
+
+def test_failing_twice_with_speculation(spark, random):
+    """The tasks above a build fail twice, and slow ones are started again: every shard is published once."""
+    from pyspark import TaskContext
+
+    def fail_twice(batches):
+        context = TaskContext.get()
+        if context.attemptNumber() < 2:
+            raise RuntimeError("as the test wants")
+        if context.partitionId() == 0:
+            time.sleep(10)  # so that another attempt is started
+        yield from batches
+
+    held = near_copies(random, 20000)
+    df = frame(spark, held, list(range(len(held))))
+    built = idx.build(df.mapInArrow(fail_twice, df.schema), os.path.abspath("out"), 2, id="id")
+    check_shards(built, held, list(range(len(held))))
+    assert left_over() == []
+    queries = frame(spark, held[:100])
+    assert rows(idx.match(queries, df.mapInArrow(fail_twice, df.schema))) == expected(held[:100], held, 3)

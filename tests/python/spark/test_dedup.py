@@ -1,0 +1,259 @@
+"""Pairs, clusters and deduplication on a cluster, beside one process."""
+
+import os
+
+import numpy
+import pytest
+from cluster import kill
+from conftest import columns, frame, near_copies
+from test_match import ball, rows, signed
+
+import libidx
+import libidx.spark as idx
+from libidx.spark import _confirm, _pairs
+
+
+def expected_pairs(held, k):
+    libidx.build("pairs.idx", held, k=k, id_type="none", replace=True, scheme=f"{k // 2 + 1}:1:1")
+    with libidx.open("pairs.idx") as index:
+        found = index.pairs(k)
+    return sorted(zip(signed(found.a), signed(found.b), found.distances.tolist()))
+
+
+@pytest.mark.small
+def test_pairs(spark, random):
+    held = random.choice(near_copies(random, 6000), 8000)
+    df = frame(spark, held)
+    for k in 3, 5, 0:
+        found = idx.pairs(df, k)
+        assert rows(found) == expected_pairs(held, k)
+    assert found.schema.simpleString() == "struct<a:bigint,b:bigint,distance:tinyint>"
+    assert len(expected_pairs(held, 3)) > 500
+
+
+def test_pairs_of_fewer_bits(spark, random):
+    held = near_copies(random, 3000) >> numpy.uint64(44)
+    df = frame(spark, held)
+    df = df.withMetadata("fingerprint", {"libidx": {"recipe": "mine", "bits": 20}})
+    assert rows(idx.pairs(df, 2)) == expected_pairs(held, 2)
+
+
+def test_heavy_prefixes(spark, random, monkeypatch, caplog):
+    """Prefixes that are too many for a task are cut into pieces, of which each two meet in one task."""
+    held = near_copies(random, 9000)
+    held[:6000] &= numpy.uint64(2**48 - 1)
+    held[:3000] &= numpy.uint64(2**16 - 1)
+    monkeypatch.setattr(_pairs, "MOST", 1000)
+    monkeypatch.setattr(_pairs, "GATHERED", 1000)
+    df = frame(spark, held)
+    assert rows(idx.pairs(df)) == expected_pairs(held, 3)
+    assert "prefixes have more than 1000 fingerprints, and are cut into pieces" in caplog.text
+
+
+def test_clusters(spark, random):
+    """Chains, stars and random graphs, of numbers and strings, beside a search."""
+    chain = [(n, n + 1) for n in range(500)]
+    star = [(1000, n) for n in range(1001, 1500)]
+    some = [(int(a), int(b)) for a, b in random.integers(2000, 3000, (600, 2))]
+    edges = [(a * 7919 % 10007, b * 7919 % 10007) for a, b in chain + star + some]
+    least = {}
+    for a, b in edges:
+        if a != b:
+            least[a], least[b] = least.get(a, a), least.get(b, b)
+    changed = True
+    while changed:
+        changed = False
+        for a, b in edges + edges[::-1]:
+            if a != b and least[a] != least[b]:
+                least[a] = least[b] = min(least[a], least[b])
+                changed = True
+    df = spark.createDataFrame(edges, "a long, b long")
+    assert rows(idx.clusters(df)) == sorted(least.items())
+    text = df.selectExpr("format_string('%05d', a) as a", "format_string('%05d', b) as b")
+    assert rows(idx.clusters(text)) == sorted((f"{a:05}", f"{b:05}") for a, b in least.items())
+    assert rows(idx.clusters(df.where("a < 0"))) == []
+
+
+WORDS = [f"word{n}" for n in range(3000)]
+
+
+def documents(random, count):
+    """Texts of which a third are edited copies, in no order."""
+    texts = []
+    for n in range(count):
+        if n % 3 == 2:
+            words = texts[int(random.integers(0, n))].split()
+            for _ in range(int(random.integers(0, 3))):
+                words[int(random.integers(0, len(words)))] = WORDS[int(random.integers(0, len(WORDS)))]
+        else:
+            words = [WORDS[i] for i in random.zipf(1.2, 200) % len(WORDS)]
+        texts.append(" ".join(words))
+    return texts
+
+
+def expected_dedup(held, ids, k):
+    """(ID, the smallest ID of its cluster, the distance, whether it is a duplicate) of one process."""
+    found = libidx.dedup(held, k)
+    clusters = {}
+    for row, cluster in enumerate(found.cluster.tolist()):
+        clusters.setdefault(cluster, []).append(row)
+    wanted = []
+    for members in clusters.values():
+        first = min(members, key=lambda row: ids[row])
+        for row in members:
+            wanted.append((ids[row], ids[first], (int(held[row]) ^ int(held[first])).bit_count(), row != first))
+    return sorted(wanted)
+
+
+def added(df):
+    return rows(df.select("id", "representative_id", "distance", "is_duplicate"))
+
+
+@pytest.mark.small
+def test_dedup(spark, random, caplog):
+    caplog.set_level("INFO", "libidx.spark")
+    texts = documents(random, 900)
+    ids = [f"https://example.org/{n}" for n in random.permutation(len(texts)).tolist()]
+    df = spark.createDataFrame(list(zip(ids, texts)), "id string, text string").repartition(5)
+    held = libidx.Fingerprinter()(texts)
+    wanted = expected_dedup(held, ids, 3)
+    assert sum(row[3] for row in wanted) > 150
+    found = idx.dedup(df, "id", "text")
+    assert found.columns == ["id", "text", "representative_id", "distance", "is_duplicate"]
+    assert added(found) == wanted
+    assert "dedup: 900 documents, k = 3: one task compares them" in caplog.text
+    made = idx.fingerprint(df, "text")
+    numbers = made.selectExpr("id", "fingerprint as print")
+    for partitions in 1, 7:
+        found = idx.dedup(numbers.repartition(partitions), "id", fingerprint="print", distribute=partitions == 7)
+        assert added(found) == wanted
+        assert found.schema["distance"].dataType.simpleString() == "tinyint"
+    assert "many tasks compare them" in caplog.text
+
+
+def test_integer_ids_and_checkpoints(spark, random):
+    spark.sparkContext.setCheckpointDir(os.path.abspath("checkpoints"))
+    held = random.choice(near_copies(random, 4000), 5000)
+    ids = random.permutation(len(held)).tolist()
+    df = frame(spark, held, ids)
+    wanted = expected_dedup(held, ids, 3)
+    for distribute in False, True:
+        assert added(idx.dedup(df, "id", fingerprint="fingerprint", distribute=distribute)) == wanted
+
+
+def test_texts_without_features(spark):
+    df = spark.createDataFrame([("a", ""), ("b", "..."), ("c", "one two"), ("d", "two, one")], "id string, text string")
+    assert added(idx.dedup(df, "id", "text")) == [
+        ("a", "a", 0, False),
+        ("b", "b", 0, False),
+        ("c", "c", 0, False),
+        ("d", "c", 0, True),
+    ]
+    assert not any(row[3] for row in added(idx.dedup(df, "id", "text", min_features=3)))
+
+
+def test_ball_and_one_fingerprint(spark):
+    """A ball of radius 3, and a million documents on its centre: one cluster."""
+    centre = 0x123456789ABCDEF
+    held = numpy.concatenate([ball(centre, 3), numpy.full(1_000_000, centre, numpy.uint64)])
+    df = frame(spark, held, list(range(len(held))))
+    for distribute in False, True:
+        found = idx.dedup(df, "id", fingerprint="fingerprint", distribute=distribute)
+        ids, first, apart = columns(found.select("id", "representative_id", "distance"))
+        assert (ids == numpy.arange(len(held))).all() and (first == 0).all()
+        assert (apart == numpy.bitwise_count(held ^ held[0])).all()
+
+
+def test_confirm(spark, random):
+    """Documents that fingerprints alone connect are told apart by their texts."""
+    texts = documents(random, 300)
+    ids = list(range(len(texts)))
+    df = spark.createDataFrame(list(zip(ids, texts)), "id long, text string").repartition(3)
+    held = libidx.Fingerprinter()(texts)
+    clusters, sets = {}, [_confirm.shingles(text) for text in texts]
+    for id, first, _, _ in expected_dedup(held, ids, 8):
+        clusters.setdefault(first, []).append(id)
+    for resemblance in 0.5, 0.9, 1.0:
+        wanted = []
+        for members in clusters.values():
+            leaders = []
+            for id in sorted(members):
+                near = (one for one in leaders if resembles(sets[id], sets[one], resemblance))
+                first = next(near, None)
+                if first is None:
+                    leaders.append(first := id)
+                wanted.append((id, first, (int(held[id]) ^ int(held[first])).bit_count(), id != first))
+        assert added(idx.dedup(df, "id", "text", k=8, confirm=resemblance)) == sorted(wanted)
+        assert any(row[3] for row in wanted)
+
+
+def resembles(one, other, least):
+    return len(one & other) >= least * len(one | other)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("The QUICK brown-fox_2", ["the", "quick", "brown", "fox", "2"]),
+        ("naïve Ärger e\u0301a", ["naïve", "ärger", "e\u0301a"]),
+        ("漢字kana かな ab", ["漢", "字", "kana", "か", "な", "ab"]),
+        ("สวัส", list("สวัส")),
+        ("½ x² …", ["x"]),
+    ],
+)
+def test_words(text, words):
+    assert [word.casefold() for word in _confirm._words().findall(text)] == words
+
+
+@pytest.mark.small
+def test_what_is_refused(spark):
+    df = spark.createDataFrame([(1, 5, "a"), (1, 6, "b")], "id long, print long, text string")
+    nulls = spark.createDataFrame([(1, None, "a"), (None, 6, None)], "id long, print long, text string")
+    for call, words in [
+        (lambda: idx.dedup(df, "id", fingerprint="print"), "column 'id' has 1 2 times: IDs must be unique"),
+        (lambda: idx.dedup(df, "id"), "give text="),
+        (lambda: idx.dedup(df, "id", fingerprint="print", confirm=0.8), "give text="),
+        (lambda: idx.dedup(df, "id", "text", confirm=80), "confirm = 80"),
+        (lambda: idx.dedup(df, "id", "print"), "column 'print' is of type bigint: texts are strings"),
+        (lambda: idx.dedup(df, "text", fingerprint="print", k=17), "k = 17"),
+        (lambda: idx.dedup(nulls, "id", fingerprint="print"), "column 'id' has 1 nulls"),
+        (lambda: idx.dedup(nulls.fillna(2, ["id"]), "id", fingerprint="print"), "column 'print' has 1 nulls"),
+        (lambda: idx.dedup(df.withColumn("distance", df.id), "id", "text"), "a column 'distance' already"),
+        (lambda: idx.pairs(df.select("text"), fingerprint="text"), "'text' is of type string"),
+        (lambda: idx.clusters(df, "id", "text"), "'id' and 'text' are of two types"),
+    ]:
+        with pytest.raises(libidx.InvalidArgumentError, match=words):
+            call()
+    with pytest.raises(Exception, match="column 'body' has nulls"):
+        idx.dedup(nulls.fillna(2, ["id"]).withColumnRenamed("text", "body"), "id", "body")
+
+
+def test_killed_workers(spark, cluster, random):
+    """Python workers and an executor are killed while pairs are compared; what they left is gone."""
+    import threading
+    import time
+
+    held = near_copies(random, 300_000)
+    df = frame(spark, held, list(range(len(held))))
+    spark.sparkContext.setCheckpointDir(os.path.abspath("checkpoints"))
+    killed = []
+
+    def kill_some():
+        for victims in cluster.python_workers, cluster.executors:
+            for _ in range(300):
+                busy = list(cluster.folder.glob("*-tmp/**/libidx-pairs-*/*"))
+                if busy and victims():
+                    time.sleep(0.2)
+                    pid = victims()[0]
+                    kill(pid)
+                    killed.append(pid)
+                    time.sleep(3)
+                    break
+                time.sleep(0.02)
+
+    killer = threading.Thread(target=kill_some, daemon=True)
+    killer.start()
+    found = added(idx.dedup(df, "id", fingerprint="fingerprint", distribute=True))
+    killer.join()
+    assert len(killed) == 2
+    assert found == expected_dedup(held, list(range(len(held))), 3)
