@@ -33,7 +33,7 @@ static void check(const uint8_t *page, size_t size) {
     CHECK(layout.lists - layout.directory == layout.directory_lines * IDXF_LINE_BYTES);
     check_section(layout.lists, header.list_bytes, layout.checksums);
     CHECK(layout.checksums - layout.blocks == layout.pages * IDXF_PAGE_SIZE);
-    CHECK(layout.file_size - layout.checksums == layout.pages * 8);
+    CHECK(layout.file_size - layout.checksums == layout.pages * 8 + header.extra);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
