@@ -38,14 +38,10 @@ static PyObject *core_shard(PyObject *module, PyObject *arguments) {
 }
 
 static PyMethodDef functions[] = {
-    {"merge", core_merge, METH_VARARGS, NULL},
-    {"compact", core_compact, METH_VARARGS, NULL},
-    {"verify", core_verify, METH_VARARGS, NULL},
-    {"plan", core_plan, METH_VARARGS, NULL},
-    {"shard", core_shard, METH_VARARGS, NULL},
-    {"calibrate", core_calibrate, METH_VARARGS, NULL},
-    {"scheme", core_scheme, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"merge", core_merge, METH_VARARGS, NULL},   {"compact", core_compact, METH_VARARGS, NULL},
+    {"verify", core_verify, METH_VARARGS, NULL}, {"plan", core_plan, METH_VARARGS, NULL},
+    {"shard", core_shard, METH_VARARGS, NULL},   {"calibrate", core_calibrate, METH_VARARGS, NULL},
+    {"scheme", core_scheme, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {

@@ -26,7 +26,8 @@ static void check(const char *text, size_t size) {
     CHECK((fault == IDXF_FAULT_VERSION) == (version != IDXF_VERSION));
     if (fault != IDXF_OK) return;
     const char *optional = memmem(text, size, "\noptional ", 10);
-    size_t kept = optional == NULL ? size : (size_t)(optional + 1 - text), written = idxf_manifest_write(&manifest, again);
+    size_t kept = optional == NULL ? size : (size_t)(optional + 1 - text),
+           written = idxf_manifest_write(&manifest, again);
     CHECK(optional == NULL ? written == size : written == kept + CHECKSUM_LINE);
     CHECK(memcmp(again, text, kept) == 0);
 }
