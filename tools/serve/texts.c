@@ -119,6 +119,8 @@ static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
 static void fail_by(struct request *request, const struct bad *bad) {
     if (bad->kind == BAD_MEMORY)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the text");
+    else if (bad->kind == BAD_LONG)
+        request_fail(request, MHD_HTTP_CONTENT_TOO_LARGE, "the text is too long once it is in UTF-8");
     else
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text can't be read: %s", bad->problem.sentence);
 }
