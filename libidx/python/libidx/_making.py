@@ -413,6 +413,10 @@ def calibrate(tmpdir: Optional[Path] = None) -> dict[str, Any]:
     """Measure what look-ups take on this machine, in up to five seconds: the object that `idx plan --measure` prints.
 
     tmpdir: a folder for a few small indexes, which are removed.
+
+    >>> machine = libidx.calibrate()
+    >>> len(libidx.plan(10**6, scheme="5:2", calibration=machine))
+    1
     """
     numbers = _core.calibrate(tmpdir)
     waits = numbers[len(_WORK) :]
