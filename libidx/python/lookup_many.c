@@ -12,6 +12,7 @@
 #define PIECE ((size_t)256)
 #define EXPECTED ((size_t)4)
 #define MOST_EXPECTED ((size_t)64)
+#define STRIDE ((size_t)2)
 
 struct worker {
     struct search *search;
@@ -57,13 +58,19 @@ enum idx_status look_up_all(const struct view *view, uint64_t query, unsigned di
 
 /* ---- A piece, by one of the threads ---- */
 
+/* Appends STRIDE at a time, whatever `count` is, so that the processor need not guess it; `matches` and the columns have
+ * room for that. */
 static void append(struct worker *worker, const struct idx_match *matches, size_t count) {
     uint64_t *fingerprints = (uint64_t *)worker->fingerprints.items + worker->fingerprints.count;
     uint8_t *distances = (uint8_t *)worker->distances.items + worker->distances.count;
-    for (size_t i = 0; i < count; i++) {
-        fingerprints[i] = matches[i].fingerprint;
-        distances[i] = (uint8_t)matches[i].distance;
-    }
+    size_t done = 0;
+    do {
+        for (size_t i = done; i < done + STRIDE; i++) {
+            fingerprints[i] = matches[i].fingerprint;
+            distances[i] = (uint8_t)matches[i].distance;
+        }
+        done += STRIDE;
+    } while (done < count);
     worker->fingerprints.count += count;
     worker->distances.count += count;
 }
@@ -78,7 +85,7 @@ static enum idx_status keep_query(struct worker *worker, uint64_t query, size_t 
         return IDX_OK;
     }
     enum idx_status status =
-        look_up_all(worker->search->view, query, worker->search->distance, kept, &more, &found, error);
+        look_up_all(worker->search->view, query, worker->search->distance, kept + STRIDE, &more, &found, error);
     if (status == IDX_OK) append(worker, more, kept);
     free(more);
     return status;
@@ -88,8 +95,9 @@ static enum idx_status keep_query(struct worker *worker, uint64_t query, size_t 
 static void expect_more(struct worker *worker, size_t overfull, size_t queries) {
     if (overfull <= queries / 8 || worker->capacity == MOST_EXPECTED || worker->capacity >= worker->search->limit)
         return;
-    struct idx_match *grown = realloc(worker->matches, 2 * worker->capacity * PIECE * sizeof *grown);
+    struct idx_match *grown = calloc(2 * worker->capacity * PIECE + STRIDE, sizeof *grown);
     if (grown == NULL) return;
+    free(worker->matches);
     worker->matches = grown;
     worker->capacity *= 2;
 }
@@ -105,8 +113,8 @@ static enum idx_status keep_matches(struct worker *worker, size_t begin, size_t 
         overfull += kept > worker->capacity;
     }
     search->places[begin / PIECE] = (struct place){worker, worker->fingerprints.count};
-    if (!column_reserve(&worker->fingerprints, &worker->fingerprints_room, sum) ||
-        !column_reserve(&worker->distances, &worker->distances_room, sum))
+    if (!column_reserve(&worker->fingerprints, &worker->fingerprints_room, sum + STRIDE) ||
+        !column_reserve(&worker->distances, &worker->distances_room, sum + STRIDE))
         return out_of_memory(error);
     for (size_t i = 0; i < count; i++) {
         enum idx_status status = keep_query(worker, search->queries[begin + i], i, (size_t)totals[i], error);
@@ -187,7 +195,7 @@ static struct worker *make_workers(struct search *search, size_t count) {
         workers[i].distances.kind = 'B';
         if (search->places == NULL) continue;
         workers[i].capacity = search->limit < EXPECTED ? search->limit : EXPECTED;
-        workers[i].matches = malloc(workers[i].capacity * PIECE * sizeof *workers[i].matches + 1);
+        workers[i].matches = calloc(workers[i].capacity * PIECE + STRIDE, sizeof *workers[i].matches);
         fine = workers[i].matches != NULL;
     }
     if (fine) return workers;
