@@ -236,11 +236,11 @@ def test_killed_workers(spark, cluster, random):
     held = near_copies(random, 300_000)
     df = frame(spark, held, list(range(len(held))))
     spark.sparkContext.setCheckpointDir(os.path.abspath("checkpoints"))
-    killed = []
+    killed, done = [], threading.Event()
 
     def kill_some():
         for victims in cluster.python_workers, cluster.executors:
-            for _ in range(300):
+            while not done.wait(0.02):
                 busy = list(cluster.folder.glob("*-tmp/**/libidx-pairs-*/*"))
                 if busy and victims():
                     time.sleep(0.2)
@@ -249,11 +249,14 @@ def test_killed_workers(spark, cluster, random):
                     killed.append(pid)
                     time.sleep(3)
                     break
-                time.sleep(0.02)
 
     killer = threading.Thread(target=kill_some, daemon=True)
     killer.start()
-    found = added(idx.dedup(df, "id", fingerprint="fingerprint", distribute=True))
+    expected = expected_dedup(held, list(range(len(held))), 3)
+    for _ in range(8):  # until both came while there was something to kill
+        assert added(idx.dedup(df, "id", fingerprint="fingerprint", distribute=True)) == expected
+        if len(killed) == 2:
+            break
+    done.set()
     killer.join()
     assert len(killed) == 2
-    assert found == expected_dedup(held, list(range(len(held))), 3)
