@@ -58,8 +58,8 @@ enum idx_status look_up_all(const struct view *view, uint64_t query, unsigned di
 
 /* ---- A piece, by one of the threads ---- */
 
-/* Appends STRIDE at a time, whatever `count` is, so that the processor need not guess it; `matches` and the columns have
- * room for that. */
+/* Appends STRIDE at a time, whatever `count` is, so that the processor need not guess it; `matches` and the columns
+ * have room for that. */
 static void append(struct worker *worker, const struct idx_match *matches, size_t count) {
     uint64_t *fingerprints = (uint64_t *)worker->fingerprints.items + worker->fingerprints.count;
     uint8_t *distances = (uint8_t *)worker->distances.items + worker->distances.count;
