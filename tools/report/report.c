@@ -37,6 +37,10 @@ static bool is_report(const char *path) {
 
 bool report_check(const struct report *report) {
     struct stat status;
+    if (strcmp(report->path, "-") == 0) {
+        complain_of_usage("%s needs the name of a file: standard output is for IDs", option);
+        return false;
+    }
     bool is_there = lstat(report->path, &status) == 0;
     if (!is_there || is_report(report->path)) return folder_check_parent(report->path, option);
     complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name", report->path,

@@ -20,8 +20,8 @@ static const char *dashes(const struct option_rule *rule) { return rule->name[1]
 
 static bool read_count(const struct option_rule *rule, const char *text, uint64_t *count) {
     if (!number_parse(text, count)) {
-        complain_of_usage("%s%s needs a whole number (such as 12, 4K, 3M, 2G or 1e9), not '%s'", dashes(rule),
-                          rule->name, text);
+        complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
+                          dashes(rule), rule->name, text);
         return false;
     }
     if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;

@@ -4,6 +4,8 @@
 #include "tools/shared/json.h"
 #include "tools/shared/message.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +45,13 @@ static bool read_member(const json_t *object, const struct member *member, struc
 
 bool calibration_read(const char *file, struct idx_calibration *calibration) {
     json_error_t error;
-    bool is_input = strcmp(file, "-") == 0;
-    json_t *object = is_input ? json_loadf(stdin, 0, &error) : json_load_file(file, 0, &error);
+    FILE *input = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
+    if (input == NULL) {
+        complain("%s: %s", file, strerror(errno));
+        return false;
+    }
+    json_t *object = json_loadf(input, 0, &error);
+    if (input != stdin) fclose(input);
     if (object == NULL) {
         complain("%s: %s: make it with idx plan --measure", file, error.text);
         return false;

@@ -68,7 +68,11 @@ static bool write_marker(int folder, const char *name) {
     if (file < 0) return false;
     errno = ENOSPC; /* of a short write */
     bool written = write(file, text, length) == (ssize_t)length;
-    return close(file) == 0 && written;
+    int error = errno;
+    written = close(file) == 0 && written;
+    if (!written) unlinkat(folder, MARKER, 0);
+    errno = error;
+    return written;
 }
 
 /* Whether this program surely made the open folder, under this name and for this user. */
