@@ -208,18 +208,16 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     struct idx_error error;
-    unsigned long long documents;
-    PyObject *residence, *numbers;
+    PyObject *documents, *residence, *numbers;
     const char *scheme;
     size_t count = 0;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "KIIIIzUO", &documents, &options.bits, &options.k, &options.block_size,
+    if (!PyArg_ParseTuple(arguments, "OIIIIzUO", &documents, &options.bits, &options.k, &options.block_size,
                           &options.max_bytes_per_fingerprint, &scheme, &residence, &numbers))
         return NULL;
-    if (!residence_take(residence, &options.residence)) return NULL;
+    if (!number_take(documents, "count", &options.count) || !residence_take(residence, &options.residence)) return NULL;
     if (numbers != Py_None && !read_calibration(numbers, &calibration)) return NULL;
     if (numbers != Py_None) options.calibration = &calibration;
-    options.count = documents;
     struct idx_plan *plans = malloc(MOST_PLANS * sizeof *plans);
     if (plans == NULL) return PyErr_NoMemory();
     PyThreadState *thread = PyEval_SaveThread();

@@ -16,6 +16,7 @@
 
 struct worker {
     struct search *search;
+    uint64_t queries[PIECE];   /* the caller may change its own meanwhile */
     struct idx_match *matches; /* `capacity` of each query of a piece */
     size_t capacity, counts[PIECE];
     struct column fingerprints, distances; /* of the pieces that it took */
@@ -117,7 +118,7 @@ static enum idx_status keep_matches(struct worker *worker, size_t begin, size_t 
         !column_reserve(&worker->distances, &worker->distances_room, sum + STRIDE))
         return out_of_memory(error);
     for (size_t i = 0; i < count; i++) {
-        enum idx_status status = keep_query(worker, search->queries[begin + i], i, (size_t)totals[i], error);
+        enum idx_status status = keep_query(worker, worker->queries[i], i, (size_t)totals[i], error);
         if (status != IDX_OK) return status;
     }
     expect_more(worker, overfull, count);
@@ -127,7 +128,8 @@ static enum idx_status keep_matches(struct worker *worker, size_t begin, size_t 
 static enum idx_status look_up_piece(struct worker *worker, size_t begin, struct idx_error *error) {
     struct search *search = worker->search;
     size_t count = search->count - begin < PIECE ? search->count - begin : PIECE;
-    enum idx_status status = idx_lookup_many(search->view->index, search->queries + begin, count, search->distance, 1,
+    memcpy(worker->queries, search->queries + begin, count * sizeof *worker->queries);
+    enum idx_status status = idx_lookup_many(search->view->index, worker->queries, count, search->distance, 1,
                                              worker->matches, worker->capacity, worker->counts, error);
     if (status != IDX_OK) return status;
     if (search->places != NULL) return keep_matches(worker, begin, count, error);

@@ -1,5 +1,7 @@
 """Every way to ask, compared with a linear scan by NumPy."""
 
+import threading
+
 import numpy
 import pytest
 from conftest import distances, near_copies, scan
@@ -91,6 +93,29 @@ def test_many_matches_are_not_cut_short(random):
         # Of several threads, each looks up again what has more matches than it expected.
         nearest = [(fingerprint, 3) for fingerprint in sorted(ball.tolist())[:100]]
         assert rows(index.lookup(numpy.zeros(600, numpy.uint64), limit=100, threads=3)) == [nearest] * 600
+
+
+def test_queries_that_change_meanwhile():
+    """Another thread changes the caller's array: each answer is that of one of its two contents."""
+    libidx.build("i", numpy.array([1 << i | 1 << j for i in range(40) for j in range(i)], numpy.uint64))
+    here, away = numpy.zeros(64, numpy.uint64), numpy.full(64, 2**64 - 1, numpy.uint64)
+    changing, is_done = here.copy(), threading.Event()
+
+    def change():
+        while not is_done.is_set():
+            changing[:] = away
+            changing[:] = here
+
+    with libidx.open("i") as index:
+        expected = [], rows(index.lookup(here[:1], limit=40))[0]
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            for _ in range(300):
+                assert all(row in expected for row in rows(index.lookup(changing, limit=40)))
+        finally:
+            is_done.set()
+            thread.join()
 
 
 def test_pairs_and_joins(random):

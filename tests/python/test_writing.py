@@ -157,6 +157,9 @@ def test_plan():
     assert all(a.nanoseconds > b.nanoseconds for a, b in zip(plans, plans[1:]))
     with pytest.raises(libidx.InvalidArgumentError):
         libidx.plan(10, 17)
+    for count in -1, 2**64 + 5:
+        with pytest.raises(ValueError, match="count: .* is not from 0"):
+            libidx.plan(count)
 
 
 def test_plan_of_one_scheme():

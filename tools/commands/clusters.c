@@ -84,10 +84,8 @@ static bool check_index(const struct clusters *clusters, const struct idx_index 
 static bool open_confirm(struct clusters *clusters, const struct idx_index *index, struct scratch *scratch) {
     struct confirm *confirm = &clusters->confirm;
     struct idx_properties properties;
-    const char *folder = clusters->listing.options.temporary_folder;
+    const char *folder = scratch_parent(clusters->listing.options.temporary_folder);
     if (confirm->threshold == NULL) return true;
-    if (folder == NULL) folder = getenv("TMPDIR");
-    if (folder == NULL || *folder == '\0') folder = "/tmp";
     idx_get_properties(index, &properties);
     clusters->rules.recipe = *properties.recipe == '\0' ? NULL : properties.recipe;
     confirm->rules = &clusters->rules;

@@ -343,9 +343,7 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
 }
 
 static bool run(struct dedup *dedup) {
-    const char *folder = dedup->listing.options.temporary_folder;
-    if (folder == NULL) folder = getenv("TMPDIR");
-    if (folder == NULL || *folder == '\0') folder = "/tmp";
+    const char *folder = scratch_parent(dedup->listing.options.temporary_folder);
     dedup->listing.options.temporary_folder = folder;
     if (!scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");

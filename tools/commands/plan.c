@@ -2,8 +2,10 @@
 #include "tools/shared/arguments.h"
 #include "tools/shared/calibration.h"
 #include "tools/shared/command.h"
+#include "tools/shared/interrupt.h"
 #include "tools/shared/json.h"
 #include "tools/shared/output.h"
+#include "tools/shared/scratch.h"
 #include "tools/shared/size.h"
 
 #include <idx.h>
@@ -24,9 +26,8 @@ static const char help[] =
     "  --count N              number of fingerprints: 8M, 1.5e9, 2^34\n"
     "  -k K                   largest distance of look-ups (default 3)\n"
     "  --scheme S             print what this scheme costs instead; may be repeated\n"
-    "  --measure              measure what look-ups take on this machine, in at most 5 seconds, and print the times "
-    "of\n"
-    "                         schemes here; without --count, print what was found, as JSON\n"
+    "  --measure              measure what look-ups take on this machine, in 5 seconds of processor time at most, and\n"
+    "                         print the times of schemes here; without --count, print what was found, as JSON\n"
     "  --calibration FILE     print the times on the machine where idx plan --measure printed FILE\n"
     "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
     "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64, or the smallest with which\n"
@@ -218,7 +219,10 @@ static void print_text(const struct report *report, struct output *output) {
 
 /* ---- JSON ---- */
 
-static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
+/* JSON's integers, as jansson has them, end at 2^63. */
+static json_t *integer(uint64_t number) {
+    return number > INT64_MAX ? json_real((double)number) : json_integer((json_int_t)number);
+}
 
 static json_t *plan_object(const struct idx_plan *plan) {
     return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
@@ -285,14 +289,23 @@ static bool make_plans(struct report *report) {
     return status == IDX_OK;
 }
 
+/* A signal waits for the end, so that no index stays. */
+static bool measure(struct idx_calibration *machine) {
+    struct scratch scratch = {0};
+    struct idx_error error;
+    if (!scratch_open(&scratch, scratch_parent(NULL), "$TMPDIR")) return false;
+    interrupt_catch();
+    bool measured = idx_calibrate(machine, scratch.path, &error) == IDX_OK;
+    if (!measured) complain("%s", error.sentence);
+    scratch_remove(&scratch);
+    interrupt_obey();
+    return measured;
+}
+
 /* Measures the machine, or reads what another was measured to take. */
 static bool find_machine(struct report *report) {
-    struct idx_error error;
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
-    if (report->measures && idx_calibrate(&report->machine, NULL, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
+    if (report->measures && !measure(&report->machine)) return false;
     if (report->calibration != NULL && !calibration_read(report->calibration, &report->machine)) return false;
     if (report->measures || report->calibration != NULL) report->options.calibration = &report->machine;
     return true;

@@ -60,10 +60,8 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
     struct findings *findings = &report->findings;
     const struct idx_cluster_summary *clusters = &listing->summary;
-    const char *folder = listing->options.temporary_folder;
+    const char *folder = scratch_parent(listing->options.temporary_folder);
     struct idx_cluster_options options = listing->options;
-    if (folder == NULL) folder = getenv("TMPDIR");
-    if (folder == NULL || *folder == '\0') folder = "/tmp";
     chains_note(findings, NULL);
     findings->clusters = *clusters;
     findings->dropped.documents = clusters->clustered - clusters->clusters;

@@ -145,6 +145,11 @@ static bool make(struct scratch *scratch, const char *parent) {
     return false;
 }
 
+const char *scratch_parent(const char *folder) {
+    if (folder == NULL) folder = getenv("TMPDIR");
+    return folder == NULL || *folder == '\0' ? "/tmp" : folder;
+}
+
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
     size_t leftovers = remove_leftovers(parent);
     if (leftovers == 1) complain("removed a folder that a killed command had left in %s", parent);
