@@ -51,7 +51,7 @@ extern "C" {
 #define IDX_API
 #endif
 
-#define IDX_VERSION "0.2.0"
+#define IDX_VERSION "1.0.0"
 
 /* Limits (SPEC.md, chapter 1). */
 #define IDX_MAX_BITS 64
