@@ -30,8 +30,13 @@
  * - Checksums (XXH3) detect accidents, not forgery. Forged files may give wrong results, but are always decoded safely.
  * - A builder that exceeds a file size limit raises SIGXFSZ. If the process ignores that signal, the builder returns
  *   IDX_DISK_FULL.
- * - docs.mdb and by-id.mdb have the byte order and the page size of the machine that wrote them. Tables, the manifest
- *   and pending.log are portable.
+ * - docs.mdb and by-id.mdb have the byte order of the machine that wrote them; a machine of the other one refuses them.
+ *   All other files are portable.
+ *
+ * Compatibility
+ * - A program that was compiled with the header of a release 1.x runs with the libraries of all later releases 1.y, and
+ *   these read its indexes. Option structs may grow at their end, and enumerations may get further values; all other
+ *   structs stay as they are.
  */
 #ifndef IDX_H
 #define IDX_H
@@ -51,7 +56,7 @@ extern "C" {
 #define IDX_API
 #endif
 
-#define IDX_VERSION "0.2.0"
+#define IDX_VERSION "1.0.0"
 
 /* Limits (SPEC.md, chapter 1). */
 #define IDX_MAX_BITS 64

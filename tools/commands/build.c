@@ -22,7 +22,7 @@ static const char help[] =
     "  -k N                   largest distance that look-ups can ask for (default 3)\n"
     "  --scheme SCHEME        auto (default), 4, 10, 16, 20, B:C, B:C:R, B:C/b:c or @MASK[:R],…; see idx plan\n"
     "  --max-bytes-per-fingerprint N\n"
-    "                         limit for auto: bytes of tables, in files and memory (default: F, and 1 MiB in all)\n"
+    "                         limit for auto: bytes of tables, in files and memory (default: F, plus 1 MiB in all)\n"
     "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64)\n"
     "  --bits F               bits per fingerprint, 1 to 64 (default 64)\n"
     "  --format FORMAT        auto (default: by names and first bytes, see below), tsv, u64 or npy\n"

@@ -13,8 +13,8 @@
 
 static const char help[] =
     "Usage: idx compact [OPTION…] INDEX\n"
-    "Merge the pending documents and the newest segments of INDEX into one segment, beginning at the oldest segment\n"
-    "that is at most 24 times as large as everything newer. Removed documents are left out.\n"
+    "Make one segment of all that is pending in INDEX and of its newest segments, without removed documents. Of the\n"
+    "segments it takes the oldest one that is at most 24 times as large as everything newer, and all newer ones.\n"
     "\n"
     "  --all                  merge everything into one segment, so that nothing that was removed remains\n"
     "  --growth N             use N in place of 24; with 0, write as little as possible\n"

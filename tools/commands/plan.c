@@ -33,7 +33,7 @@ static const char help[] =
     "  --block-size N         bytes per block, a power of two from 64 to 4096 (default 64, or the smallest with which\n"
     "                         a table can hold so many)\n"
     "  --max-bytes-per-fingerprint N\n"
-    "                         limit for auto: bytes of tables, in files and memory (default: F, and 1 MiB in all)\n"
+    "                         limit for auto: bytes of tables, in files and memory (default: F, plus 1 MiB in all)\n"
     "  --format FORMAT        text (default) or json\n"
     "\n"
     "Columns, as estimated for uniform fingerprints:\n"
