@@ -16,7 +16,7 @@ pytestmark = pytest.mark.large
 
 def test_1e5_against_1e7(spark, random):
     held = random.integers(0, 2**64 - 1, 10**7, numpy.uint64, endpoint=True)
-    queries = random.choice(held, 10**5) ^ numpy.uint64(9 << 30)
+    queries = held[::100] ^ numpy.uint64(9 << 30)
     held.tofile("old.u64")
     wanted = numpy.array(expected(queries, held, 3))
     found = columns(idx.match(frame(spark, queries), os.path.abspath("old.u64")))
