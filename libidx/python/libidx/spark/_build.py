@@ -87,9 +87,9 @@ def build(
     Shard i has the fingerprints for which libidx.shard says i. out: a folder that all workers and the driver see, which
     appears when it is complete; or the URI of a store, such as s3://bucket/name, in which each shard has the name of
     its UUID, and the list of the shards, shards.json, is written last. The store must hold nothing there but what
-    failed builds left. scheme is chosen once for all shards, by the
-    number of documents. memory is in bytes, for each task; what does not fit is sorted in files. id: a column of IDs;
-    without one, the index holds fingerprints alone.
+    failed builds left, which is removed. scheme is chosen once for all shards, by the number of documents. memory is in
+    bytes, for each task; what does not fit is sorted in files. id: a column of IDs; without one, the index holds
+    fingerprints alone.
     """
     kind = check_fingerprints(df, fingerprint)
     check_distance(k, kind.bits)
