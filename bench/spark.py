@@ -4,7 +4,8 @@ usage: spark.py IDX FOLDER FIGURE…
 
 IDX is the command; FOLDER has u7.u64 and u8.u64, 1e7 and 1e8 uniform fingerprints, and paragraphs.tsv (bench/corpus).
 FIGURE is match, match-rows, fingerprint, pairs, dedup, minhash or growth. The cluster is that of the tests: a master
-and two workers on loopback. TURNS=1 in the environment takes one turn instead of three."""
+and two workers on loopback. TURNS=1 in the environment takes one turn instead of three, and SCALE=100 a hundredth of
+all counts, to try the script."""
 
 import itertools
 import json
@@ -31,6 +32,9 @@ import libidx
 import libidx.spark as idx
 
 TURNS = int(os.environ.get("TURNS", "3"))
+SCALE = int(os.environ.get("SCALE", "1"))
+FILES = 8  # of a DataFrame
+PIECE = 1 << 23  # fingerprints of a file that a task reads
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -41,7 +45,7 @@ class Bench:
         self.cluster = spark_cluster.Cluster(self.folder / "cluster", 1, "2g")
         settings = {"spark.ui.enabled": "true", "spark.ui.port": "0", "spark.speculation": "false"}
         self.spark = spark_cluster.connect(self.cluster, **settings)
-        self.write(self.spark.range(1 << 16, numPartitions=16).mapInArrow(lambda batches: batches, "id long"))
+        self.discard(self.spark.range(1 << 16, numPartitions=16).mapInArrow(lambda batches: batches, "id long"))
 
     def end(self):
         spark_cluster.stop()
@@ -58,20 +62,24 @@ class Bench:
             total += sum(map(int, fields[11:15]))
         return total / TICKS
 
-    def write(self, df):
+    def keep(self, df):
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         df.write.parquet(str(self.folder / "out"))
+
+    def discard(self, df):
+        """All rows reach Spark, and go nowhere: Hadoop starts processes for each file that it writes."""
+        df.write.format("noop").mode("overwrite").save()
 
     def job(self, make, write=None):
         """Processor seconds of a job."""
         before = self.spent()
-        (write or self.write)(make())
+        (write or self.discard)(make())
         return self.spent() - before
 
-    def empty(self, tasks):
-        """The same of a job that does nothing, with as many tasks."""
-        nothing = self.spark.range(tasks, numPartitions=max(1, tasks)).mapInArrow(drop, "id long")
-        return self.job(lambda: nothing)
+    def empty(self, tasks, write=None):
+        """The same of a job that does nothing, with as many tasks in Python."""
+        nothing = self.spark.range(tasks, numPartitions=tasks).mapInArrow(drop, "id long")
+        return self.job(lambda: nothing, write)
 
     def shuffled(self):
         """Bytes that all stages so far wrote for shuffles."""
@@ -79,11 +87,12 @@ class Bench:
         with urllib.request.urlopen(re.sub(r"//[^:/]+:", "//127.0.0.1:", url)) as answer:
             return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
 
-    def parquet(self, name, table, files=8):
+    def parquet(self, name, table):
         path = self.folder / name
+        shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
-        step = -(-len(table) // files)
-        for i in range(files):
+        step = -(-len(table) // FILES)
+        for i in range(FILES):
             pyarrow.parquet.write_table(table.slice(i * step, step), path / f"{i}.parquet")
         return self.spark.read.parquet(str(path))
 
@@ -91,8 +100,11 @@ class Bench:
         held = pyarrow.array(numpy.ascontiguousarray(numbers).view(numpy.int64))
         return self.parquet(name, pyarrow.table({"fingerprint": held, **columns}))
 
-    def read(self, name, count=-1):
-        return numpy.fromfile(self.data / name, numpy.uint64, count)
+    def read(self, name):
+        """The fingerprints of a file, in no order."""
+        numbers = numpy.fromfile(self.data / name, numpy.uint64)[::SCALE]
+        numpy.random.default_rng(3).shuffle(numbers)
+        return numbers
 
 
 def drop(batches):
@@ -108,27 +120,36 @@ def process(*command, **options):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def count_of(number):
+    return f"{number // SCALE:.0e}".replace("e+0", "e")
+
+
 def own(call):
     begin = time.process_time()
     call()
     return time.process_time() - begin
 
 
-def in_turns(name, job, empty, other):
-    """Prints medians of a job, less an empty one, and of one process."""
+def in_turns(name, items, job, empty, other):
+    """Prints medians of a job, less an empty one, and of one process, after a turn that warms the executors up."""
     rows = []
+    job()
     for _ in range(TURNS):
-        rows.append((job() - empty(), other()))
-        print(f"  {rows[-1][0]:.2f} s, one process {rows[-1][1]:.2f} s", flush=True)
+        theirs = other()
+        empty()  # Spark ends Python workers that had nothing to do for a minute: this one starts them again
+        nothing = empty()
+        rows.append((job() - nothing, theirs))
+        print(f"  {rows[-1][0]:.2f} s (an empty job: {nothing:.2f} s), one process {theirs:.2f} s", flush=True)
     mine, theirs = (statistics.median(column) for column in zip(*rows))
     ratio = statistics.median(a / b for a, b in rows)
-    print(f"{name}: {mine:.2f} s, one process {theirs:.2f} s, ratio {ratio:.2f}", flush=True)
+    each = f"{1e9 * mine / items:.0f} ns each"
+    print(f"{name}: {mine:.2f} s, {each}, one process {theirs:.2f} s, ratio {ratio:.2f}", flush=True)
 
 
 def queries_of(bench, held):
     """1e5 queries, of which half are near one."""
     random = numpy.random.default_rng(1)
-    queries = random.integers(0, 2**64 - 1, 10**5, numpy.uint64, endpoint=True)
+    queries = random.integers(0, 2**64 - 1, 10**5 // SCALE, numpy.uint64, endpoint=True)
     queries[::2] = random.choice(held, len(queries) // 2) ^ numpy.uint64(5 << 20)
     queries.tofile(bench.folder / "new.u64")
     return queries
@@ -141,25 +162,31 @@ def streamed(bench, old):
 
 
 def match(bench):
-    old = bench.data / "u8.u64"
-    new = bench.numbers("new", queries_of(bench, bench.read("u8.u64", 10**7)))
+    held = bench.read("u8.u64")
+    old = bench.folder / "old.u64"
+    held.tofile(old)
+    new = bench.numbers("new", queries_of(bench, held[: 10**7]))
     in_turns(
-        "match over paths, 1e5 against 1e8",
+        f"match over paths, {count_of(10**5)} against {count_of(10**8)}",
+        len(held),
         lambda: bench.job(lambda: idx.match(new, str(old))),
-        lambda: bench.empty(13),
+        lambda: bench.empty(FILES + -(-len(held) // PIECE)),
         lambda: streamed(bench, old),
     )
+    old.unlink()
 
 
 def match_rows(bench):
     held = bench.read("u7.u64")
+    held.tofile(bench.folder / "rows.u64")
     new = bench.numbers("new-rows", queries_of(bench, held))
     df = bench.numbers("old-rows", held)
     in_turns(
-        "match of a DataFrame, 1e5 against 1e7",
+        f"match of a DataFrame, {count_of(10**5)} against {count_of(10**7)}",
+        len(held),
         lambda: bench.job(lambda: idx.match(new, df)),
-        lambda: bench.empty(8),
-        lambda: streamed(bench, bench.data / "u7.u64"),
+        lambda: bench.empty(2 * FILES),
+        lambda: streamed(bench, bench.folder / "rows.u64"),
     )
 
 
@@ -169,7 +196,7 @@ def read_texts(bench, count):
 
 
 def fingerprint(bench):
-    texts = read_texts(bench, 200_000)
+    texts = read_texts(bench, 400_000 // SCALE)
     df = bench.parquet("texts", pyarrow.table({"text": texts}))
     documents = [" ".join(texts[i : i + 10]) for i in range(0, len(texts), 10)]
     longer = bench.parquet("documents", pyarrow.table({"text": documents}))
@@ -178,23 +205,31 @@ def fingerprint(bench):
         column = pyarrow.array(some)
         in_turns(
             f"fingerprint, {len(some)} {name}",
+            len(some),
             lambda frame=frame: bench.job(lambda: idx.fingerprint(frame, "text").select("fingerprint")),
-            lambda: bench.empty(8),
+            lambda: bench.empty(FILES),
             lambda column=column: own(lambda: made(column)),
         )
 
 
 def pairs(bench):
-    df = bench.numbers("pairs", bench.read("u7.u64"))
+    held = bench.read("u7.u64")
+    held.tofile(bench.folder / "pairs.u64")
+    df = bench.numbers("pairs", held)
 
     def one():
         path = bench.folder / "pairs.idx"
         options = "--force", "--threads", 1, "--id-type", "none"
-        spent = process(bench.command, "build", *options, path, bench.data / "u7.u64")
+        spent = process(bench.command, "build", *options, path, bench.folder / "pairs.u64")
         with open(bench.folder / "pairs.txt", "w") as file:
             return spent + process(bench.command, "pairs", "--threads", 1, path, stdout=file)
 
-    in_turns("pairs of 1e7", lambda: bench.job(lambda: idx.pairs(df)), lambda: bench.empty(24), one)
+    def job():
+        bench.spark.catalog.clearCache()
+        return bench.job(lambda: idx.pairs(df))
+
+    tasks = 2 * FILES + 4 * max(4, -(-len(held) // (1 << 21)))
+    in_turns(f"pairs of {count_of(10**7)}", len(held), job, lambda: bench.empty(tasks), one)
 
 
 def edited(texts, random):
@@ -210,11 +245,12 @@ def edited(texts, random):
 
 
 def corpus(bench, count):
-    """Documents of some ten paragraphs, of which each fourth is an edited copy of another."""
-    texts = read_texts(bench, 10**6)
+    """Documents of some ten paragraphs, of which each fourth is an edited copy of another; and which."""
+    texts = read_texts(bench, count)
     random = numpy.random.default_rng(2)
-    documents = [" ".join(texts[i] for i in random.integers(0, len(texts), 10)) for _ in range(count)]
-    return documents, edited(documents, random)
+    documents = [" ".join(texts[i] for i in some) for some in random.integers(0, len(texts), (count, 10)).tolist()]
+    origin = edited(documents, random)
+    return bench.parquet(f"corpus-{count}", pyarrow.table({"id": list(range(count)), "text": documents})), origin
 
 
 def report(name, pairs_found, origin, seconds, count):
@@ -231,64 +267,83 @@ def report(name, pairs_found, origin, seconds, count):
     )
 
 
-def dedup(bench, counts=(10**6,)):
-    for count in counts:
-        documents, origin = corpus(bench, count)
-        ids = list(range(count))
-        df = bench.parquet(f"dedup-{count}", pyarrow.table({"id": ids, "text": documents}))
-        before, begin = bench.shuffled(), time.perf_counter()
-        only = "id", "representative_id", "is_duplicate"
-        seconds = bench.job(lambda: idx.dedup(df, "id", "text").select(*only))
-        wall, bytes_shuffled = time.perf_counter() - begin, bench.shuffled() - before
-        found = pyarrow.parquet.read_table(bench.folder / "out").to_pydict()
-        near = [(a, b) for a, b, drop in zip(*found.values()) if drop]
-        report("dedup", near, origin, seconds - bench.empty(8), count)
-        print(f"  {wall:.0f} s of wall time, {bytes_shuffled / count:.1f} bytes shuffled a document", flush=True)
+def measure(bench, name, find, origin):
+    """Says what a job that writes pairs of document and representative takes, and how right these are."""
+    empty = bench.empty(3 * FILES, bench.keep)
+    before, begin = bench.shuffled(), time.perf_counter()
+    seconds = bench.job(find, bench.keep) - empty
+    wall, bytes_shuffled = time.perf_counter() - begin, bench.shuffled() - before
+    found = list(zip(*pyarrow.parquet.read_table(bench.folder / "out").to_pydict().values()))
+    report(name, found, origin, seconds, len(origin))
+    print(f"  {wall:.0f} s of wall time, {bytes_shuffled / len(origin):.1f} bytes shuffled a document", flush=True)
+
+
+def duplicates(df, **options):
+    found = idx.dedup(df, "id", "text", **options)
+    return found.where("is_duplicate").select("id", "representative_id")
+
+
+def dedup(bench):
+    df, origin = corpus(bench, 10**6 // SCALE)
+    duplicates(df.limit(1000)).collect()  # warms up
+    measure(bench, "dedup", lambda: duplicates(df), origin)
 
 
 def minhash(bench):
-    """Spark MLlib's MinHashLSH, as its guide uses it, on word 5-shingles, with 8 and 32 tables."""
+    """Spark MLlib's MinHashLSH, as its guide uses it, on word 5-shingles; and dedup beside it."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram, RegexTokenizer
     from pyspark.sql import functions as F
 
-    count = 10**5
-    documents, origin = corpus(bench, count)
-    df = bench.parquet("minhash", pyarrow.table({"id": list(range(count)), "text": documents}))
+    df, origin = corpus(bench, 10**5 // SCALE)
+    duplicates(df.limit(1000)).collect()  # warms up
+    measure(bench, "dedup", lambda: duplicates(df), origin)
+    measure(bench, "dedup, k = 6", lambda: duplicates(df, k=6), origin)
+    measure(bench, "dedup, k = 6, confirm = 0.7", lambda: duplicates(df, k=6, confirm=0.7), origin)
     words = RegexTokenizer(inputCol="text", outputCol="words", pattern=r"\W+").transform(df)
     grams = NGram(n=5, inputCol="words", outputCol="grams").transform(words).where(F.size("grams") > 0)
-    features = HashingTF(1 << 20, binary=True, inputCol="grams", outputCol="features").transform(grams)
-    features = features.select("id", "features").cache()
+    features = HashingTF(numFeatures=1 << 20, binary=True, inputCol="grams", outputCol="features").transform(grams)
+    features = features.select("id", "features")
     for tables in 4, 8:
-        before, begin = bench.shuffled(), time.perf_counter()
 
         def find(tables=tables):
             model = MinHashLSH(inputCol="features", outputCol="hashes", numHashTables=tables, seed=1).fit(features)
             near = model.approxSimilarityJoin(features, features, 0.3)
             return near.selectExpr("datasetA.id as a", "datasetB.id as b").where("a < b")
 
-        seconds = bench.job(find)
-        wall, bytes_shuffled = time.perf_counter() - begin, bench.shuffled() - before
-        found = pyarrow.parquet.read_table(bench.folder / "out").to_pydict()
-        report(f"MinHashLSH, {tables} tables", list(zip(*found.values())), origin, seconds, count)
-        print(f"  {wall:.0f} s of wall time, {bytes_shuffled / count:.1f} bytes shuffled a document", flush=True)
+        measure(bench, f"MinHashLSH, {tables} tables", find, origin)
+
+
+def grow(bench, name, counts, make):
+    """A job at growing sizes, beside the first of them."""
+    bench.job(make(counts[0])[0])  # warms up
+    rows = []
+    for count in counts:
+        job, tasks = make(count)
+        bench.empty(tasks)
+        spent = statistics.median(bench.job(job) - bench.empty(tasks) for _ in range(TURNS))
+        rows.append((count, spent))
+        more = ", ".join(f"{spent / s / (count / c):.2f} × linear from {c:.0e}" for c, s in rows[:-1])
+        print(f"{name} {count:.0e}: {spent:.2f} s{', ' + more if more else ''}", flush=True)
 
 
 def growth(bench):
     held = bench.read("u8.u64")
     new = bench.numbers("new-growth", queries_of(bench, held[: 10**6]))
-    for count in 10**6, 10**7, 10**8:
-        path = bench.folder / f"{count}.u64"
+    ids = itertools.count()
+
+    def matching(count):
+        path = bench.folder / "growth.u64"
         held[:count].tofile(path)
-        tasks = -(-count // (1 << 23))
-        spent = [bench.job(lambda p=path: idx.match(new, str(p))) - bench.empty(tasks) for _ in range(TURNS)]
-        print(f"match, 1e5 against {count:.0e}: {statistics.median(spent):.2f} s", flush=True)
-        path.unlink()
-    for count in 10**5, 10**6, 10**7:
+        return lambda: idx.match(new, str(path)), FILES + -(-count // PIECE)
+
+    def deduplicating(count):
         prints = held[:count].copy()
         prints[1::4] = prints[::4][: len(prints[1::4])] ^ numpy.uint64(1 << 17)
-        df = bench.numbers(f"dedup-growth-{count}", prints, id=pyarrow.array(numpy.arange(count)))
-        spent = bench.job(lambda df=df: idx.dedup(df, "id", fingerprint="fingerprint"))
-        print(f"dedup of {count:.0e} fingerprints: {spent - bench.empty(8):.2f} s", flush=True)
+        df = bench.numbers(f"dedup-growth-{next(ids)}", prints, id=pyarrow.array(numpy.arange(count)))
+        return lambda: idx.dedup(df, "id", fingerprint="fingerprint"), 6 * FILES
+
+    grow(bench, f"match of {count_of(10**5)} against", [n // SCALE for n in (10**6, 10**7, 10**8)], matching)
+    grow(bench, "dedup of", [n // SCALE for n in (10**5, 10**6, 10**7)], deduplicating)
 
 
 FIGURES = {

@@ -2,8 +2,10 @@
 
 import os
 import pathlib
+import shutil
 import threading
 import time
+import uuid
 
 import numpy
 import pytest
@@ -84,10 +86,32 @@ def test_store(spark, random):
     wanted = with_ids(held[:50], ids[:50], held, ids, 2)
     for shards in store, built:
         assert rows(idx.lookup(df, shards, id="id")) == wanted
-    with pytest.raises(libidx.ExistsError, match="store exists"):
+    with pytest.raises(libidx.ExistsError, match="store exists and holds 'shards.json'"):
         idx.build(df, store, 2)
     with pytest.raises(libidx.NotFoundError, match="nowhere/shards.json"):
         idx.lookup(df, "file:///nowhere")
+
+
+def test_store_with_other_things(spark, random):
+    """What failed builds left in a store is removed; a place with anything else is refused, and stays as it is."""
+    df = frame(spark, near_copies(random, 100))
+    os.makedirs("store/diary")
+    with pytest.raises(libidx.ExistsError, match="store exists and holds 'diary': give a place of its own"):
+        idx.build(df, "file://" + os.path.abspath("store"), 2)
+    assert os.listdir("store") == ["diary"]
+    os.rename("store/diary", f"store/{uuid.uuid4()}")
+    built = idx.build(df, "file://" + os.path.abspath("store"), 2)
+    assert sorted(os.listdir("store")) == sorted([*(row.uuid for row in built.collect()), "shards.json"])
+
+
+def test_copies_of_what_was_built_anew(spark, random):
+    """Workers don't take the copy of a shard for that of another one at the same place."""
+    for _ in range(2):
+        held = near_copies(random, 100)
+        df = frame(spark, held)
+        idx.build(df, os.path.abspath("out"), 1)
+        assert rows(idx.lookup(df, os.path.abspath("out"), copy=True)) == expected(held, held, 3)
+        shutil.rmtree("out")
 
 
 def test_recipe(spark):

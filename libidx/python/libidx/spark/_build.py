@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ from ._columns import (
     task_folder,
 )
 from ._files import check_index, locate, not_found
-from ._match import chosen, compare, list_matches, queries_of, with_documents
+from ._match import add_new_ids, chosen, compare, list_matches, queries_of, with_documents
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 LIST = "shards.json"
 ROW = "path string, uuid string, documents long, fingerprints long"
+UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 QUERY_BYTES = 64
 """Memory that a batch of look-ups needs for a query, at most."""
 
@@ -84,9 +86,10 @@ def build(
 
     Shard i has the fingerprints for which libidx.shard says i. out: a folder that all workers and the driver see, which
     appears when it is complete; or the URI of a store, such as s3://bucket/name, in which each shard has the name of
-    its UUID, and the list of the shards, shards.json, is written last. scheme is chosen once for all shards, by the
-    number of documents. memory is in bytes, for each task; what does not fit is sorted in files. id: a column of IDs;
-    without one, the index holds fingerprints alone.
+    its UUID, and the list of the shards, shards.json, is written last. The store must hold nothing there but what
+    failed builds left, which is removed. scheme is chosen once for all shards, by the number of documents. memory is in
+    bytes, for each task; what does not fit is sorted in files. id: a column of IDs; without one, the index holds
+    fingerprints alone.
     """
     kind = check_fingerprints(df, fingerprint)
     check_distance(k, kind.bits)
@@ -108,9 +111,18 @@ def build(
 
 def _check_free(out: str) -> None:
     system, inside = locate(out)
-    taken = inside + "/" + LIST if is_store(out) else inside
-    if system.get_file_info(taken).type != pyarrow.fs.FileType.NotFound:
+    if is_store(out):
+        listed = system.get_file_info(pyarrow.fs.FileSelector(inside, allow_not_found=True))
+        other = next((entry.base_name for entry in listed if not _is_left(entry)), None)
+        if other is not None:
+            raise make(202, 17, out, 0, f"{out} exists and holds {other!r}: give a place of its own")
+    elif system.get_file_info(inside).type != pyarrow.fs.FileType.NotFound:
         raise make(202, 17, out, 0, f"{out} exists: remove it, or give another place")
+
+
+def _is_left(entry: pyarrow.fs.FileInfo) -> bool:
+    """Whether an entry of a store is a shard that a build left there."""
+    return entry.type == pyarrow.fs.FileType.Directory and UUID.fullmatch(entry.base_name) is not None
 
 
 def _run(df: DataFrame, job: Job) -> dict[int, Any]:
@@ -150,6 +162,8 @@ def _build_in_folder(df: DataFrame, job: Job) -> list[Any]:
             rows = [(os.path.join(out, os.path.basename(row[0])), *row[1:]) for _, row in sorted(found.items())]
             with open(os.path.join(staging, LIST), "w") as file:
                 json.dump(_listed(job, rows), file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
             discarded = staging + "-attempts"
             os.rename(os.path.join(staging, "attempts"), discarded)
             remove(discarded)
@@ -208,7 +222,7 @@ def _build_in_store(df: DataFrame, job: Job) -> list[Any]:
     rows = [row for _, row in sorted(_run(df, job).items())]
     named = {os.path.basename(row[0]) for row in rows}
     for entry in system.get_file_info(pyarrow.fs.FileSelector(inside)):
-        if entry.type == pyarrow.fs.FileType.Directory and entry.base_name not in named:
+        if _is_left(entry) and entry.base_name not in named:
             system.delete_dir(entry.path)
     with system.open_output_stream(f"{inside}/{LIST}") as file:
         file.write(json.dumps(_listed(job, rows), indent=1).encode())
@@ -327,17 +341,14 @@ def lookup(
     distance = about["k"] if k is None else k
     check_distance(distance, kind.bits)
     check_index(paths[0], about["k"], distance)
-    id_field = None if id is None else check_ids(df, id)
+    if id is not None:
+        check_ids(df, id)
     types = {"text": StringType(), "u64": LongType(), "none": None}
     id_type = types[about["id_type"]] if documents else None
     source = df.sparkSession.range(len(paths), numPartitions=len(paths))
     run = partial(_look_up, paths, distance, id_type is not None, copy, memory)
     found = compare(df, fingerprint, source, run, id_type, memory // QUERY_BYTES)
-    if id_field is not None:
-        mine = df.select(F.col(fingerprint).alias("query"), F.col(id_field.name).alias("new_id"))
-        found = found.join(mine, "query")
-    ids = [name for name in ("new_id", "old_id") if name in found.columns]
-    return found.select("query", "fingerprint", "distance", *ids)
+    return found if id is None else add_new_ids(found, df, fingerprint, id)
 
 
 def _open_list(shards: Union[str, Sequence[str], DataFrame]) -> tuple[list[str], dict[str, Any]]:
@@ -381,7 +392,10 @@ def _at_hand(path: str, copy: bool) -> str:
     if not copy and not is_store(path):
         return path
     system, inside = locate(path)
-    here = os.path.join(task_folder(), "libidx-copy-" + uuid.uuid5(uuid.NAMESPACE_URL, path).hex)
+    # A shard that was built anew, or grew, since it was copied is another one.
+    files = system.get_file_info(pyarrow.fs.FileSelector(inside, recursive=True))
+    version = sorted((file.path, file.size, file.mtime_ns) for file in files if file.is_file)
+    here = os.path.join(task_folder(), "libidx-copy-" + uuid.uuid5(uuid.NAMESPACE_URL, f"{path} {version}").hex)
     if not os.path.isdir(here):
         attempt = f"{here}-{uuid.uuid4().hex}"
         local = pyarrow.fs.LocalFileSystem()

@@ -18,7 +18,7 @@ from ._columns import Kind, column_of, invalid, kind_of, numbers_of
 
 PIECE = 1 << 23
 """Fingerprints that a task reads."""
-READ = 1 << 20
+READ = 1 << 17
 """Fingerprints that are read at once."""
 FORMATS = ("u64", "npy", "parquet", "index")
 

@@ -63,7 +63,8 @@ def match(
     new is collected and sent to each worker; what is too much for a task's memory, in bytes, is compared part by part.
     """
     kind = check_fingerprints(new, fingerprint)
-    id_field = None if new_id is None else check_ids(new, new_id)
+    if new_id is not None:
+        check_ids(new, new_id)
     if isinstance(old, DataFrame):
         kind = check_same(kind, "new", check_fingerprints(old, fingerprint), "old")
         check_distance(k, kind.bits)
@@ -83,11 +84,14 @@ def match(
     found = compare(new, fingerprint, source, run, id_type, memory // STREAM_BYTES)
     if id_type is None:
         found = found.distinct()
-    if id_field is not None:
-        mine = new.select(F.col(fingerprint).alias("query"), F.col(id_field.name).alias("new_id"))
-        found = found.join(mine, "query")
-    ids = [name for name in ("new_id", "old_id") if name in found.columns]
-    return found.select("query", "fingerprint", "distance", *ids)
+    return found if new_id is None else add_new_ids(found, new, fingerprint, new_id)
+
+
+def add_new_ids(found: DataFrame, new: DataFrame, fingerprint: str, id: str) -> DataFrame:
+    """Matches with the column new_id: a row for each document of `new` that has the query's fingerprint."""
+    mine = new.select(F.col(fingerprint).alias("query"), F.col(id).alias("new_id"))
+    old_ids = [name for name in ("old_id",) if name in found.columns]
+    return found.join(mine, "query").select("query", "fingerprint", "distance", "new_id", *old_ids)
 
 
 def compare(

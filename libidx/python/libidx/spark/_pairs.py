@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import tempfile
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -114,12 +116,13 @@ def _divide(blobs: DataFrame, k: int, bits: int) -> Division:
     """Counts the fingerprints by table and prefix, and puts prefixes together until a task has enough."""
     tables = _tables(k, bits)
     widest = max(table.prefixes for table in tables)
-    sums = numpy.zeros(len(tables) * widest, numpy.int64)
-    for row in blobs.mapInArrow(partial(_count, tables, widest), "counts binary").toLocalIterator():
-        sums += numpy.frombuffer(row.counts, numpy.int64)
-    counts = sums.reshape(len(tables), widest)
+    slots = count_slots(blobs.sparkSession)
+    # The driver gets few sums of many partitions' counts, which have 32 KiB for each table.
+    counted = blobs.mapInArrow(partial(_count, tables, widest), "counts binary").repartition(math.isqrt(slots))
+    rows = counted.mapInArrow(partial(_add_counts, len(tables) * widest), "counts binary").collect()
+    counts = _sum((row.counts for row in rows), len(tables) * widest).reshape(len(tables), widest)
     total = int(counts[0].sum())
-    most = min(MOST, max(GATHERED, total // (2 * count_slots(blobs.sparkSession))))
+    most = min(MOST, max(GATHERED, total // (2 * slots)))
     division = divide(tables, counts, most)
     cut = int((division.pieces > 1).sum())
     LOG.info("pairs: %d fingerprints in %d tables and %d tasks", total, len(tables), len(division.parts))
@@ -172,7 +175,23 @@ def _count(tables: list[Table], widest: int, batches: Batches) -> Batches:
     for numbers in _gather(batches):
         for number, table in enumerate(tables):
             counts[number] += numpy.bincount(table.prefix(numbers), minlength=widest)
-    yield pyarrow.RecordBatch.from_pydict({"counts": pyarrow.array([counts.tobytes()], pyarrow.binary())})
+    yield _counts_batch(counts)
+
+
+def _counts_batch(counts: Any) -> pyarrow.RecordBatch:
+    return pyarrow.RecordBatch.from_pydict({"counts": pyarrow.array([counts.tobytes()], pyarrow.binary())})
+
+
+def _add_counts(size: int, batches: Batches) -> Batches:
+    yield _counts_batch(_sum((counts for batch in batches for counts in batch.column(0).to_pylist()), size))
+
+
+def _sum(blobs: Iterable[bytes], size: int) -> Any:
+    """The sum of arrays of counts: int64[size]."""
+    total = numpy.zeros(size, numpy.int64)
+    for counts in blobs:
+        total += numpy.frombuffer(counts, numpy.int64)
+    return total
 
 
 def _scatter(division: Division, batches: Batches) -> Batches:
