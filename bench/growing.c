@@ -118,11 +118,13 @@ static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t 
 
 /* ---- Look-ups ---- */
 
-static double cpu_now(void) {
+static double read_clock(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
+
+static double cpu_now(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 /* Nanoseconds of the processor that a query takes. */
 static double look_up(const struct idx_index *index, const uint64_t *queries, size_t together) {
@@ -154,6 +156,11 @@ static void measure_lookups(void) {
     add(writer, setting.count, setting.count + setting.pending, TOGETHER);
     struct idx_index *index = open_index(setting.path);
     look_up(base, queries, TOGETHER);
+    struct idx_properties properties, base_properties;
+    idx_get_properties(index, &properties);
+    idx_get_properties(base, &base_properties);
+    printf("%" PRIu64 " pending records have %.0f bytes each in memory\n", setting.pending,
+           (double)(properties.resident_bytes - base_properties.resident_bytes) / (double)setting.pending);
     printf("queries at a time\tns on the base\tns with %" PRIu64 " pending\ttimes\n", setting.pending);
     for (size_t i = 0; i < 2; i++) {
         double best[2];
@@ -343,38 +350,73 @@ static const char *choose_scheme(void) {
     return plans[chosen].scheme;
 }
 
+/* Seconds of a clock on the wall, and of the processor, in all threads. */
+struct times {
+    double wall, cpu;
+};
+
+static struct times times_now(void) { return (struct times){now(), read_clock(CLOCK_PROCESS_CPUTIME_ID)}; }
+
+static void add_since(struct times *total, struct times begin) {
+    struct times end = times_now();
+    total->wall += end.wall - begin.wall;
+    total->cpu += end.cpu - begin.cpu;
+}
+
+static struct times time_build(const char *path, uint64_t count, const char *scheme) {
+    struct times total = {0}, begin = times_now();
+    build(path, count, scheme);
+    add_since(&total, begin);
+    return total;
+}
+
+static struct idx_index *built; /* what a growing index is compared with */
+
+/* Prints a row. What it measures by itself doesn't count, but what a compaction does at that time counts. */
+static void measure_step(uint64_t count, const uint64_t *queries, struct times *total, struct times build_time) {
+    struct times begin = times_now();
+    double own = cpu_now(), best[2];
+    struct idx_properties properties;
+    struct idx_index *index = open_index(setting.path);
+    idx_get_properties(index, &properties);
+    compare(built, index, queries, TOGETHER, best);
+    total->cpu += read_clock(CLOCK_PROCESS_CPUTIME_ID) - begin.cpu - (cpu_now() - own);
+    printf("%" PRIu64 "\t%.1f\t%.2f\t%.1f\t%.2f\t%zu\t%" PRIu64 "\t%.0f\t%.3f\n", count, total->wall,
+           total->wall / build_time.wall, total->cpu, total->cpu / build_time.cpu, properties.segments,
+           properties.pending_documents, best[1], best[1] / best[0]);
+    fflush(stdout);
+    idx_close(index);
+}
+
 static void measure_growth(void) {
     const char *scheme = choose_scheme();
     char built_path[4200];
+    struct idx_error error;
     snprintf(built_path, sizeof built_path, "%s.built", setting.path);
-    double build_time = build(built_path, setting.to, scheme), total = build(setting.path, setting.from, scheme);
-    struct idx_index *built = open_index(built_path);
+    struct times build_time = time_build(built_path, setting.to, scheme);
+    struct times total = time_build(setting.path, setting.from, scheme);
+    built = open_index(built_path);
     uint64_t *queries = make_queries(setting.from);
     struct idx_writer *writer = open_writer(setting.path, setting.compact);
     look_up(built, queries, TOGETHER);
-    printf("scheme %s; one build of %" PRIu64 ": %.1f s\n", scheme, setting.to, build_time);
-    printf("fingerprints\tseconds so far\tof the build's\tsegments\tpending\tlook-up ns\tof the built one's\n");
+    printf("scheme %s; one build of %" PRIu64 ": %.1f s, %.1f s of the processor\n", scheme, setting.to,
+           build_time.wall, build_time.cpu);
+    printf("fingerprints\tseconds so far\tof the build's\tof the processor\tof the build's\tsegments\tpending\t"
+           "look-up ns\tof the built one's\n");
     for (uint64_t step = 1, at = setting.from; step <= STEPS; step++) {
         uint64_t next = setting.from + (setting.to - setting.from) * step / STEPS;
-        double begin = now(), best[2];
-        struct idx_properties properties;
+        struct times begin = times_now();
         add(writer, at, next, setting.batch);
-        total += now() - begin;
-        struct idx_index *index = open_index(setting.path);
-        idx_get_properties(index, &properties);
-        compare(built, index, queries, TOGETHER, best);
-        printf("%" PRIu64 "\t%.1f\t%.2f\t%zu\t%" PRIu64 "\t%.0f\t%.3f\n", next, total, total / build_time,
-               properties.segments, properties.pending_documents, best[1], best[1] / best[0]);
-        fflush(stdout);
-        idx_close(index);
+        add_since(&total, begin);
+        measure_step(next, queries, &total, build_time);
         at = next;
     }
-    struct idx_error error;
-    double begin = now();
+    struct times begin = times_now();
     check(idx_writer_wait(writer, &error), &error);
     idx_writer_close(writer);
-    total += now() - begin;
-    printf("all, closed: %.1f s, %.2f of the build's\n", total, total / build_time);
+    add_since(&total, begin);
+    printf("all, closed: %.1f s, %.2f of the build's; %.1f s of the processor, %.2f of the build's\n", total.wall,
+           total.wall / build_time.wall, total.cpu, total.cpu / build_time.cpu);
     idx_close(built);
     free(queries);
 }

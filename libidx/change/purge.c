@@ -153,6 +153,31 @@ static enum idx_status take_segments(const struct idx_index *index, size_t first
 
 /* ---- Pending documents ---- */
 
+struct taking {
+    const struct idxf_manifest *manifest;
+    struct idxi_combination *combination;
+    uint64_t *number;
+};
+
+/* Takes an added document; records come in the order in which they were added. */
+static enum idx_status take_added(void *context, uint64_t sequence, const struct idxf_record *record,
+                                  struct idx_error *error) {
+    struct taking *taking = context;
+    struct idxi_combination *combination = taking->combination;
+    uint64_t value = 0;
+    (void)sequence;
+    if (taking->manifest->id_type == IDXF_ID_U64) value = idxf_load64(record->id);
+    if (taking->manifest->id_type == IDXF_ID_TEXT) {
+        value = (*taking->number)++;
+        combination->added_ids[combination->added_id_count++] =
+            (struct idxi_text_id){record->id, record->id_size, value};
+    }
+    if (taking->manifest->by_id)
+        IDXI_TRY(idxi_entries_add(&combination->added_hashes, idxi_id_hash(record->id, record->id_size),
+                                  record->fingerprint, error));
+    return idxi_entries_add(&combination->added, record->fingerprint, value, error);
+}
+
 /* Takes the documents of a fingerprint, each with its sequence number in `sequences`. */
 static enum idx_status take_documents(const struct idx_index *index, uint64_t fingerprint,
                                       struct idxi_combination *combination, struct idxi_entries *sequences,
@@ -214,6 +239,10 @@ static enum idx_status take_pending(const struct idx_index *index, struct idxi_c
     struct idxi_text_id *ids = realloc(combination->added_ids, most * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;
+    if (view->removals == 0) {
+        struct taking taking = {index->manifest, combination, number};
+        return idxi_pending_visit(view, take_added, &taking, error);
+    }
     IDXI_TRY(idxi_sort_pending(index, false, &fingerprints, &count, error));
     enum idx_status status = take_documents_of(index, fingerprints, count, combination, number, error);
     free(fingerprints);

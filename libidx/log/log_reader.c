@@ -174,18 +174,37 @@ static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault f
                      (unsigned long long)sequence, idxf_fault_sentence(fault));
 }
 
+/* Who visits records, and those behind which number. */
+struct reading {
+    uint64_t after;
+    idxi_record_expector expect;
+    idxi_record_visitor visit;
+    void *context;
+};
+
+/* Records that are expected before the first of them is visited. */
+#define EXPECTED 16
+
 /* Visits the records of a frame, the first of which has the number `sequence`. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
-                                   uint64_t sequence, uint64_t after, idxi_record_visitor visit, void *context,
-                                   struct idx_error *error) {
+                                   uint64_t sequence, const struct reading *reading, struct idx_error *error) {
     const uint8_t *at = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
-    for (uint64_t i = 0; i < frame->count; i++) {
-        struct idxf_record record;
-        enum idxf_fault fault = idxf_record_read(&log->rules, &at, end, &record);
-        if (fault != IDXF_OK) return fail_record(log, fault, sequence + i, error);
-        if (sequence + i > after) IDXI_TRY(visit(context, &record, error));
+    for (uint64_t left = frame->count; left > 0;) {
+        struct idxf_record records[EXPECTED];
+        enum idxf_fault fault = IDXF_OK;
+        uint64_t count = 0, some = left < EXPECTED ? left : EXPECTED;
+        while (count < some && (fault = idxf_record_read(&log->rules, &at, end, &records[count])) == IDXF_OK) {
+            if (sequence + count > reading->after && reading->expect != NULL)
+                reading->expect(reading->context, &records[count]);
+            count++;
+        }
+        for (uint64_t i = 0; i < count; i++)
+            if (sequence + i > reading->after) IDXI_TRY(reading->visit(reading->context, &records[i], error));
+        sequence += count;
+        left -= count;
+        if (fault != IDXF_OK) return fail_record(log, fault, sequence, error);
     }
-    return at == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence + frame->count - 1, error);
+    return at == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);
 }
 
 /* Gives back what a large frame took, and checks that all is there that the manifest knows of. */
@@ -202,8 +221,9 @@ static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error
                      (unsigned long long)log->place.sequence, (unsigned long long)log->least);
 }
 
-enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_visitor visit, void *context,
-                              struct idx_error *error) {
+enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_expector expect,
+                              idxi_record_visitor visit, void *context, struct idx_error *error) {
+    const struct reading reading = {after, expect, visit, context};
     idxi_log_begin(log);
     for (;;) {
         struct idxf_frame frame;
@@ -212,7 +232,7 @@ enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_
         IDXI_TRY(idxi_log_next(log, &frame, &bytes, error));
         if (frame.size == 0) return end_reading(log, error);
         if (log->place.sequence <= after) continue;
-        enum idx_status status = visit_frame(log, &frame, bytes, before.sequence + 1, after, visit, context, error);
+        enum idx_status status = visit_frame(log, &frame, bytes, before.sequence + 1, &reading, error);
         if (status == IDX_OK) continue;
         log->place = before; /* a later call visits those of its records that were not */
         return status;

@@ -40,12 +40,15 @@ bool idxi_log_is_of(const struct idxi_log *log, const struct idxf_manifest_log *
 typedef enum idx_status (*idxi_record_visitor)(void *context, const struct idxf_record *record,
                                                struct idx_error *error);
 
+/* Called for each record that is to be visited, some records ahead, so that it can prefetch; or NULL. */
+typedef void (*idxi_record_expector)(void *context, const struct idxf_record *record);
+
 /* Visits the records behind number `after`, in order, up to the end of the last frame: those that were acknowledged,
  * and those of a frame that is whole, but perhaps not on disk yet. `after` is the last one that was visited, or above
  * it. Where nothing is new it is one read of some bytes. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY,
  * IDX_IO_ERROR. */
-enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_visitor visit, void *context,
-                              struct idx_error *error);
+enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_expector expect,
+                              idxi_record_visitor visit, void *context, struct idx_error *error);
 
 /* Begins to read what is new, and then reads frame after frame: *bytes, frame->size of them, stay until the next call;
  * where there is none, frame->size is 0. */

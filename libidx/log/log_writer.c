@@ -146,7 +146,7 @@ static enum idx_status enter_log(struct idxi_log_writer *writer, struct idx_erro
     idxi_log_close(&writer->log);
     IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, &writer->entry, IDXF_MAX_SEQUENCE,
                            error));
-    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, error));
+    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
     IDXI_TRY(open_for_writing(writer, error));
     IDXI_TRY(tell_manifest(writer, error));
     writer->left = false;
@@ -188,7 +188,7 @@ static enum idx_status open_log(struct idxi_log_writer *writer, const struct idx
     struct idxf_record_rules rules = writer->log.rules;
     idxi_log_close(&writer->log);
     IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
-    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, error));
+    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
     IDXI_TRY(open_for_writing(writer, error));
     writer->known = entry->last;
     /* One who was killed may have put it in the place of the log that the manifest still means. */

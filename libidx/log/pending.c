@@ -107,8 +107,11 @@ static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_
         take_counted(pending, &pending->arrays, lines * IDXI_CACHE_LINE, IDXI_CACHE_LINE);
     if (array == NULL) return false;
     atomic_init(&array->count, count);
-    array->capacity = (uint32_t)(lines * IDXI_CACHE_LINE - sizeof *array) / sizeof *array->fingerprints;
-    if (count > 0) memcpy(array->fingerprints, old->fingerprints, count * sizeof *array->fingerprints);
+    array->capacity = (uint32_t)((lines * IDXI_CACHE_LINE - sizeof *array) / IDXI_PENDING_ENTRY_BYTES);
+    if (count > 0) {
+        memcpy(array->folded, old->folded, count * sizeof *old->folded);
+        memcpy(array->folded + array->capacity, idxi_pending_links(old), count * sizeof *old->folded);
+    }
     atomic_store_explicit(&place->array, array, memory_order_release);
     return true;
 }
@@ -162,9 +165,7 @@ void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_r
     }
     for (unsigned i = 0; i < pending->part_count; i++) {
         const struct idxi_pending_array *array = atomic_load_explicit(&places[i]->array, memory_order_relaxed);
-        if (array == NULL) continue;
-        __builtin_prefetch(array, 1);
-        __builtin_prefetch((const char *)array + IDXI_CACHE_LINE, 1);
+        if (array != NULL) __builtin_prefetch(array, 1);
     }
 }
 
@@ -218,12 +219,13 @@ static void link_id(struct idxi_pending *pending, struct idxi_pending_record *re
     atomic_store_explicit(slot, idxi_pending_slot(hash, number), memory_order_release);
 }
 
-static void add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint) {
+static void add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number) {
     for (unsigned i = 0; i < pending->part_count; i++) {
         struct idxi_pending_bucket *place = idxi_pending_bucket(&pending->parts[i], fingerprint);
         struct idxi_pending_array *array = atomic_load_explicit(&place->array, memory_order_relaxed);
         uint32_t count = atomic_load_explicit(&array->count, memory_order_relaxed);
-        array->fingerprints[count] = fingerprint;
+        array->folded[count] = idxi_pending_fold(fingerprint);
+        array->folded[array->capacity + count] = number + 1;
         atomic_store_explicit(&array->count, count + 1, memory_order_release);
     }
 }
@@ -248,7 +250,7 @@ enum idx_status idxi_pending_append(struct idxi_pending *pending, const struct i
     struct idxi_pending_record *first = idxi_pending_record(pending, ours->first);
     if (record->operation == IDXF_ADD && !first->found) {
         first->found = true;
-        add_to_buckets(pending, record->fingerprint);
+        add_to_buckets(pending, record->fingerprint, ours->first);
     }
     atomic_store_explicit(&pending->count, count + 1, memory_order_release);
     return IDX_OK;

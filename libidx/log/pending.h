@@ -99,8 +99,8 @@ enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pe
 
 /* ---- For tests ---- */
 
-/* The ways to scan candidates, the fastest last. */
-typedef uint64_t idxi_pending_scan(const uint64_t *fingerprints, size_t count, uint64_t query, unsigned distance);
+/* The ways to scan up to 64 folded candidates, the fastest last. They set a bit for each that is near the query. */
+typedef uint64_t idxi_pending_scan(const uint32_t *folded, size_t count, uint32_t query, unsigned distance);
 #define IDXI_PENDING_SCANS 3
 size_t idxi_pending_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]);
 

@@ -6,28 +6,28 @@
 #include <immintrin.h>
 #endif
 
-IDXF_INLINE uint64_t scan_each(const uint64_t *fingerprints, size_t count, uint64_t query, unsigned distance) {
+IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     uint64_t near = 0;
-    for (size_t i = 0; i < count; i++) near |= (uint64_t)(idxf_count_bits(fingerprints[i] ^ query) <= distance) << i;
+    for (size_t i = 0; i < count; i++) near |= (uint64_t)(idxf_count_bits(folded[i] ^ query) <= distance) << i;
     return near;
 }
 
-static uint64_t scan_plain(const uint64_t *fingerprints, size_t count, uint64_t query, unsigned distance) {
-    return scan_each(fingerprints, count, query, distance);
+static uint64_t scan_plain(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
+    return scan_each(folded, count, query, distance);
 }
 
 #ifdef IDXF_X86
-IDXF_BMI2 static uint64_t scan_bmi2(const uint64_t *fingerprints, size_t count, uint64_t query, unsigned distance) {
-    return scan_each(fingerprints, count, query, distance);
+IDXF_BMI2 static uint64_t scan_bmi2(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
+    return scan_each(folded, count, query, distance);
 }
 
-IDXF_AVX512 static uint64_t scan_avx512(const uint64_t *fingerprints, size_t count, uint64_t query, unsigned distance) {
-    const __m512i wanted = _mm512_set1_epi64((long long)query), most = _mm512_set1_epi64(distance);
+IDXF_AVX512 static uint64_t scan_avx512(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
+    const __m512i wanted = _mm512_set1_epi32((int)query), most = _mm512_set1_epi32((int)distance);
     uint64_t near = 0;
-    for (size_t i = 0; i < count; i += 8) {
-        __mmask8 there = count - i >= 8 ? 0xff : (__mmask8)((1u << (count - i)) - 1);
-        __m512i errors = _mm512_xor_si512(_mm512_maskz_loadu_epi64(there, fingerprints + i), wanted);
-        near |= (uint64_t)_mm512_mask_cmple_epu64_mask(there, _mm512_popcnt_epi64(errors), most) << i;
+    for (size_t i = 0; i < count; i += 16) {
+        __mmask16 there = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1);
+        __m512i errors = _mm512_xor_si512(_mm512_maskz_loadu_epi32(there, folded + i), wanted);
+        near |= (uint64_t)_mm512_mask_cmple_epu32_mask(there, _mm512_popcnt_epi32(errors), most) << i;
     }
     return near;
 }
@@ -69,40 +69,52 @@ static bool was_before(const struct idxi_pending *pending, unsigned part, uint64
     return false;
 }
 
-/* Visits a fingerprint near enough, where the view has it. */
-static bool visit_near(const struct search *search, size_t query, uint64_t fingerprint) {
-    const struct idxi_pending *pending = search->pending;
-    uint32_t link = idxi_pending_find_first(pending, fingerprint);
-    if (link == 0 || link - 1 >= search->range.end) return true;
-    if (!idxi_pending_is_held(pending, search->range, idxi_pending_record(pending, link - 1))) return true;
-    struct idx_match match = {fingerprint, idxf_count_bits(fingerprint ^ search->queries[query])};
+/* Visits the fingerprint with this first record, where the view has it. */
+static bool visit_near(const struct search *search, size_t query, const struct idxi_pending_record *first) {
+    if (!idxi_pending_is_held(search->pending, search->range, first)) return true;
+    struct idx_match match = {first->fingerprint, idxf_count_bits(first->fingerprint ^ search->queries[query])};
     return search->visit(search->context, search->first + query, &match);
 }
 
-/* Fingerprints that a scan takes at a time. */
+/* Visits a candidate of a part's bucket, if it is near enough and was in no bucket before. */
+static bool visit_candidate(const struct search *search, size_t query, unsigned part, uint32_t link) {
+    if (link - 1 >= search->range.end) return true;
+    const struct idxi_pending_record *first = idxi_pending_record(search->pending, link - 1);
+    uint64_t errors = first->fingerprint ^ search->queries[query];
+    if (idxf_count_bits(errors) > search->distance || was_before(search->pending, part, errors)) return true;
+    return visit_near(search, query, first);
+}
+
+/* Candidates that a scan takes at a time. */
 #define SCANNED 64
 
 static bool search_array(const struct search *search, size_t query, unsigned part,
                          const struct idxi_pending_array *array) {
-    const struct idxi_pending *pending = search->pending;
-    uint64_t wanted = search->queries[query];
+    uint32_t wanted = idxi_pending_fold(search->queries[query]);
     size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
     for (size_t i = 0; i < count; i += SCANNED) {
         size_t some = count - i < SCANNED ? count - i : SCANNED;
-        uint64_t near = pending->scan(array->fingerprints + i, some, wanted, search->distance);
+        uint64_t near = search->pending->scan(array->folded + i, some, wanted, search->distance);
         for (; near != 0; near &= near - 1) {
-            uint64_t fingerprint = array->fingerprints[i + (size_t)__builtin_ctzll(near)];
-            if (was_before(pending, part, fingerprint ^ wanted)) continue;
-            if (!visit_near(search, query, fingerprint)) return false;
+            uint32_t link = idxi_pending_links(array)[i + (size_t)__builtin_ctzll(near)];
+            if (!visit_candidate(search, query, part, link)) return false;
         }
     }
     return true;
 }
 
-static void prefetch_array(const struct idxi_pending_array *array) {
-    __builtin_prefetch(array);
-    __builtin_prefetch((const char *)array + IDXI_CACHE_LINE);
-    __builtin_prefetch((const char *)array + 2 * IDXI_CACHE_LINE);
+/* Lines that are asked for at most: the processor goes on with those behind them. */
+#define MOST_LINES 8
+
+/* The lines of folded fingerprints in the buckets of a part, if all have as many. */
+static size_t count_lines(const struct idxi_pending *pending, const struct idxi_pending_part *part) {
+    size_t count = (size_t)atomic_load_explicit(&pending->count, memory_order_relaxed) / part->last_bucket;
+    size_t lines = 1 + (sizeof(struct idxi_pending_array) + count * sizeof(uint32_t)) / IDXI_CACHE_LINE;
+    return lines < MOST_LINES ? lines : MOST_LINES;
+}
+
+static void prefetch_array(const struct idxi_pending_array *array, size_t lines) {
+    for (size_t i = 0; i < lines; i++) __builtin_prefetch((const char *)array + i * IDXI_CACHE_LINE);
 }
 
 /* The arrays of each query's parts; NULL where there is none. */
@@ -115,11 +127,12 @@ static void stage(const struct search *search, staged_arrays arrays) {
         for (unsigned part = 0; part < search->parts; part++)
             __builtin_prefetch(idxi_pending_bucket(&parts[part], search->queries[query]));
     }
-    for (size_t query = 0; query < search->count; query++) {
-        for (unsigned part = 0; part < search->parts; part++) {
+    for (unsigned part = 0; part < search->parts; part++) {
+        size_t lines = count_lines(search->pending, &parts[part]);
+        for (size_t query = 0; query < search->count; query++) {
             struct idxi_pending_bucket *place = idxi_pending_bucket(&parts[part], search->queries[query]);
             arrays[query][part] = atomic_load_explicit(&place->array, memory_order_acquire);
-            if (arrays[query][part] != NULL) prefetch_array(arrays[query][part]);
+            if (arrays[query][part] != NULL) prefetch_array(arrays[query][part], lines);
         }
     }
 }
@@ -127,8 +140,11 @@ static void stage(const struct search *search, staged_arrays arrays) {
 static bool search_staged(const struct search *search) {
     staged_arrays arrays;
     if (search->distance == 0) {
-        for (size_t query = 0; query < search->count; query++)
-            if (!visit_near(search, query, search->queries[query])) return false;
+        for (size_t query = 0; query < search->count; query++) {
+            uint32_t link = idxi_pending_find_first(search->pending, search->queries[query]);
+            if (link == 0 || link - 1 >= search->range.end) continue;
+            if (!visit_near(search, query, idxi_pending_record(search->pending, link - 1))) return false;
+        }
         return true;
     }
     stage(search, arrays);
@@ -142,10 +158,11 @@ static bool search_staged(const struct search *search) {
 }
 
 void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
-    for (unsigned part = 0; part <= distance && distance > 0; part++) {
-        struct idxi_pending_bucket *place = idxi_pending_bucket(&view->records->parts[part], query);
-        struct idxi_pending_array *array = atomic_load_explicit(&place->array, memory_order_acquire);
-        if (array != NULL) prefetch_array(array);
+    for (unsigned i = 0; i <= distance && distance > 0; i++) {
+        const struct idxi_pending_part *part = &view->records->parts[i];
+        struct idxi_pending_array *array =
+            atomic_load_explicit(&idxi_pending_bucket(part, query)->array, memory_order_acquire);
+        if (array != NULL) prefetch_array(array, count_lines(view->records, part));
     }
 }
 

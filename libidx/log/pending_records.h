@@ -1,6 +1,7 @@
 /* pending_records.h: what the files of pending.h share. Records are in an array, linked by fingerprint and by ID, under
  * two hash tables. For distances, a fingerprint has k + 1 parts, and a match agrees with the query in at least one of
- * them: each part has buckets of plain fingerprints, by its bits.
+ * them: each part has buckets of fingerprints, by its bits. A bucket has them folded to half their size, and beside
+ * that the links to their first records: folding makes no distance longer, and hardly any that is too long short.
  *
  * The appending thread writes each thing before whatever leads to it, and publishes that with an atomic store. Nothing
  * that was published moves or is freed before everything is: what grows is copied, and the old copy stays for its
@@ -54,8 +55,16 @@ struct idxi_pending_keys {
 struct idxi_pending_array {
     _Atomic uint32_t count;
     uint32_t capacity;
-    uint64_t fingerprints[];
+    uint32_t folded[]; /* as many as the capacity, then as many links */
 };
+
+#define IDXI_PENDING_ENTRY_BYTES (2 * sizeof(uint32_t))
+
+static inline const uint32_t *idxi_pending_links(const struct idxi_pending_array *array) {
+    return array->folded + array->capacity;
+}
+
+static inline uint32_t idxi_pending_fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
 struct idxi_pending_bucket {
     _Atomic(struct idxi_pending_array *) array; /* NULL: none yet */

@@ -1,6 +1,7 @@
 /* pending_table.c: the hash tables that find the records of a fingerprint or of an ID. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "libidx/log/pending_records.h"
 
@@ -8,9 +9,23 @@ static size_t table_bytes(unsigned bits) {
     return sizeof(struct idxi_pending_table) + ((size_t)1 << bits) * sizeof(uint64_t);
 }
 
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Zeros. In small pages, most of what searching a large table takes is finding its pages. */
+static void *allocate(size_t bytes) {
+    if (bytes < HUGE_PAGE) return calloc(1, bytes);
+    size_t size = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    void *memory = aligned_alloc(HUGE_PAGE, size);
+    if (memory == NULL) return NULL;
+#ifdef MADV_HUGEPAGE
+    madvise(memory, size, MADV_HUGEPAGE);
+#endif
+    return memset(memory, 0, bytes);
+}
+
 struct idxi_pending_table *idxi_pending_new_table(struct idxi_pending *pending, unsigned bits,
                                                   struct idxi_pending_table *older) {
-    struct idxi_pending_table *table = calloc(1, table_bytes(bits));
+    struct idxi_pending_table *table = allocate(table_bytes(bits));
     if (table == NULL) return NULL;
     table->older = older;
     table->bits = bits;

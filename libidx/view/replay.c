@@ -59,8 +59,9 @@ static enum idx_status append(struct idxi_replay *replay, const struct idxf_reco
     return IDX_OK;
 }
 
+static void expect_record(void *context, const struct idxf_record *record) { idxi_replay_expect(context, record); }
+
 static enum idx_status take_record(void *context, const struct idxf_record *record, struct idx_error *error) {
-    idxi_replay_expect(context, record);
     return append(context, record, error);
 }
 
@@ -84,7 +85,8 @@ static enum idx_status read_log(struct idxi_replay *replay, int folder, const ch
         status = idxi_log_open(&replay->log, folder, folder_path, &replay->rules, &replay->entry, replay->last, error);
         if (status != IDX_OK) idxi_log_close(&replay->log);
     }
-    return status == IDX_OK ? idxi_log_read(&replay->log, replay->last, take_record, replay, error) : status;
+    return status == IDX_OK ? idxi_log_read(&replay->log, replay->last, expect_record, take_record, replay, error)
+                            : status;
 }
 
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path,

@@ -157,7 +157,7 @@ static enum idx_status see(void *context, const struct idxf_record *record, stru
 /* Reads what is new behind `after`; sets *last. */
 static enum idx_status read_on(struct idxi_log *log, uint64_t after, uint64_t *last, struct idx_error *error) {
     struct seen seen = {.last = after};
-    enum idx_status status = idxi_log_read(log, after, see, &seen, error);
+    enum idx_status status = idxi_log_read(log, after, NULL, see, &seen, error);
     *last = seen.last;
     return seen.wrong > 0 ? IDX_INVALID_ARGUMENT : status; /* which reading never says */
 }
@@ -248,7 +248,7 @@ static void test_the_visitor_ends_it(void **state) {
     make_log(folder, 3, 30);
     assert_ok(open_log(&log, folder, 0, &failure));
     struct seen seen = {.most = 41};
-    assert_int_equal(idxi_log_read(&log, 0, see, &seen, &failure), IDX_CANCELLED);
+    assert_int_equal(idxi_log_read(&log, 0, NULL, see, &seen, &failure), IDX_CANCELLED);
     assert_int_equal(seen.last, 40);
     check_new(&log, 40, 90);
     idxi_log_close(&log);
@@ -333,7 +333,7 @@ static void test_a_million_records(void **state) {
     }
     idxi_log_writer_close(writer);
     assert_ok(open_log(&log, folder, 0, &failure));
-    assert_ok(idxi_log_read(&log, 0, count_record, &seen, &failure));
+    assert_ok(idxi_log_read(&log, 0, NULL, count_record, &seen, &failure));
     assert_int_equal(seen, 2 * count);
     idxi_log_close(&log);
     free(records);

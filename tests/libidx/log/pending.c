@@ -304,22 +304,42 @@ static void test_growth(void **state) {
     idxi_pending_release(pending);
 }
 
+/* Fingerprints that differ in the same places of both halves are the same when they are folded. */
+static void test_folded(void **state) {
+    (void)state;
+    const uint64_t query = mix(1);
+    struct idxf_record_rules rules = {.bits = 64, .id_type = IDXF_ID_NONE};
+    struct idxi_pending *pending;
+    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, &failure));
+    for (uint64_t errors = 1; errors < 16; errors++) {
+        struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = query ^ errors ^ errors << 32};
+        assert_ok(idxi_pending_append(pending, &record, &failure));
+    }
+    struct idxi_pending_view view = {pending, 0, 15, 0};
+    for (unsigned distance = 0; distance <= 3; distance++) {
+        struct found found = {.queries = {query}};
+        assert_true(idxi_pending_find(&view, found.queries, 1, distance, note, &found));
+        assert_int_equal(found.visits, distance < 2 ? 0 : 4);
+    }
+    idxi_pending_release(pending);
+}
+
 static void test_ways_to_scan(void **state) {
     (void)state;
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
     size_t ways = idxi_pending_scans(scans);
-    uint64_t fingerprints[64], query = mix(1);
+    uint32_t folded[64], query = (uint32_t)mix(1);
     for (size_t count = 0; count <= 64; count++) {
-        uint64_t *exactly = malloc(count * sizeof *exactly + (count == 0));
+        uint32_t *exactly = malloc(count * sizeof *exactly + (count == 0));
         uint64_t expected[4] = {0};
         assert_non_null(exactly);
         for (size_t i = 0; i < count; i++) {
             unsigned distance = (unsigned)(mix(i + count) % 4);
-            fingerprints[i] = query;
-            for (unsigned bit = 0; bit < distance; bit++) fingerprints[i] ^= UINT64_C(1) << (mix(i) + 21 * bit) % 64;
+            folded[i] = query;
+            for (unsigned bit = 0; bit < distance; bit++) folded[i] ^= UINT32_C(1) << (mix(i) + 11 * bit) % 32;
             for (unsigned most = distance; most < 4; most++) expected[most] |= UINT64_C(1) << i;
         }
-        memcpy(exactly, fingerprints, count * sizeof *exactly);
+        memcpy(exactly, folded, count * sizeof *exactly);
         for (size_t way = 0; way < ways; way++)
             for (unsigned most = 0; most < 4; most++)
                 assert_int_equal(scans[way](exactly, count, query, most), expected[most]);
@@ -408,8 +428,9 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_id_types), cmocka_unit_test(test_all_k),        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_growth),       cmocka_unit_test(test_ways_to_scan), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_all_id_types), cmocka_unit_test(test_all_k),  cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_growth),       cmocka_unit_test(test_folded), cmocka_unit_test(test_ways_to_scan),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
