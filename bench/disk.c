@@ -2,16 +2,16 @@
  * blocks come from the disk, one query at a time and many at a time, asked for ahead or only when they are needed. */
 #include "bench/clock.h"
 #include "bench/data.h"
+#include "bench/index_files.h"
+#include "bench/limit.h"
 #include "bench/memory.h"
 
-#include <fcntl.h>
 #include <getopt.h>
 #include <idx.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define K 3
@@ -52,41 +52,6 @@ static void try(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) die("%s", error->sentence);
 }
 
-/* ---- The control group ---- */
-
-struct limit {
-    char root[64], group[128];
-};
-
-static bool write_text(const char *folder, const char *name, const char *text) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    bool written = write(file, text, strlen(text)) == (ssize_t)strlen(text);
-    close(file);
-    return written;
-}
-
-/* Version 1 where it has memory, else version 2. */
-static void set_limit(struct limit *limit, uint64_t bytes) {
-    static const char first[] = "/sys/fs/cgroup/memory", second[] = "/sys/fs/cgroup";
-    bool is_first = access("/sys/fs/cgroup/memory/memory.limit_in_bytes", F_OK) == 0;
-    char number[32];
-    snprintf(limit->root, sizeof limit->root, "%s", is_first ? first : second);
-    snprintf(limit->group, sizeof limit->group, "%s/idx-bench-%ld", limit->root, (long)getpid());
-    snprintf(number, sizeof number, "%llu", (unsigned long long)bytes);
-    if (mkdir(limit->group, 0755) != 0) die("can't make the control group %s: are you root?", limit->group);
-    if (!write_text(limit->group, is_first ? "memory.limit_in_bytes" : "memory.max", number) ||
-        !write_text(limit->group, "cgroup.procs", "0"))
-        die("can't set the limit of the control group %s", limit->group);
-}
-
-static void lift_limit(const struct limit *limit) {
-    write_text(limit->root, "cgroup.procs", "0");
-    if (rmdir(limit->group) != 0) fprintf(stderr, "disk: %s stays\n", limit->group);
-}
-
 /* ---- The index ---- */
 
 static void build(const struct data *data, const struct options *options, uint32_t block_size, const char *path) {
@@ -103,28 +68,6 @@ static void build(const struct data *data, const struct options *options, uint32
         try(idx_builder_add_u64(builder, data->fingerprints[i], 0, &error), &error);
     try(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_free(builder);
-}
-
-/* Takes the tables out of the page cache. */
-static void forget(const char *path, size_t tables) {
-    for (size_t table = 0; table < tables; table++) {
-        char name[PATH_MAX + 64];
-        snprintf(name, sizeof name, "%s/000001/table-%02zu.tbl", path, table);
-        int file = open(name, O_RDONLY | O_CLOEXEC);
-        if (file < 0) die("can't open %s", name);
-        posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-        close(file);
-    }
-}
-
-/* Bytes that this process made the disk read. */
-static uint64_t get_read_bytes(void) {
-    char line[128];
-    unsigned long long bytes = 0;
-    FILE *file = fopen("/proc/self/io", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) sscanf(line, "read_bytes: %llu", &bytes);
-    if (file != NULL) fclose(file);
-    return bytes;
 }
 
 /* ---- Measuring ---- */
@@ -154,7 +97,7 @@ static void measure_way(const struct data *data, const struct options *options, 
     open_options.residence = way->residence;
     try(idx_open(&index, path, &open_options, &error), &error);
     idx_get_properties(index, &properties);
-    forget(path, properties.scheme->table_count);
+    drop_cache(path);
     set_limit(&limit, properties.table_bytes / options->share);
     uint64_t before = get_read_bytes();
     for (size_t call = 0; call < calls; call++) {
@@ -184,12 +127,11 @@ static void measure_block_size(const struct data *data, const struct options *op
                                {"disk", IDX_RESIDENCE_DISK, 1, options->queries},
                                {"disk", IDX_RESIDENCE_DISK, 32, options->queries},
                                {"disk", IDX_RESIDENCE_DISK, 256, options->queries}};
-    char path[PATH_MAX], remove[PATH_MAX + 16];
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/idx-disk-%ld.idx", options->folder, (long)getpid());
     build(data, options, block_size, path);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure_way(data, options, block_size, path, &ways[i]);
-    snprintf(remove, sizeof remove, "rm -rf '%s'", path);
-    if (system(remove) != 0) die("can't remove the index that was measured");
+    remove_index_at(path);
 }
 
 /* ---- The command ---- */

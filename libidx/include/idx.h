@@ -300,6 +300,7 @@ struct idx_plan {
     double probes;                   /* prefixes looked up per query */
     double candidates;               /* fingerprints with one of these prefixes, per query */
     double blocks;                   /* blocks searched per query */
+    double pages;                    /* pages of 4096 bytes that have these: reads, if blocks are on a disk */
     double nanoseconds;              /* per query: one thread, many queries at once, files in the page cache */
     double single_nanoseconds;       /* the same if queries are asked for one by one */
     double table_bytes;              /* total of all table files */

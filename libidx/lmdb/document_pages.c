@@ -199,11 +199,15 @@ static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_err
 }
 
 enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
-                                uint64_t sums_length, bool skip_checks, const char *path, struct idx_error *error) {
+                                uint64_t sums_length, const struct idx_open_options *options, const char *path,
+                                struct idx_error *error) {
     *pages = (struct idxi_pages){.length = length, .sums_length = sums_length, .path = path};
     if (length < 2 * IDXF_PAGE_SIZE) return fail_structure(pages, error);
     IDXI_TRY(map_files(pages, documents, sums, error));
-    if (!skip_checks) IDXI_TRY(allocate(pages, error));
+    /* Else Linux reads up to megabytes around each page. docs.sum is small and soon in memory: there it may. */
+    if (options->residence == IDX_RESIDENCE_DISK)
+        madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_RANDOM);
+    if (!options->skip_page_checks) IDXI_TRY(allocate(pages, error));
     return check_meta_pages(pages, error);
 }
 

@@ -27,7 +27,8 @@ struct idxi_pages {
 
 /* Maps the files (open descriptors, whose lengths are known and agree) and checks LMDB's two meta pages. */
 enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
-                                uint64_t sums_length, bool skip_checks, const char *path, struct idx_error *error);
+                                uint64_t sums_length, const struct idx_open_options *options, const char *path,
+                                struct idx_error *error);
 
 void idxi_pages_close(struct idxi_pages *pages);
 

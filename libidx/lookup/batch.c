@@ -173,6 +173,15 @@ static enum idx_status stream(void *context, size_t number, struct idx_error *er
     return status;
 }
 
+/* Nanoseconds that a disk takes for the tables that stream. */
+static double get_read_time(const struct idx_index *index) {
+    double bytes = 0;
+    if (index->options.residence != IDX_RESIDENCE_DISK) return 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
+        bytes += (double)index->segments[i]->tables[0].layout.file_size;
+    return bytes * IDXI_DISK_BYTE_TIME;
+}
+
 static uint64_t count_fingerprints(const struct idx_index *index) {
     uint64_t count = 0;
     for (size_t i = 0; i < index->manifest->segment_count; i++)
@@ -224,8 +233,11 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
             probes += idxi_count_probes(&index->segments[segment]->tables[probed->table], probed->radius);
     }
     struct idxi_passing_cost cost = idxi_passing_cost(batch->count, index->manifest->bits, options->distance);
-    double probing = count * probes * PROBE_TIME, merging = idxi_sweep_cost(index, batch->count, options->distance);
+    bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
+    double probing = count * probes * (on_disk ? IDXI_DISK_PROBE_TIME : PROBE_TIME);
+    double merging = idxi_sweep_cost(index, batch->count, options->distance);
     double streaming = (double)count_fingerprints(index) * (DECODE_TIME + cost.nanoseconds) + count * INSERT_TIME;
+    streaming += get_read_time(index);
     bool streams = choose_streamed(batch) == batch->count;
     if (streams && streaming < fmin(probing, merging)) return IDX_BATCH_STREAM;
     return merging < probing ? IDX_BATCH_MERGE : IDX_BATCH_PROBE;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Fingerprints of a range, for each cell of it. */
 #define CELL_ITEMS 4
@@ -58,14 +57,6 @@ static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits
     return IDX_OK;
 }
 
-/* Where all pages of the range will be needed, they are asked for together. */
-static void read_ahead(const struct idxi_table *table, uint64_t begin, uint64_t end) {
-    if (table->blocks != table->map + table->layout.blocks || begin >= end) return;
-    uint64_t from = idxi_table_block_offset(table, begin) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-    madvise((void *)(uintptr_t)(table->map + from), (size_t)(idxi_table_block_offset(table, end) - from),
-            MADV_WILLNEED);
-}
-
 enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const struct idxi_table *table,
                                         uint64_t value, unsigned bits, const struct idxf_start *begin, uint64_t end,
                                         struct idx_error *error) {
@@ -74,7 +65,7 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
     size_t count = 1;
     range->count = 0;
     idxi_blocks_begin(&blocks, table, begin);
-    read_ahead(table, begin->block, end);
+    idxi_table_expect(table, begin->block, end);
     while (count > 0 && last < high) {
         IDXI_TRY(reserve(range, range->count + idxf_decoded_room(table->decoder) + PADDING, error));
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));

@@ -117,16 +117,31 @@ static enum idx_status keep_fresh(const struct reading *reading, uint64_t *finge
     return IDX_OK;
 }
 
+/* Bytes of blocks that the disk is asked for at a time, twice as many ahead of their use. */
+#define EXPECTED_BYTES ((uint64_t)256 << 10)
+
+/* Blocks before *expected were asked for; `next` is used next. */
+static void expect_blocks(const struct idxi_table *table, uint64_t next, uint64_t end, uint64_t *expected) {
+    uint64_t step = EXPECTED_BYTES / table->header.block_size;
+    while (table->on_disk && *expected < end && *expected < next + 2 * step) {
+        uint64_t until = end - *expected < step ? end : *expected + step;
+        idxi_table_expect(table, *expected, until);
+        *expected = until;
+    }
+}
+
 /* Visits the fingerprints of the blocks from `begin` to `end`. */
 static enum idx_status visit_blocks(struct reading *reading, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};
+    uint64_t expected = begin;
     size_t count;
     if (begin >= end) return IDX_OK;
     if (begin > 0) IDXI_TRY(idxi_table_locate(table, begin, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
     while (!reading->stopped) {
+        expect_blocks(table, blocks.next, end, &expected);
         IDXI_TRY(idxi_blocks_read(&blocks, end, fingerprints, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);

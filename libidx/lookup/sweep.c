@@ -127,14 +127,18 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 
 /* ---- Ranges ---- */
 
+static double get_probe_time(const struct idxi_table *table) {
+    return table->on_disk ? IDXI_DISK_PROBE_TIME : PROBE_TIME;
+}
+
 /* Nanoseconds that looking for queries saves against probing. */
 static double count_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
-    return (double)count * patterns * (PROBE_TIME - SEARCH_TIME);
+    return (double)count * patterns * (get_probe_time(queries->table) - SEARCH_TIME);
 }
 
 static double get_decode_time(const struct idxi_table *table, uint64_t blocks) {
-    return (double)blocks * table->header.block_size * DECODE_TIME;
+    return (double)blocks * table->header.block_size * (DECODE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
 }
 
 /* Queries with flipped bits among the first ones are as many in a range as it has itself, for each of these. */
@@ -297,7 +301,7 @@ double idxi_sweep_cost(const struct idx_index *index, size_t count, unsigned dis
             struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, segment, order, distance);
             double patterns = (double)count * idxi_count_probes(queries.table, queries.radius);
             double decoding = get_decode_time(queries.table, queries.table->header.blocks) + patterns * SEARCH_TIME;
-            cost += (double)count * SORT_TIME + fmin(patterns * PROBE_TIME, decoding);
+            cost += (double)count * SORT_TIME + fmin(patterns * get_probe_time(queries.table), decoding);
         }
     }
     return cost;

@@ -12,6 +12,12 @@ struct idxi_sweep_options {
     struct idxi_progress *progress;
 };
 
+/* A probe of a table on disk, in nanoseconds: a read at random, others under way beside it. */
+#define IDXI_DISK_PROBE_TIME 20000.0
+
+/* A byte that is read from a disk together with those beside it. */
+#define IDXI_DISK_BYTE_TIME 1.0
+
 /* The expected cost, in nanoseconds of one thread. */
 double idxi_sweep_cost(const struct idx_index *index, size_t count, unsigned distance);
 

@@ -201,6 +201,12 @@ static void find_prefixes(const struct idx_scheme *scheme, struct idx_plan *plan
     }
 }
 
+/* Probes that move by less than a page share it; the further blocks of a probe may lie in the next one. */
+static double count_pages(const struct idx_plan_options *options, const struct idxi_work *work) {
+    double further = fmax(work->blocks / work->probes - 1, 0);
+    return work->far * (1 + further * options->block_size / IDXF_PAGE_SIZE);
+}
+
 void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        const struct idx_scheme *scheme, struct idx_plan *plan) {
     struct pricing pricing = {.options = options, .model = model};
@@ -218,6 +224,7 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
     plan->probes = pricing.work.probes;
     plan->candidates = pricing.work.candidates;
     plan->blocks = pricing.work.blocks;
+    plan->pages = count_pages(options, &pricing.work);
     plan->nanoseconds = time.many;
     plan->single_nanoseconds = time.single;
     plan->table_bytes = model->file_bytes * (double)plan->tables;

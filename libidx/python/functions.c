@@ -142,9 +142,10 @@ static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
         const struct idx_plan *p = &plans[i];
-        PyObject *plan = Py_BuildValue("(snIIddddddNd)", p->scheme, (Py_ssize_t)p->tables, p->min_prefix, p->max_prefix,
-                                       p->probes, p->candidates, p->blocks, p->nanoseconds, p->table_bytes,
-                                       p->resident_bytes, PyBool_FromLong(p->chosen), p->single_nanoseconds);
+        PyObject *plan =
+            Py_BuildValue("(snIIddddddNdd)", p->scheme, (Py_ssize_t)p->tables, p->min_prefix, p->max_prefix, p->probes,
+                          p->candidates, p->blocks, p->nanoseconds, p->table_bytes, p->resident_bytes,
+                          PyBool_FromLong(p->chosen), p->single_nanoseconds, p->pages);
         if (plan == NULL || PyList_SetItem(list, (Py_ssize_t)i, plan) < 0) Py_CLEAR(list);
     }
     return list;

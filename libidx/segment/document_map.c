@@ -79,20 +79,19 @@ struct files {
     char *sums_path;
 };
 
-static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files, bool skip_checks,
-                                struct idx_error *error) {
+static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files,
+                                const struct idx_open_options *options, struct idx_error *error) {
     uint64_t length, sums_length;
     IDXI_TRY(open_file(folder, idxi_map_name(map->kind), map->path, &files->documents, &length, error));
     IDXI_TRY(open_file(folder, idxi_sums_name(map->kind), files->sums_path, &files->sums, &sums_length, error));
     IDXI_TRY(check_sums(map, files->sums, sums_length, length, files->sums_path, error));
     map->bytes = length + sums_length;
-    return idxi_pages_open(&map->pages, files->documents, length, files->sums, sums_length, skip_checks, map->path,
-                           error);
+    return idxi_pages_open(&map->pages, files->documents, length, files->sums, sums_length, options, map->path, error);
 }
 
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
-                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
-                              struct idx_error *error) {
+                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
+                              const struct idx_open_options *options, struct idx_error *error) {
     struct files files = {-1, -1, idxi_path(folder_path, idxi_sums_name(kind))};
     *map = (struct idxi_map){.kind = kind,
                              .segment = *segment,
@@ -102,7 +101,7 @@ enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int
     map->path = idxi_path(folder_path, idxi_map_name(kind));
     enum idx_status status = map->path == NULL || files.sums_path == NULL
                                  ? idxi_fail_memory(error)
-                                 : open_map(map, folder, &files, skip_checks, error);
+                                 : open_map(map, folder, &files, options, error);
     if (files.documents >= 0) close(files.documents);
     if (files.sums >= 0) close(files.sums);
     free(files.sums_path);

@@ -66,8 +66,8 @@ struct idxi_map {
 /* Opens and checks lengths, headers and LMDB's meta pages. `folder` is the segment's folder and `folder_path` its
  * path; `id_type` is the index's. */
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
-                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type, bool skip_checks,
-                              struct idx_error *error);
+                              const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
+                              const struct idx_open_options *options, struct idx_error *error);
 
 /* Checks the meta data; to be called before any other use. Any thread may call it, any number of times. */
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);

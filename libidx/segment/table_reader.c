@@ -207,6 +207,13 @@ void idxi_table_drop(const struct idxi_table *table) {
 
 /* ---- Finding blocks ---- */
 
+void idxi_table_expect(const struct idxi_table *table, uint64_t begin, uint64_t end) {
+    if (table->blocks != table->map + table->layout.blocks || begin >= end) return;
+    uint64_t from = idxi_table_block_offset(table, begin) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    madvise((void *)(uintptr_t)(table->map + from), (size_t)(idxi_table_block_offset(table, end) - from),
+            MADV_WILLNEED);
+}
+
 static enum idx_status fail_directory(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
     return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + line * IDXF_LINE_BYTES);
 }

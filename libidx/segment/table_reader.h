@@ -73,6 +73,10 @@ static inline const uint8_t *idxi_table_block(const struct idxi_table *table, ui
     return table->blocks + block * table->header.block_size;
 }
 
+/* Asks for the pages of the blocks from `begin` to before `end` together, which will all be needed: some hundred KiB at
+ * most, since systems ignore what is beyond. Does nothing where blocks are loaded. */
+void idxi_table_expect(const struct idxi_table *table, uint64_t begin, uint64_t end);
+
 /* The directory's line for a permuted fingerprint. */
 static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;

@@ -65,8 +65,7 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_nu
     struct idxi_segment *segment = index->segments[segment_number];
     *(kind == IDXI_MAP_BY_ID ? &segment->by_id_open : &segment->map_open) = true;
     return idxi_map_open(kind == IDXI_MAP_BY_ID ? &segment->by_id : &segment->map, kind, folder, segment->path,
-                         &segment->entry, (enum idx_id_type)index->manifest->id_type, index->options.skip_page_checks,
-                         error);
+                         &segment->entry, (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
 /* Sections of this size and more are worth huge pages. */

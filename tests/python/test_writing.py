@@ -167,6 +167,7 @@ def test_plan_of_one_scheme():
     assert (plan.scheme, plan.tables, plan.min_prefix, plan.max_prefix) == ("5:2", 10, 25, 26)
     assert plan.candidates == 4 * 2**9 + 6 * 2**8
     assert plan.single_nanoseconds > plan.nanoseconds
+    assert plan.tables < plan.pages < plan.blocks
     (loaded,) = libidx.plan(2**34, 3, block_size=128, scheme="10", residence="all")
     assert loaded.nanoseconds < plan.nanoseconds
     with pytest.raises(libidx.WeakSchemeError):

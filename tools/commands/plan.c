@@ -42,7 +42,8 @@ static const char help[] =
     "  probes      prefixes searched per query\n"
     "  candidates  fingerprints per query that have one of these prefixes\n"
     "  per probe   the same per prefix\n"
-    "  blocks      blocks searched per query; on a disk, about as many reads\n"
+    "  blocks      blocks searched per query\n"
+    "  pages       pages of 4096 bytes that have these blocks: as many reads, if they are on a disk\n"
     "  us/query    microseconds per query on one core of a typical server, or of the machine that was measured; with\n"
     "              the files in the page cache, many queries at once, half of them near to a fingerprint\n"
     "  queries/s   the same in queries per second\n"
@@ -59,7 +60,7 @@ static const char help[] =
     "\n"
     "Exit status: 0 the schemes were printed; 2 error.\n";
 
-enum { CELL = 24, COLUMNS = 12, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE = 320 };
+enum { CELL = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE = 320 };
 
 /* A query that takes longer is worth a word. */
 #define SLOW_NANOSECONDS 1e6
@@ -181,11 +182,12 @@ static void write_row(const struct report *report, const struct idx_plan *plan, 
     write_number(row->cells[4], plan->candidates);
     write_number(row->cells[5], plan->candidates / plan->probes);
     write_number(row->cells[6], plan->blocks);
-    write_number(row->cells[7], plan->nanoseconds / 1e3);
-    write_number(row->cells[8], 1e9 / plan->nanoseconds);
-    snprintf(row->cells[9], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
-    size_print(row->cells[10], plan->table_bytes);
-    size_print(row->cells[11], plan->resident_bytes);
+    write_number(row->cells[7], plan->pages);
+    write_number(row->cells[8], plan->nanoseconds / 1e3);
+    write_number(row->cells[9], 1e9 / plan->nanoseconds);
+    snprintf(row->cells[10], CELL, "%.1f", per_fingerprint(report, plan->table_bytes));
+    size_print(row->cells[11], plan->table_bytes);
+    size_print(row->cells[12], plan->resident_bytes);
 }
 
 static void print_rows(const struct row *rows, size_t count, struct output *output) {
@@ -203,7 +205,7 @@ static void print_rows(const struct row *rows, size_t count, struct output *outp
 
 static void print_text(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
-    struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "per probe", "blocks",
+    struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "per probe", "blocks", "pages",
                                         "us/query", "queries/s", "bytes/fp", "files", "memory"},
                                        "scheme"}};
     for (size_t i = 0; i < report->count; i++) {
@@ -225,12 +227,12 @@ static json_t *integer(uint64_t number) {
 }
 
 static json_t *plan_object(const struct idx_plan *plan) {
-    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
+    return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
                      integer(plan->tables), "min_prefix", integer(plan->min_prefix), "max_prefix",
                      integer(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
-                     plan->blocks, "nanoseconds", plan->nanoseconds, "single_nanoseconds", plan->single_nanoseconds,
-                     "table_bytes", plan->table_bytes, "resident_bytes", plan->resident_bytes, "auto",
-                     (int)plan->chosen);
+                     plan->blocks, "pages", plan->pages, "nanoseconds", plan->nanoseconds, "single_nanoseconds",
+                     plan->single_nanoseconds, "table_bytes", plan->table_bytes, "resident_bytes", plan->resident_bytes,
+                     "auto", (int)plan->chosen);
 }
 
 static void print_json(const struct report *report, struct output *output) {

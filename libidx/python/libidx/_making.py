@@ -73,6 +73,7 @@ class Plan(NamedTuple):
     resident_bytes: float
     chosen: bool
     single_nanoseconds: float
+    pages: float
 
 
 class Mask(NamedTuple):

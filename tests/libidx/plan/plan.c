@@ -104,6 +104,22 @@ static void test_blocks_of_a_group(void **state) {
     assert_true(idxi_expected_blocks(50, 20) == 3.5625);
 }
 
+/* As measured by bench/billion and bench/disk: 41.4 of 2:1:1 at 1e9, where 4 % of the pages were in memory already, and
+ * 9.4 to 10.1 of 5:2 at 1e7. */
+static void test_pages_of_a_query(void **state) {
+    struct idx_plan_options options = options_of(1000000000, 64, 3);
+    (void)state;
+    assert_near(price(&options, "2:1:1").pages, 43.2, 0.03);
+    options.count = 10000000;
+    assert_near(price(&options, "5:2").pages, 10, 0.05);
+    options.count = 100; /* a page each table */
+    assert_near(price(&options, "2:1:1").pages, 2, 0.1);
+    options.block_size = IDX_MAX_BLOCK_SIZE;
+    options.count = 1000000000;
+    struct idx_plan plan = price(&options, "5:2");
+    assert_near(plan.pages, plan.blocks, 0.001);
+}
+
 static void test_spared_bits(void **state) {
     (void)state;
     assert_int_equal(idxi_spared_bits(1 << 20, 32), 15);
@@ -822,6 +838,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_probes_and_candidates),
         cmocka_unit_test(test_blocks_of_a_group),
+        cmocka_unit_test(test_pages_of_a_query),
         cmocka_unit_test(test_spared_bits),
         cmocka_unit_test(test_times_of_work),
         cmocka_unit_test(test_times_of_waits),
