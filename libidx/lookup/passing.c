@@ -110,7 +110,10 @@ static void pass_table(struct pass *pass, const uint64_t *fingerprints, size_t c
 }
 
 static struct pass begin_pass(struct idxi_passing *passing, struct idx_error *error) {
-    return (struct pass){passing, {passing->tables, passing->tables->tables, 0, &passing->finds, IDX_OK, error}, 0};
+    return (struct pass){
+        passing,
+        {.tables = passing->tables, .table = passing->tables->tables, .finds = &passing->finds, .error = error},
+        0};
 }
 
 static void go_on(struct pass *pass) {
