@@ -63,10 +63,6 @@ enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uin
 /* Whether a document in the segments was removed. */
 bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id, size_t id_size);
 
-/* Whether this document is pending. */
-bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id,
-                               size_t id_size);
-
 /* Pending documents, one after the other, those added first first; of an integer ID given twice to one fingerprint,
  * one.
  */

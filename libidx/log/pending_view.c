@@ -87,17 +87,6 @@ static bool is_document(const struct idxi_pending *pending, struct idxi_pending_
            find_document(pending, range, floor, record->fingerprint, record->previous_id) == 0;
 }
 
-bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id,
-                               size_t id_size) {
-    const struct idxi_pending *pending = view->records;
-    struct idxi_pending_range range = idxi_pending_range(view);
-    enum idxi_removal removal;
-    uint32_t link = idxi_pending_find_first(pending, fingerprint);
-    if (link == 0) return false;
-    uint32_t floor = find_floor(pending, range, idxi_pending_record(pending, link - 1), &removal);
-    return find_document(pending, range, floor, fingerprint, idxi_pending_find_id(pending, id, id_size)) != 0;
-}
-
 void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t fingerprint,
                             struct idxi_pending_cursor *cursor) {
     enum idxi_removal removal;

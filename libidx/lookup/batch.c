@@ -15,7 +15,7 @@
 /* What things take, on a core of a typical server, in nanoseconds; see also sweep.c and query_tables.c. */
 #define PROBE_TIME 90.0   /* a probe of one query after the other, a look-up's next ones asked for ahead */
 #define DECODE_TIME 2.0   /* a fingerprint, decoded and permuted back */
-#define INSERT_TIME 300.0 /* a query, put into the tables past which fingerprints stream */
+#define INSERT_TIME 150.0 /* a query, put into the tables past which fingerprints stream */
 
 struct batch {
     const struct idx_index *index;

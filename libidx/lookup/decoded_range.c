@@ -51,8 +51,10 @@ static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits
     memset(range->cells, 0, (cells + 1) * sizeof *range->cells);
     for (size_t i = 0; i < range->count; i++)
         range->cells[idxi_find_cell(range, range->items[i]) + 1] = (uint32_t)i + 1;
+    uint32_t begin = 0;
     for (size_t cell = 1; cell <= cells; cell++) {
-        if (range->cells[cell] < range->cells[cell - 1]) range->cells[cell] = range->cells[cell - 1];
+        begin = range->cells[cell] > begin ? range->cells[cell] : begin;
+        range->cells[cell] = begin;
     }
     return IDX_OK;
 }

@@ -15,8 +15,10 @@
 /* How far ahead of its use the room for one to wait is asked for: it was last used long ago. */
 #define AHEAD 32
 
-/* As many as stay in the first cache while all tables take them. */
+/* As many as stay in the first cache while all tables take them; and where tables have no buckets, as many as are worth
+ * bringing a whole table into the second cache. */
 #define CHUNK ((size_t)1024)
+#define LARGE_CHUNK ((size_t)8192)
 
 struct idxi_passing {
     const struct idxi_query_tables *tables;
@@ -110,7 +112,10 @@ static void pass_table(struct pass *pass, const uint64_t *fingerprints, size_t c
 }
 
 static struct pass begin_pass(struct idxi_passing *passing, struct idx_error *error) {
-    return (struct pass){passing, {passing->tables, passing->tables->tables, 0, &passing->finds, IDX_OK, error}, 0};
+    return (struct pass){
+        passing,
+        {.tables = passing->tables, .table = passing->tables->tables, .finds = &passing->finds, .error = error},
+        0};
 }
 
 static void go_on(struct pass *pass) {
@@ -131,9 +136,10 @@ enum idx_status idxi_passing_add(struct idxi_passing *passing, const uint64_t *f
     const struct idxi_query_tables *tables = passing->tables;
     IDXI_TRY(idxi_check_fingerprints(fingerprints, count, tables->bits, error));
     if (tables->distinct == 0) return IDX_OK;
-    for (size_t at = 0; at < count; at += CHUNK) {
+    size_t most = tables->tables[0].bucket_bits == 0 ? LARGE_CHUNK : CHUNK;
+    for (size_t at = 0; at < count; at += most) {
         struct pass pass = begin_pass(passing, error);
-        size_t chunk = count - at < CHUNK ? count - at : CHUNK;
+        size_t chunk = count - at < most ? count - at : most;
         uint64_t varying = find_varying(fingerprints + at, chunk);
         for (size_t i = 0; i < tables->table_count; i++, go_on(&pass))
             pass_table(&pass, fingerprints + at, chunk, varying);

@@ -26,7 +26,15 @@ void idxi_passing_close(struct idxi_passing *passing);
 
 /* ---- Comparing: passing_compare.c ---- */
 
-/* Fingerprints that meet the queries of a table. */
+/* A fingerprint that seems near to a query, number `at` of the table. */
+struct idxi_candidate {
+    uint64_t fingerprint;
+    uint32_t at;
+};
+
+/* Fingerprints that meet the queries of a table. Candidates are checked together, so that the waits for the memory of
+ * their queries overlap. */
+#define IDXI_CANDIDATES 32
 struct idxi_meeting {
     const struct idxi_query_tables *tables;
     const struct idxi_query_table *table;
@@ -34,8 +42,11 @@ struct idxi_meeting {
     struct idxi_finds *finds;
     enum idx_status status;
     struct idx_error *error;
+    size_t candidate_count;
+    struct idxi_candidate candidates[IDXI_CANDIDATES];
 };
 
+/* Leaves no candidates. */
 typedef void (*idxi_meet)(struct idxi_meeting *meeting, const uint64_t *fingerprints, size_t count);
 
 /* The ways that this processor has to compare, the fastest last; returns their number. */

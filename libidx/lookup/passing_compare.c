@@ -11,15 +11,33 @@ static bool owns(const struct idxi_meeting *meeting, uint64_t errors) {
     return (errors & meeting->table->mask) == 0;
 }
 
-/* Compares a fingerprint with one of the table's queries, all bits of it. */
-static void check(struct idxi_meeting *meeting, uint64_t fingerprint, size_t at) {
+/* Compares the candidates with their queries, all bits of them. */
+static void check_candidates(struct idxi_meeting *meeting) {
     const struct idxi_query_tables *tables = meeting->tables;
-    uint64_t errors = meeting->table->values[at] ^ fingerprint;
-    if ((unsigned)__builtin_popcountll(errors) > tables->distance || !owns(meeting, errors)) return;
-    uint32_t query = meeting->table->queries[at];
-    for (size_t i = tables->firsts[query]; i < tables->firsts[query + 1] && meeting->status == IDX_OK; i++)
-        meeting->status =
-            idxi_results_find(meeting->finds, tables->first + (size_t)tables->numbers[i], fingerprint, meeting->error);
+    size_t count = 0;
+    for (size_t i = 0; i < meeting->candidate_count; i++) {
+        struct idxi_candidate candidate = meeting->candidates[i];
+        uint64_t errors = meeting->table->values[candidate.at] ^ candidate.fingerprint;
+        if ((unsigned)__builtin_popcountll(errors) > tables->distance || !owns(meeting, errors)) continue;
+        candidate.at = meeting->table->queries[candidate.at];
+        __builtin_prefetch(&tables->firsts[candidate.at], 0, 3);
+        meeting->candidates[count++] = candidate;
+    }
+    meeting->candidate_count = 0;
+    for (size_t i = 0; i < count; i++) __builtin_prefetch(&tables->numbers[tables->firsts[meeting->candidates[i].at]]);
+    for (size_t i = 0; i < count && meeting->status == IDX_OK; i++) {
+        struct idxi_candidate found = meeting->candidates[i];
+        for (size_t j = tables->firsts[found.at]; j < tables->firsts[found.at + 1] && meeting->status == IDX_OK; j++)
+            meeting->status = idxi_results_find(meeting->finds, tables->first + (size_t)tables->numbers[j],
+                                                found.fingerprint, meeting->error);
+    }
+}
+
+static inline void add_candidate(struct idxi_meeting *meeting, uint64_t fingerprint, size_t at) {
+    __builtin_prefetch(&meeting->table->values[at], 0, 3);
+    __builtin_prefetch(&meeting->table->queries[at], 0, 3);
+    meeting->candidates[meeting->candidate_count++] = (struct idxi_candidate){fingerprint, (uint32_t)at};
+    if (meeting->candidate_count == IDXI_CANDIDATES) check_candidates(meeting);
 }
 
 IDXF_INLINE void meet(struct idxi_meeting *meeting, const uint64_t *fingerprints, size_t count) {
@@ -29,9 +47,10 @@ IDXF_INLINE void meet(struct idxi_meeting *meeting, const uint64_t *fingerprints
         size_t key = idxi_query_key(table, fingerprints[i]);
         uint32_t folded = idxi_fold(fingerprints[i]);
         for (size_t at = table->starts[key], end = table->starts[key + 1]; at < end; at++) {
-            if (idxf_count_bits(table->folds[at] ^ folded) <= distance) check(meeting, fingerprints[i], at);
+            if (idxf_count_bits(table->folds[at] ^ folded) <= distance) add_candidate(meeting, fingerprints[i], at);
         }
     }
+    check_candidates(meeting);
 }
 
 static void meet_portably(struct idxi_meeting *meeting, const uint64_t *fingerprints, size_t count) {
@@ -58,7 +77,7 @@ IDXF_AVX512 static void meet_all(struct idxi_meeting *meeting, uint64_t fingerpr
         /* What is beyond the end, or not near, is not taken at the mask's word; see range_search.c. */
         for (; near != 0; near &= near - 1) {
             size_t seems_near = at + (size_t)__builtin_ctz(near);
-            if (seems_near < end) check(meeting, fingerprint, seems_near);
+            if (seems_near < end) add_candidate(meeting, fingerprint, seems_near);
         }
     }
 }
@@ -92,6 +111,7 @@ IDXF_AVX512 static void meet_avx512(struct idxi_meeting *meeting, const uint64_t
         meet_wide(meeting, fingerprints, count, moves, 2);
     else
         meet_wide(meeting, fingerprints, count, table->moves, table->move_count);
+    check_candidates(meeting);
 }
 #endif
 

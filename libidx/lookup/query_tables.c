@@ -20,8 +20,10 @@
 /* Queries that share a key, at least, on average: fewer are compared as fast. */
 #define GROUP 8
 
-/* Bytes of a table's bucket, so that it stays in the caches with what comes by, and how many buckets there may be. */
+/* Bytes of a table's bucket, so that it stays in the caches with what comes by, and how many buckets there may be. A
+ * table up to WHOLE_BYTES stays there as a whole while many fingerprints pass. */
 #define BUCKET_BYTES ((uint64_t)128 << 10)
+#define WHOLE_BYTES ((uint64_t)512 << 10)
 #define MAX_BUCKET_BITS 8
 
 /* ---- Which tables ---- */
@@ -91,8 +93,9 @@ static void set_masks(struct idxi_query_tables *tables, const struct choice *cho
         struct idxi_query_table *table = &tables->tables[tables->table_count++];
         set_mask(table, get_mask(tables->bits, choice->parts, chosen), tables->bits);
         table->key_bits = choice->key_bits;
-        while (table->bucket_bits < MAX_BUCKET_BITS && table->bucket_bits < table->key_bits &&
-               (uint64_t)tables->distinct * 4 >> table->bucket_bits > BUCKET_BYTES)
+        uint64_t bytes = (uint64_t)tables->distinct * 4;
+        while (bytes > WHOLE_BYTES && table->bucket_bits < MAX_BUCKET_BITS && table->bucket_bits < table->key_bits &&
+               bytes >> table->bucket_bits > BUCKET_BYTES)
             table->bucket_bits++;
     }
 }

@@ -7,7 +7,7 @@
 #include "libidx/base/error.h"
 #include "libidx/streams/two_way.h"
 
-#define NODE_ENTRIES 1024
+#define NODE_ENTRIES 2048
 #define FEW 384 /* entries that are made more before they are merged */
 
 /* What a node has merged and its parent not yet taken: [begin, end). */

@@ -19,7 +19,6 @@
 #define ONE_DIGIT_BITS 6 /* of these digits, at most */
 #define TWO_DIGITS_BITS 22
 #define FEW 16                       /* elements at most that insertion sorts */
-#define CACHED ((size_t)1 << 16)     /* elements at most of a range that the second cache holds */
 #define MANY ((size_t)1 << 18)       /* elements at least that are gathered by cache line before they are written */
 #define LINE (64 / sizeof(uint64_t)) /* elements of a cache line */
 

@@ -132,7 +132,6 @@ static void compare_document(const struct idxi_pending_view *view, const struct 
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
     size_t id_size;
-    bool has = false;
     assert_int_equal(idxi_pending_holds(view, ours->fingerprint), model_holds(model, ours->fingerprint));
     assert_int_equal(idxi_pending_removal(view, ours->fingerprint), model_removal(model, ours->fingerprint));
     assert_int_equal(idxi_pending_removes(view, ours->fingerprint, ours->id, ours->id_size),
@@ -143,11 +142,8 @@ static void compare_document(const struct idxi_pending_view *view, const struct 
         assert_true(idxi_pending_next(&cursor, &id, &id_size));
         assert_int_equal(id_size, records[i].id_size);
         if (id_size > 0) assert_memory_equal(id, records[i].id, id_size);
-        has |= same_id(&records[i], ours);
     }
     assert_false(idxi_pending_next(&cursor, &id, &id_size));
-    if (model->trial->rules.id_type != IDXF_ID_NONE)
-        assert_int_equal(idxi_pending_has_document(view, ours->fingerprint, ours->id, ours->id_size), has);
 }
 
 /* The fingerprints that have a document with an ID. */
