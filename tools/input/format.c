@@ -111,10 +111,7 @@ bool input_settle_format(const struct texts *paths, enum input_format *format) {
 }
 
 const char *input_advice(const char *line, size_t length) {
-    static const char *const compressed[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd",
-                                             "\xfd"
-                                             "7zXZ",
-                                             "BZh"};
+    static const char *const compressed[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh"};
     for (size_t i = 0; i < sizeof compressed / sizeof *compressed; i++) {
         size_t size = strlen(compressed[i]);
         if (length >= size && memcmp(line, compressed[i], size) == 0)
