@@ -18,6 +18,12 @@ RAW = "application/octet-stream"
 SKIPPED = 77
 
 
+# Fingerprints that are near to 0, and bodies of queries and of documents that then take minutes.
+MANY_NEAR = [1 << i | 1 << j | 1 << k for i in range(64) for j in range(i) for k in range(j) if (i + j + k) % 4 == 0]
+LONG_QUERIES = bytes(8 << 20)
+LONG_DOCUMENTS = b"".join(b'{"fingerprint":"0000000000000000","id":"x%d"}\n' % i for i in range(150000))
+
+
 def choose_place():
     """In memory, where writers, which sync a lot, are fast; None is the default."""
     return "/dev/shm" if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) else None
@@ -144,6 +150,16 @@ class Service:
     def connect(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
+    def begin(self, target, body, content_type, token=None, length=None):
+        """A connection to which a POST was sent, perhaps with less of its body than it announces."""
+        head = [f"POST {target} HTTP/1.1", "Host: localhost", f"Content-Type: {content_type}",
+                f"Content-Length: {len(body) if length is None else length}"]
+        if token is not None:
+            head.append(f"Authorization: Bearer {token}")
+        begun = self.socket()
+        begun.sendall("".join(line + "\r\n" for line in head).encode() + b"\r\n" + body)
+        return begun
+
     def socket(self):
         made = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -217,6 +233,9 @@ class ServiceTest(unittest.TestCase):
                               timeout=PATIENCE)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout
+
+    def build_near(self):
+        self.build([(value, "near") for value in MANY_NEAR])
 
     def build(self, lines, name="x.idx", *arguments):
         text = "".join(f"{fingerprint:016x}\t{id}\n" for fingerprint, id in lines)

@@ -6,10 +6,17 @@
 
 #include <stdlib.h>
 
+/* False where the request failed before anybody began with it. */
+static bool can_begin(struct request *request) {
+    if (request_seconds(request) > JOBS_WAIT_SECONDS)
+        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
+    return request_goes_on(request);
+}
+
 /* The next request, or NULL at the end. */
 static struct request *next(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
-    while (jobs->first == NULL && !jobs->ended) pthread_cond_wait(&jobs->changed, &jobs->mutex);
+    while (jobs->first == NULL && !jobs_ended(jobs)) pthread_cond_wait(&jobs->changed, &jobs->mutex);
     struct request *request = jobs->first;
     if (request != NULL) {
         jobs->first = request->next;
@@ -24,10 +31,7 @@ static void *work(void *context) {
     struct jobs *jobs = context;
     struct request *request;
     while ((request = next(jobs)) != NULL) {
-        if (request_seconds(request) > JOBS_WAIT_SECONDS)
-            request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
-        else
-            request->route->answer(request);
+        if (can_begin(request)) request->route->answer(request);
         MHD_resume_connection(request->connection);
     }
     return NULL;
@@ -48,7 +52,7 @@ bool jobs_start(struct jobs *jobs, unsigned threads) {
 
 bool jobs_submit(struct jobs *jobs, struct request *request) {
     pthread_mutex_lock(&jobs->mutex);
-    bool taken = jobs->waiting < JOBS_MOST_WAITING;
+    bool taken = jobs->waiting < JOBS_MOST_WAITING && !jobs_ended(jobs);
     if (taken) {
         MHD_suspend_connection(request->connection);
         request->stage = STAGE_ANSWERED; /* when it is resumed */
@@ -62,13 +66,39 @@ bool jobs_submit(struct jobs *jobs, struct request *request) {
     return taken;
 }
 
-void jobs_end(struct jobs *jobs) {
+void jobs_reap(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
-    jobs->ended = true;
+    struct request **at = &jobs->first;
+    while (*at != NULL) {
+        struct request *request = *at;
+        if (can_begin(request)) {
+            at = &request->next;
+            continue;
+        }
+        *at = request->next;
+        jobs->waiting--;
+        MHD_resume_connection(request->connection);
+    }
+    jobs->last = at;
+    pthread_mutex_unlock(&jobs->mutex);
+}
+
+void jobs_stop(struct jobs *jobs) {
+    pthread_mutex_lock(&jobs->mutex);
+    atomic_store(&jobs->ended, true);
     pthread_cond_broadcast(&jobs->changed);
     pthread_mutex_unlock(&jobs->mutex);
+    jobs_reap(jobs);
+}
+
+bool jobs_ended(const struct jobs *jobs) { return atomic_load_explicit(&jobs->ended, memory_order_relaxed); }
+
+void jobs_end(struct jobs *jobs) {
     for (unsigned i = 0; i < jobs->threads; i++) pthread_join(jobs->thread[i], NULL);
     free(jobs->thread);
+}
+
+void jobs_close(struct jobs *jobs) {
     pthread_mutex_destroy(&jobs->mutex);
     pthread_cond_destroy(&jobs->changed);
 }

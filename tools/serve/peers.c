@@ -61,6 +61,12 @@ void peer_enter(struct peer *peer, enum peer_phase phase) {
     atomic_store_explicit(&peer->phase, phase, memory_order_relaxed);
 }
 
+/* A client that has closed a TCP connection in good order is seen to have gone only once it is sent something. */
+bool peer_has_gone(const struct peer *peer) {
+    struct pollfd polled = {.fd = atomic_load(&peer->socket)};
+    return poll(&polled, 1, 0) == 1 && (polled.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 unsigned peers_count(const struct peers *peers) { return atomic_load(&peers->count); }
 
 static bool is_over(const struct peer *peer, uint64_t time) {

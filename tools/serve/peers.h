@@ -20,8 +20,8 @@ enum peer_phase {
 };
 
 struct peer {
-    int socket;
-    bool local; /* a UNIX socket */
+    atomic_int socket; /* -1: it is being closed */
+    bool local;        /* a UNIX socket */
     atomic_int phase;
     atomic_bool begun;          /* PEER_WAITS: the first line of a request has come */
     atomic_uint_fast64_t since; /* nanoseconds: the phase */
@@ -43,6 +43,9 @@ struct peer *peers_add(struct peers *peers, int socket);
 void peers_remove(struct peers *peers, struct peer *peer);
 
 void peer_enter(struct peer *peer, enum peer_phase phase);
+
+/* Whether the client has closed the connection, rather than its own sending alone. */
+bool peer_has_gone(const struct peer *peer);
 
 unsigned peers_count(const struct peers *peers);
 

@@ -56,7 +56,7 @@ static bool add_headers(struct MHD_Response *response, const struct request *req
 enum MHD_Result reply(struct request *request) {
     size_t length = request->answer.length;
     peer_enter(request->peer, PEER_RECEIVES);
-    if (!request_hold(request, length) && length > 1 << 16) {
+    if (!request_hold(request, length) && length > 1 << 16 && !request->committed) {
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
         length = request->answer.length;
     }

@@ -15,6 +15,9 @@ struct service;
 struct peer;
 struct request;
 
+/* The status of a request whose client has gone, which the metrics count. */
+enum { CLIENT_HAS_GONE = 499 };
+
 /* What a request may ask of each query. */
 enum {
     DEFAULT_LIMIT = 1000,        /* matches */
@@ -23,8 +26,11 @@ enum {
     MOST_FEW = 16,               /* matches of a document that is not added */
 };
 
-/* Bytes of an answer, and of all bodies and answers that are held together. */
+/* Seconds that an answer may take, and bytes that it may have. */
+enum { MOST_SECONDS = 60 };
 #define MOST_ANSWER_BYTES ((size_t)64 << 20)
+
+/* Bytes of all bodies and answers that are held together. */
 #define MOST_HELD_BYTES ((size_t)512 << 20)
 
 /* The parameters of a URL that a route takes. */
@@ -62,6 +68,8 @@ struct request {
     const struct route *route; /* NULL: there is none */
     enum stage stage;
     uint64_t started;   /* nanoseconds, as now_nanoseconds */
+    uint64_t whole;     /* when it had all come */
+    uint64_t looked;    /* when it was last seen whether the client is still there */
     size_t uri_length;  /* as it came */
     const char *rest;   /* of the path, behind the route's own */
     bool preflight;     /* OPTIONS */
@@ -79,6 +87,7 @@ struct request {
     size_t held; /* bytes that are counted for it in the service */
 
     unsigned status; /* 0: not yet known */
+    bool committed;  /* what it asked for is on disk: it can't fail any more */
     const char *answer_type;
     struct output answer;
 
@@ -87,20 +96,21 @@ struct request {
 
 uint64_t now_nanoseconds(void);
 
-/* Since the request began. */
+/* Since the whole request had come: what it waited for a thread included. */
 double request_seconds(const struct request *request);
 
-/* Makes it an error, in place of what was answered so far: {"error":"…"}. */
+/* Makes it an error, in place of what was answered so far: {"error":"…"}. Nothing happens to one that is committed.
+ * What is not printable in the sentence is escaped. */
 __attribute__((format(printf, 3, 4))) void request_fail(struct request *request, unsigned status, const char *format,
                                                         ...);
 
 /* The same for an error of the library. */
 void request_fail_by(struct request *request, const struct idx_error *error);
 
-/* Ends an answer: 200, unless it grew beyond what an answer may have. */
+/* Ends an answer: 200, unless it grew beyond what an answer may have and is not committed. */
 void request_end(struct request *request, const char *type);
 
-/* Whether the answer may still grow; fails where not. Called now and then while an answer is made. */
+/* Whether the answer may still grow; fails where not. Called now and then while an answer is made, and before. */
 bool request_goes_on(struct request *request);
 
 /* Counts bytes as held. False: there is no room for them. */

@@ -222,6 +222,7 @@ static bool begin_answer(struct request *request) {
     const struct route *route = request->route;
     if (request->status != 0) return false;
     peer_enter(request->peer, PEER_WORKS);
+    request->whole = request->looked = now_nanoseconds();
     request->stage = STAGE_ANSWERED;
     if (route->answer_quickly != NULL && route->answer_quickly(request)) return false;
     if (jobs_submit(route->writes ? &service->writing : &service->jobs, request)) return true;

@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 /* Bytes for what a connection receives and sends, but for its body and its answer; seconds that the requests under way
- * have at the end; milliseconds between two looks at the connections; and descriptors for other things. */
-enum { CONNECTION_BYTES = 16384, END_SECONDS = 30, TICK = 250, OTHER_DESCRIPTORS = 256 };
+ * have at the end, and then their clients, to take the refusal; milliseconds between two looks at the connections; and
+ * descriptors for other things. */
+enum { CONNECTION_BYTES = 16384, END_SECONDS = 30, REFUSAL_SECONDS = 1, TICK = 250, OTHER_DESCRIPTORS = 256 };
 
 struct server {
     struct service *service;
@@ -118,13 +119,19 @@ static void accept_some(struct server *server, int from) {
     }
 }
 
+static void reap(struct service *service) {
+    peers_reap(&service->peers);
+    jobs_reap(&service->jobs);
+    jobs_reap(&service->writing);
+}
+
 static void serve(struct server *server) {
     struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = server->signals, .events = POLLIN}};
     unsigned count = server->sockets.count + 1;
     uint64_t looked = now_nanoseconds();
     for (unsigned i = 1; i < count; i++)
         polled[i] = (struct pollfd){.fd = server->sockets.list[i - 1], .events = POLLIN};
-    while (signals_ends() == 0) {
+    while (!signals_end()) {
         if (poll(polled, count, TICK) < 0 && errno != EINTR) break;
         for (unsigned i = 1; i < count; i++) {
             if (polled[i].revents != 0) accept_some(server, polled[i].fd);
@@ -132,7 +139,7 @@ static void serve(struct server *server) {
         if (signals_take_refresh()) refresher_tell(&server->refresher);
         if (now_nanoseconds() - looked < (uint64_t)TICK * 1000000) continue;
         looked = now_nanoseconds();
-        peers_reap(&server->service->peers);
+        reap(server->service);
     }
 }
 
@@ -147,16 +154,23 @@ static void raise_limit(const struct serve_options *options) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Requests under way are answered; a second signal, or too long a time, ends that. */
+/* Waits until all connections are closed, or so many seconds are over. */
+static void await_end(struct service *service, unsigned seconds) {
+    uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
+    while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
+        usleep(20000);
+        reap(service);
+    }
+}
+
+/* Requests under way are answered; a second signal ends that. */
 static void drain(struct server *server) {
-    struct peers *peers = &server->service->peers;
+    struct service *service = server->service;
     sockets_notify("STOPPING=1");
     sockets_close(&server->sockets);
-    peers_end(peers);
-    for (unsigned i = 0; i < END_SECONDS * 50 && peers_count(peers) > 0 && signals_ends() < 2; i++) {
-        usleep(20000);
-        peers_reap(peers);
-    }
+    signals_end_at_once();
+    peers_end(&service->peers);
+    await_end(service, END_SECONDS);
 }
 
 static bool start(struct server *server) {
@@ -169,12 +183,18 @@ static bool start(struct server *server) {
     return jobs && writing && refreshing && start_threads(server);
 }
 
+/* Requests under way are refused, but for what can't be broken off. */
 static void stop(struct server *server) {
     struct service *service = server->service;
+    jobs_stop(&service->jobs);
+    jobs_stop(&service->writing);
     jobs_end(&service->jobs); /* before the threads, which wait for no suspended connection */
     jobs_end(&service->writing);
+    await_end(service, REFUSAL_SECONDS);
     for (unsigned i = 0; i < server->threads; i++) MHD_stop_daemon(server->daemons[i]);
     free(server->daemons);
+    jobs_close(&service->jobs);
+    jobs_close(&service->writing);
     refresher_end(&server->refresher);
     peers_close(&service->peers);
 }

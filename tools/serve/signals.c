@@ -1,6 +1,7 @@
 /* signals.c: the signals that a service goes by. */
 #include "tools/serve/signals.h"
 
+#include "tools/shared/command.h"
 #include "tools/shared/message.h"
 
 #include <errno.h>
@@ -12,13 +13,14 @@
 
 static int ends[2] = {-1, -1};
 static atomic_uint refreshes, ended; /* lock-free, so that the handler may count */
+static atomic_bool at_once;
 
 static void note(int number) {
     int error = errno;
     if (number == SIGHUP)
         refreshes++;
-    else
-        ended++;
+    else if (ended++ > 0 && at_once)
+        _exit(ENDS_WELL);
     (void)!write(ends[1], "", 1);
     errno = error;
 }
@@ -43,4 +45,9 @@ bool signals_take_refresh(void) {
     return atomic_exchange(&refreshes, 0) > 0;
 }
 
-unsigned signals_ends(void) { return ended; }
+bool signals_end(void) { return ended > 0; }
+
+void signals_end_at_once(void) {
+    at_once = true;
+    if (ended > 1) _exit(ENDS_WELL);
+}

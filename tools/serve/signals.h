@@ -10,7 +10,10 @@ int signals_catch(void);
 /* Whether such a signal came since it was asked last. */
 bool signals_take_refresh(void);
 
-/* How often one came that ends the service. */
-unsigned signals_ends(void);
+/* Whether one came that ends the service. */
+bool signals_end(void);
+
+/* From now on, a second one ends the process at once; so does one that came already. */
+void signals_end_at_once(void);
 
 #endif

@@ -179,8 +179,8 @@ void sockets_say(const struct sockets *sockets) {
 
 void sockets_close(struct sockets *sockets) {
     for (unsigned i = 0; i < sockets->count; i++) {
-        close(sockets->list[i]);
         if (sockets->paths[i] != NULL) unlink(sockets->paths[i]);
+        close(sockets->list[i]);
     }
     sockets->count = 0;
 }

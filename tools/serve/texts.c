@@ -120,7 +120,7 @@ static void fail_by(struct request *request, const struct bad *bad) {
     if (bad->kind == BAD_MEMORY)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the text");
     else if (bad->kind == BAD_LONG)
-        request_fail(request, MHD_HTTP_CONTENT_TOO_LARGE, "the text is too long once it is in UTF-8");
+        request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text is too long once it is decoded");
     else
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text can't be read: %s", bad->problem.sentence);
 }
@@ -154,6 +154,7 @@ static void answer_text(struct answers *answers, struct pooled_text *text) {
 
 void texts_answer(struct request *request) {
     struct answers answers;
+    memory_ran_out(); /* while this thread did something else */
     if (answers_begin(&answers, request)) {
         struct pooled_text *text = NULL;
         if (*answers.properties->recipe == '\0')
@@ -164,7 +165,10 @@ void texts_answer(struct request *request) {
             text = take_text(&answers);
         if (text != NULL) {
             answer_text(&answers, text);
-            give_text(&request->service->texts, text);
+            if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+                free_text(text); /* what it has may be of the reserve */
+            else
+                give_text(&request->service->texts, text);
         }
     }
     answers_end(&answers);
@@ -199,6 +203,7 @@ void texts_put(struct request *request, struct output *file, const char *name) {
                                .place = place,
                                .encoding = "any"}; /* compressed or not, as inputs of idx fingerprint may be */
     rules.max_text = MOST_ANSWER_BYTES;            /* decompressed */
+    memory_ran_out();                              /* while this thread did something else */
     extractor_init(&extractor, &rules);
     bool good = extract(&extractor, &raw, &fields, &bad);
     if (memory_ran_out()) good = bad_set_memory(&bad);

@@ -49,22 +49,46 @@ static struct idx_writer *take_writer(struct request *request) {
 
 /* ---- Adding ---- */
 
+/* Bytes of a line without matches, at most. */
+enum { MOST_LINE = 48 };
+
 struct adding {
     struct items items;
     struct idx_match *matches; /* MOST_FEW of each */
     size_t *counts;
 };
 
-static void put_answers(struct answers *answers, const struct adding *adding) {
+/* The line of a document without its matches. */
+static void put_line(struct output *output, size_t count) {
+    output_text(output, count == 0 ? "{\"added\":true}\n" : "{\"added\":false,\"count\":");
+    if (count == 0) return;
+    output_decimal(output, count);
+    output_text(output, "}\n");
+}
+
+/* False where the answer may not grow by them, or they can't be read. */
+static bool put_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
     struct request *request = answers->request;
-    for (size_t i = 0; i < adding->items.count && request_goes_on(request); i++) {
-        if (adding->counts[i] == 0) {
-            output_text(&request->answer, "{\"added\":true}\n");
-            continue;
+    output_text(&request->answer, "{\"added\":false,");
+    if (!answers_put_matches(answers, matches, count)) return false;
+    output_text(&request->answer, "}\n");
+    size_t held = atomic_load(&request->service->held) + request->answer.length;
+    return request_goes_on(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, room) != NULL;
+}
+
+/* There is always room for the lines that are still to come, without their matches. */
+static void put_answers(struct answers *answers, const struct adding *adding) {
+    struct output *output = &answers->request->answer;
+    bool with_matches = true;
+    for (size_t i = 0; i < adding->items.count; i++) {
+        size_t count = adding->counts[i], begin = output->length, room = (adding->items.count - i) * MOST_LINE;
+        if (count > 0 && with_matches) {
+            with_matches = put_matches(answers, adding->matches + i * MOST_FEW, count, room);
+            if (with_matches) continue;
+            output->length = begin;
+            output->error = 0;
         }
-        output_text(&request->answer, "{\"added\":false,");
-        if (!answers_put_matches(answers, adding->matches + i * MOST_FEW, adding->counts[i])) return;
-        output_text(&request->answer, "}\n");
+        put_line(output, count);
     }
 }
 
@@ -72,8 +96,10 @@ static bool allocate(struct request *request, struct adding *adding) {
     size_t count = adding->items.count;
     adding->matches = calloc(count + 1, MOST_FEW * sizeof *adding->matches);
     adding->counts = calloc(count + 1, sizeof *adding->counts);
-    if (adding->matches != NULL && adding->counts != NULL) return true;
-    request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the matches");
+    if (adding->matches != NULL && adding->counts != NULL &&
+        output_reserve(&request->answer, (count + 1) * MOST_LINE) != NULL)
+        return true;
+    request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
     return false;
 }
 
@@ -86,6 +112,7 @@ static void add(struct answers *answers, struct idx_writer *writer, struct addin
         fail_by(request, &error);
         return;
     }
+    request->committed = true;
     for (size_t i = 0; i < adding->items.count; i++) atomic_fetch_add(&service->metrics.added, adding->counts[i] == 0);
     answers->index = idx_writer_view(writer);
     put_answers(answers, adding);
@@ -144,6 +171,7 @@ static void remove_items(struct request *request, struct idx_writer *writer, con
         fail_by(request, &error);
         return;
     }
+    request->committed = true;
     atomic_fetch_add(&request->service->metrics.removed, removal.documents);
     output_text(&request->answer, "{\"documents\":");
     output_decimal(&request->answer, removal.documents);

@@ -1,8 +1,9 @@
 /* memory.c: see memory.h.
  *
  * Where some of their allocations fail, ICU crashes or never returns, and libxml2 prints messages without end. So none
- * fails: what malloc doesn't give comes from a reserve, and the command ends in good order after that document, because
- * memory_ran_out says so. Where even the reserve is used up, it ends at once. */
+ * of theirs fails: what malloc doesn't give comes from a reserve, and the command ends in good order after that
+ * document, or the service refuses it, because memory_ran_out says so. Once all of the reserve was given back, it can
+ * be used again; where it is used up, the process ends at once. jansson stands it, but does not say what failed. */
 #include "tools/text/memory.h"
 
 #include "tools/shared/command.h"
@@ -29,7 +30,8 @@ union reserved {
 };
 
 static union reserved reserve[RESERVE_BYTES / sizeof(union reserved)];
-static size_t reserve_used; /* of its units */
+static size_t reserve_used;   /* of its units */
+static size_t reserve_blocks; /* that are not given back */
 static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 
@@ -44,6 +46,7 @@ static void *take_reserve(size_t size) {
     if (size < sizeof reserve && 2 + size / sizeof *reserve <= units - reserve_used) {
         block = reserve + reserve_used;
         reserve_used += 2 + size / sizeof *reserve;
+        reserve_blocks++;
     }
     pthread_mutex_unlock(&reserve_mutex);
     if (block == NULL) {
@@ -54,13 +57,22 @@ static void *take_reserve(size_t size) {
     return block + 1;
 }
 
+static void give_back(void) {
+    pthread_mutex_lock(&reserve_mutex);
+    if (--reserve_blocks == 0) reserve_used = 0;
+    pthread_mutex_unlock(&reserve_mutex);
+}
+
 static void *allocate(size_t size) {
     void *block = malloc(size);
     return block != NULL || size == 0 ? block : take_reserve(size);
 }
 
 static void release(void *block) {
-    if (!is_reserved(block)) free(block);
+    if (is_reserved(block))
+        give_back();
+    else
+        free(block);
 }
 
 static void *resize(void *block, size_t size) {
@@ -78,6 +90,13 @@ static void *resize(void *block, size_t size) {
 static char *duplicate(const char *text) {
     size_t size = strlen(text) + 1;
     return memcpy(allocate(size), text, size);
+}
+
+/* For jansson. */
+static void *allocate_or_note(size_t size) {
+    void *block = malloc(size);
+    if (block == NULL && size > 0) ran_out = true;
+    return block;
 }
 
 /* The same for ICU. */
@@ -98,7 +117,7 @@ static void release_for_icu(const void *context, void *block) {
 
 static void watch(void) {
     UErrorCode code = U_ZERO_ERROR;
-    json_set_alloc_funcs(allocate, release);
+    json_set_alloc_funcs(allocate_or_note, free);
     xmlMemSetup(release, allocate, resize, duplicate);
     u_setMemoryFunctions(NULL, allocate_for_icu, resize_for_icu, release_for_icu, &code);
 }
