@@ -1,9 +1,10 @@
 /* memory.c: see memory.h.
  *
- * Where some of their allocations fail, ICU crashes or never returns, and libxml2 prints messages without end. So none
- * of theirs fails: what malloc doesn't give comes from a reserve, and the command ends in good order after that
- * document, or the service refuses it, because memory_ran_out says so. Once all of the reserve was given back, it can
- * be used again; where it is used up, the process ends at once. jansson stands it, but does not say what failed. */
+ * Where some of their allocations fail, ICU crashes or never returns, libxml2 prints messages without end, and jansson
+ * aborts by an assertion, or takes a part of a string for all of it. So none fails: what malloc doesn't give comes from
+ * a reserve, and the command ends in good order after that document, or the service refuses it, because memory_ran_out
+ * says so. Once all of the reserve was given back, it can be used again; where it is used up, the process ends at once.
+ */
 #include "tools/text/memory.h"
 
 #include "tools/shared/command.h"
@@ -92,13 +93,6 @@ static char *duplicate(const char *text) {
     return memcpy(allocate(size), text, size);
 }
 
-/* For jansson. */
-static void *allocate_or_note(size_t size) {
-    void *block = malloc(size);
-    if (block == NULL && size > 0) ran_out = true;
-    return block;
-}
-
 /* The same for ICU. */
 static void *allocate_for_icu(const void *context, size_t size) {
     (void)context;
@@ -117,7 +111,7 @@ static void release_for_icu(const void *context, void *block) {
 
 static void watch(void) {
     UErrorCode code = U_ZERO_ERROR;
-    json_set_alloc_funcs(allocate_or_note, free);
+    json_set_alloc_funcs(allocate, release);
     xmlMemSetup(release, allocate, resize, duplicate);
     u_setMemoryFunctions(NULL, allocate_for_icu, resize_for_icu, release_for_icu, &code);
 }
