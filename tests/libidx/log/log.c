@@ -841,7 +841,9 @@ static void test_stale_bytes(void **state) {
     check_log(folder, 0, 11);
     uint8_t *now = read_file(path, &size);
     for (used = size; now[used - 1] == 0;) used--;
-    assert_int_not_equal(now[used - 1], 0x5a);
+    bool stays = true; /* a checksum may well end with one of them */
+    for (size_t i = 1; i <= 16; i++) stays = stays && now[used - i] == 0x5a;
+    assert_false(stays);
     idxi_log_writer_close(writer);
     free(now);
     free(bytes);
