@@ -14,7 +14,7 @@
 /* Of IDX_COMPACT_BY_SIZE: the part of all documents that may be pending, within these numbers. */
 #define PENDING_SHARE 6
 #define LEAST_PENDING 100000
-#define MOST_PENDING 3500000
+#define MOST_PENDING 4000000
 
 /* ---- Opening ---- */
 

@@ -20,7 +20,7 @@ static const char help[] =
     "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --skip-bad-lines       count bad TSV lines and continue\n"
     "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
-    "                         sixth of the documents, from 100000 to 3500000); see idx compact\n"
+    "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
     "  --threads N            use N threads for --if-new, and N more for compaction (default 1)\n"
     "\n"
     "With --if-new, the output has one line for each input line, in input order:\n"

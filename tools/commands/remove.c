@@ -19,7 +19,7 @@ static const char help[] =
     "  --fingerprints HOW     read hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --skip-bad-lines       count bad lines and continue\n"
     "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
-    "                         sixth of the documents, from 100000 to 3500000); see idx compact\n"
+    "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
     "\n"
     "The documents of all lines that have arrived are removed on disk before more lines are read. A bad line ends\n"
     "the command with an error that names FILE:LINE; the documents of the lines before it are removed. A fingerprint\n"
