@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #define K 3
 #define CAPACITY 16
@@ -54,13 +53,6 @@ struct bench {
 
 static void try(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) die("%s", error->sentence);
-}
-
-static double cpu_now(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
 /* ---- Ways ---- */

@@ -5,7 +5,7 @@
 #include "bench/index_files.h"
 #include "bench/limit.h"
 #include "bench/memory.h"
-#include "bench/near_data.h"
+#include "bench/random.h"
 
 #include <endian.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define K 3
@@ -82,6 +81,26 @@ static void *allocate(size_t count, size_t bytes) {
 }
 
 /* ---- Fingerprints and queries ---- */
+
+/* `value` with `count` different bits flipped, which `seed` chooses. */
+static uint64_t flip_some(uint64_t value, unsigned count, uint64_t seed) {
+    uint64_t flipped = 0;
+    while (count > 0) {
+        uint64_t bit = UINT64_C(1) << (next_random(&seed) >> 58);
+        count -= (flipped & bit) == 0;
+        flipped |= bit;
+    }
+    return value ^ flipped;
+}
+
+/* The fingerprint of a row: nine tenths are random and differ from each other, a tenth are copies of those of earlier
+ * rows with 1 to k + 3 bits flipped. */
+static uint64_t fingerprint_of(uint64_t row, unsigned k) {
+    if (row % 10 != 9) return mix(row * UINT64_C(0x9e3779b97f4a7c15) + 1);
+    uint64_t seed = row ^ UINT64_C(0xc2b2ae3d27d4eb4f), origin = next_random(&seed) % row;
+    unsigned count = 1 + (unsigned)(next_random(&seed) % (k + 3));
+    return flip_some(fingerprint_of(origin, k), count, seed);
+}
 
 static void write_fingerprints(uint64_t count) {
     static uint64_t buffer[8192];
@@ -177,13 +196,6 @@ static void answer_batch(struct bench *bench, size_t at, size_t count, double *s
     double begin = now();
     try(idx_batch(bench->index, bench->queries + at, count, &options, add_found, bench, &error), &error);
     *seconds = now() - begin;
-}
-
-static double cpu_now(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
 static int compare_doubles(const void *a, const void *b) {

@@ -118,23 +118,17 @@ static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t 
 
 /* ---- Look-ups ---- */
 
-static double read_clock(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static double cpu_now(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+static double thread_now(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 /* Nanoseconds of the processor that a query takes. */
 static double look_up(const struct idx_index *index, const uint64_t *queries, size_t together) {
     static struct idx_match matches[TOGETHER];
     static size_t counts[TOGETHER];
     struct idx_error error;
-    double begin = cpu_now();
+    double begin = thread_now();
     for (size_t i = 0; i < QUERIES; i += together)
         check(idx_lookup_many(index, queries + i, together, K, 1, matches, 1, counts, &error), &error);
-    return (cpu_now() - begin) * 1e9 / (double)QUERIES;
+    return (thread_now() - begin) * 1e9 / (double)QUERIES;
 }
 
 /* The better of two times, in turns. */
@@ -230,10 +224,10 @@ static void measure_adds(void) {
     printf("check-and-adds in batches of %zu, at pending\ta second\ta second of the processor\n", TOGETHER);
     for (size_t i = 0; i < 4; i++) {
         uint64_t next = i == 3 ? end : at + setting.pending / 4;
-        double begin = now(), begin_cpu = cpu_now();
+        double begin = now(), begin_cpu = thread_now();
         add(writer, at, next, TOGETHER);
         printf("%" PRIu64 "\t%.0f\t%.0f\n", next - setting.count, (double)(next - at) / (now() - begin),
-               (double)(next - at) / (cpu_now() - begin_cpu));
+               (double)(next - at) / (thread_now() - begin_cpu));
         at = next;
     }
     measure_singles(writer, end);
@@ -355,7 +349,7 @@ struct times {
     double wall, cpu;
 };
 
-static struct times times_now(void) { return (struct times){now(), read_clock(CLOCK_PROCESS_CPUTIME_ID)}; }
+static struct times times_now(void) { return (struct times){now(), cpu_now()}; }
 
 static void add_since(struct times *total, struct times begin) {
     struct times end = times_now();
@@ -375,12 +369,12 @@ static struct idx_index *built; /* what a growing index is compared with */
 /* Prints a row. What it measures by itself doesn't count, but what a compaction does at that time counts. */
 static void measure_step(uint64_t count, const uint64_t *queries, struct times *total, struct times build_time) {
     struct times begin = times_now();
-    double own = cpu_now(), best[2];
+    double own = thread_now(), best[2];
     struct idx_properties properties;
     struct idx_index *index = open_index(setting.path);
     idx_get_properties(index, &properties);
     compare(built, index, queries, TOGETHER, best);
-    total->cpu += read_clock(CLOCK_PROCESS_CPUTIME_ID) - begin.cpu - (cpu_now() - own);
+    total->cpu += cpu_now() - begin.cpu - (thread_now() - own);
     printf("%" PRIu64 "\t%.1f\t%.2f\t%.1f\t%.2f\t%zu\t%" PRIu64 "\t%.0f\t%.3f\n", count, total->wall,
            total->wall / build_time.wall, total->cpu, total->cpu / build_time.cpu, properties.segments,
            properties.pending_documents, best[1], best[1] / best[0]);

@@ -56,12 +56,6 @@ struct run {
     uint64_t bytes;
 };
 
-static double cpu_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void add_pair(struct answers *answers, uint64_t a, uint64_t b) {
     add_match(answers, a < b ? a : b, a < b ? b : a);
 }

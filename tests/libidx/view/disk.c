@@ -24,6 +24,14 @@ int __wrap_madvise(void *begin, size_t length, int advice) {
     return __real_madvise(begin, length, advice);
 }
 
+static struct set build_uniform(const char *path, enum idx_id_type id_type) {
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    struct set set = make_set(SHAPE_UNIFORM, 64, COUNT, 1);
+    options.id_type = id_type;
+    build_index(path, &options, set.items, set.count);
+    return set;
+}
+
 static struct idx_index *open_asked(const char *path) {
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DISK);
     calls = bytes = 0;
@@ -62,11 +70,8 @@ static struct matches answer(const struct idx_index *index, const struct set *se
 
 /* Tables are read from end to end, not probed, which would ask for a page of each probe. */
 static void test_many_queries_read_in_order(void **state) {
-    struct idx_build_options options = options_for(64, 3, "2:1:1");
-    struct set set = make_set(SHAPE_UNIFORM, 64, COUNT, 1);
     const char *path = path_in(*state, "i");
-    options.id_type = IDX_ID_NONE;
-    build_index(path, &options, set.items, set.count);
+    struct set set = build_uniform(path, IDX_ID_NONE);
     struct idx_index *mapped = open_index(path, IDX_RESIDENCE_DIRECTORY), *index = open_asked(path);
     struct matches expected = answer(mapped, &set, COUNT / 400, IDX_BATCH_PROBE);
     struct matches merged = answer(index, &set, COUNT / 400, IDX_BATCH_MERGE);
@@ -88,12 +93,9 @@ static bool take(void *context, const uint64_t *fingerprints, size_t count) {
 }
 
 static void test_all_fingerprints_are_read_in_order(void **state) {
-    struct idx_build_options options = options_for(64, 3, "2:1:1");
-    struct set set = make_set(SHAPE_UNIFORM, 64, COUNT, 1);
     const char *path = path_in(*state, "i");
+    struct set set = build_uniform(path, IDX_ID_NONE);
     size_t visited = 0;
-    options.id_type = IDX_ID_NONE;
-    build_index(path, &options, set.items, set.count);
     struct idx_index *index = open_asked(path);
     assert_ok(idx_visit_part(index, 0, 1, take, &visited, &failure));
     assert_int_equal(visited, set.count);
@@ -104,11 +106,8 @@ static void test_all_fingerprints_are_read_in_order(void **state) {
 
 /* Few queries are no reason to read all. */
 static void test_few_queries_read_few_pages(void **state) {
-    struct idx_build_options options = options_for(64, 3, "2:1:1");
-    struct set set = make_set(SHAPE_UNIFORM, 64, COUNT, 1);
     const char *path = path_in(*state, "i");
-    options.id_type = IDX_ID_NONE;
-    build_index(path, &options, set.items, set.count);
+    struct set set = build_uniform(path, IDX_ID_NONE);
     struct idx_index *index = open_asked(path);
     assert_true(answer(index, &set, 3, IDX_BATCH_AUTO).count >= 3);
     assert_in_range(bytes, 3 * 2 * PAGE, 3 * 64 * 2 * PAGE);
@@ -138,19 +137,16 @@ static size_t count_resident(const char *path, bool drops, size_t *pages) {
 
 /* The way through the tree of docs.mdb, and what opening it read: not what stands around these. */
 static void test_a_document_takes_few_pages(void **state) {
-    struct idx_build_options options = options_for(64, 3, "2:1:1");
-    struct set set = make_set(SHAPE_UNIFORM, 64, COUNT, 1);
     const char *path = path_in(*state, "i"), *map = path_in(path, "000001/docs.mdb");
     struct idx_documents *documents;
     struct idx_document document;
     size_t pages;
     bool found;
-    options.id_type = IDX_ID_U64;
-    build_index(path, &options, set.items, set.count);
+    struct set set = build_uniform(path, IDX_ID_U64);
     if (count_resident(map, true, &pages) > 0) {
-        print_message("skipped: this file system keeps its files in memory\n");
+        print_message("this file system keeps its files in memory\n");
         free_set(&set);
-        return;
+        skip();
     }
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DISK);
     assert_ok(idx_documents_open(index, &documents, &failure));

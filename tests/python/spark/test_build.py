@@ -106,7 +106,7 @@ def test_store_with_other_things(spark, random):
 
 def test_copies_of_what_was_built_anew(spark, random):
     """Workers don't take the copy of a shard for that of another one at the same place."""
-    for _ in range(2):
+    for _ in range(5):
         held = near_copies(random, 100)
         df = frame(spark, held)
         idx.build(df, os.path.abspath("out"), 1)
