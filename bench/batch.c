@@ -7,9 +7,12 @@
 
 #include <getopt.h>
 #include <idx.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define K 3
 #define CAPACITY 16
@@ -26,22 +29,29 @@ static const char help[] =
     "  --scheme S     may be repeated (default 5:2, 2:1:1 and auto)\n"
     "  --threads N    the last column but one goes from 1 to N (default 2)\n"
     "  --passes N     the fastest counts (default 3)\n"
+    "  --beside       also with one thread, while another process does the same: how much two threads can gain here\n"
     "  --memory       load the tables, instead of mapping them\n"
     "  --folder D     where to build the index (default /tmp)\n"
     "\n"
     "Columns, separated by tabs: n; queries; scheme (- for a stream, which needs no index); way: lookup is idx_lookup "
     "one\n"
-    "by one, many idx_lookup_many; threads; seconds; cpu_seconds, of all threads; queries_per_second;\n"
-    "fingerprints_per_second, of the index; matches. Ends with status 1 where the matches of two ways differ.\n";
+    "by one, many idx_lookup_many; threads (1+1 with --beside); seconds; cpu_seconds, of all threads;\n"
+    "queries_per_second; fingerprints_per_second, of the index; matches. Ends with status 1 where the matches of two "
+    "ways\n"
+    "differ.\n";
+
+struct bench;
 
 struct options {
     size_t count, queries;
     const char *schemes[MAX_SCHEMES];
     size_t scheme_count;
     unsigned threads, passes;
-    bool in_memory;
+    bool in_memory, beside;
     const char *folder;
 };
+
+typedef void way_function(struct bench *bench, unsigned threads);
 
 struct bench {
     struct options options;
@@ -124,24 +134,47 @@ static void stream_memory(struct bench *bench, unsigned threads) {
 
 /* ---- Measuring ---- */
 
-static void measure(struct bench *bench, const char *name, void (*way)(struct bench *, unsigned), unsigned threads) {
+static void run(struct bench *bench, way_function *way, unsigned threads) {
+    bench->found = (struct answers){0, 0};
+    way(bench, threads);
+}
+
+static void measure(struct bench *bench, const char *name, way_function *way, unsigned threads, const char *beside) {
     double best = 0, best_cpu = 0;
     for (unsigned pass = 0; pass < bench->options.passes; pass++) {
         double cpu = cpu_now(), begin = now();
-        bench->found = (struct answers){0, 0};
-        way(bench, threads);
+        run(bench, way, threads);
         double seconds = now() - begin, cpu_seconds = cpu_now() - cpu;
         if (pass == 0 || seconds < best) best = seconds;
         if (pass == 0 || cpu_seconds < best_cpu) best_cpu = cpu_seconds;
     }
     if (bench->expected.matches == 0) bench->expected = bench->found;
-    printf("%zu\t%zu\t%s\t%s\t%u\t%.3f\t%.3f\t%.0f\t%.0f\t%llu\n", bench->data.count, bench->data.query_count,
-           bench->scheme, name, threads, best, best_cpu, (double)bench->data.query_count / best,
+    printf("%zu\t%zu\t%s\t%s\t%u%s\t%.3f\t%.3f\t%.0f\t%.0f\t%llu\n", bench->data.count, bench->data.query_count,
+           bench->scheme, name, threads, beside, best, best_cpu, (double)bench->data.query_count / best,
            (double)bench->data.count / best, (unsigned long long)bench->found.matches);
     fflush(stdout);
     if (bench->found.matches == bench->expected.matches && bench->found.hash == bench->expected.hash) return;
     fprintf(stderr, "batch: %s finds other matches\n", name);
     exit(1);
+}
+
+/* One thread, while a copy of this process does the same over and over. */
+static void measure_beside(struct bench *bench, const char *name, way_function *way) {
+    pid_t self = getpid(), other = fork();
+    if (other < 0) die("fork failed");
+    if (other == 0) {
+        while (getppid() == self) run(bench, way, 1);
+        _exit(0);
+    }
+    run(bench, way, 1); // until both have touched all pages
+    measure(bench, name, way, 1, "+1");
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+}
+
+static void measure_way(struct bench *bench, const char *name, way_function *way) {
+    for (unsigned threads = 1; threads <= bench->options.threads; threads++) measure(bench, name, way, threads, "");
+    if (bench->options.beside) measure_beside(bench, name, way);
 }
 
 static void measure_scheme(struct bench *bench) {
@@ -153,14 +186,12 @@ static void measure_scheme(struct bench *bench) {
     make_index(&bench->data, &choice, path);
     if (bench->options.in_memory) options.residence = IDX_RESIDENCE_ALL;
     try(idx_open(&bench->index, path, &options, &error), &error);
-    measure(bench, "lookup", look_up, 1);
-    for (unsigned threads = 1; threads <= bench->options.threads; threads++) {
-        measure(bench, "many", look_up_many, threads);
-        measure(bench, "probe", probe, threads);
-        measure(bench, "merge", merge, threads);
-        measure(bench, "stream", stream, threads);
-        measure(bench, "auto", choose, threads);
-    }
+    measure(bench, "lookup", look_up, 1, "");
+    measure_way(bench, "many", look_up_many);
+    measure_way(bench, "probe", probe);
+    measure_way(bench, "merge", merge);
+    measure_way(bench, "stream", stream);
+    measure_way(bench, "auto", choose);
     idx_close(bench->index);
     remove_index();
 }
@@ -174,9 +205,9 @@ static size_t read_count(const char *text) {
 
 static struct options read_options(int argc, char **argv) {
     static const struct option names[] = {
-        {"count", 1, NULL, 'n'},   {"queries", 1, NULL, 'q'}, {"scheme", 1, NULL, 's'},
-        {"threads", 1, NULL, 't'}, {"passes", 1, NULL, 'p'},  {"memory", 0, NULL, 'm'},
-        {"folder", 1, NULL, 'f'},  {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
+        {"count", 1, NULL, 'n'},  {"queries", 1, NULL, 'q'}, {"scheme", 1, NULL, 's'}, {"threads", 1, NULL, 't'},
+        {"passes", 1, NULL, 'p'}, {"beside", 0, NULL, 'b'},  {"memory", 0, NULL, 'm'}, {"folder", 1, NULL, 'f'},
+        {"help", 0, NULL, 'h'},   {NULL, 0, NULL, 0}};
     struct options options = {.queries = 1000000, .threads = 2, .passes = 3, .folder = "/tmp"};
     for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         switch (name) {
@@ -188,6 +219,7 @@ static struct options read_options(int argc, char **argv) {
                 break;
             case 't': options.threads = (unsigned)read_count(optarg); break;
             case 'p': options.passes = (unsigned)read_count(optarg); break;
+            case 'b': options.beside = true; break;
             case 'm': options.in_memory = true; break;
             case 'f': options.folder = optarg; break;
             case 'h': fputs(help, stdout); exit(0);
@@ -211,8 +243,7 @@ int main(int argc, char **argv) {
     printf("n\tqueries\tscheme\tway\tthreads\tseconds\tcpu_seconds\tqueries_per_second\tfingerprints_per_second\t"
            "matches\n");
     bench.scheme = "-";
-    for (unsigned threads = 1; threads <= bench.options.threads; threads++)
-        measure(&bench, "stream", stream_memory, threads);
+    measure_way(&bench, "stream", stream_memory);
     for (size_t i = 0; i < bench.options.scheme_count; i++) {
         bench.scheme = bench.options.schemes[i];
         measure_scheme(&bench);
