@@ -2,6 +2,7 @@
 #include "tools/text/batches.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,11 +93,15 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
     bool are_taken = pipeline->rules->visit != NULL;
     uint64_t few = pipeline->few, least = pipeline->rules->min_features;
     double percent = good > 0 ? 100.0 / (double)good : 0;
-    if (least > 0 && few > 0)
-        complain("%s%" PRIu64 " of %" PRIu64 " documents (%.1f %%) %s fewer than %" PRIu64 " features%s",
-                 are_taken ? "" : "left out ", few, good, (double)few * percent, are_taken ? "have" : "with", least,
-                 are_taken ? ": too few to compare them" : "");
-    if (least > 0) return;
+    if (least > 0) {
+        char what[48] = "no features";
+        if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);
+        if (few > 0)
+            complain("%s%" PRIu64 " of %" PRIu64 " documents (%.1f %%) %s %s%s", are_taken ? "" : "left out ", few,
+                     good, (double)few * percent, are_taken ? "have" : "with", what,
+                     are_taken ? ", so they are not compared" : "");
+        return;
+    }
     const char *advice = are_taken ? "excludes them from the comparison" : "leaves them out";
     if (pipeline->empty > 0)
         complain("%" PRIu64 " of %" PRIu64
