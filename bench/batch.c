@@ -27,18 +27,16 @@ static const char help[] =
     "  --count N      fingerprints (required), such as 1e8\n"
     "  --queries N    half of them with a neighbour (default 1e6)\n"
     "  --scheme S     may be repeated (default 5:2, 2:1:1 and auto)\n"
-    "  --threads N    the last column but one goes from 1 to N (default 2)\n"
+    "  --threads N    measures one thread, and more up to N (default 2)\n"
     "  --passes N     the fastest counts (default 3)\n"
     "  --beside       also with one thread, while another process does the same: how much two threads can gain here\n"
     "  --memory       load the tables, instead of mapping them\n"
     "  --folder D     where to build the index (default /tmp)\n"
     "\n"
-    "Columns, separated by tabs: n; queries; scheme (- for a stream, which needs no index); way: lookup is idx_lookup "
-    "one\n"
-    "by one, many idx_lookup_many; threads (1+1 with --beside); seconds; cpu_seconds, of all threads;\n"
-    "queries_per_second; fingerprints_per_second, of the index; matches. Ends with status 1 where the matches of two "
-    "ways\n"
-    "differ.\n";
+    "Columns, separated by tabs: n; queries; scheme (- for a stream, which needs no index); way: lookup is idx_lookup\n"
+    "one by one, many idx_lookup_many; threads (1+1 with --beside); seconds; cpu_seconds, of all threads;\n"
+    "queries_per_second; fingerprints_per_second, of the index; matches. Ends with status 1 where the matches of two\n"
+    "ways differ.\n";
 
 struct bench;
 
