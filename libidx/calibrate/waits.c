@@ -24,25 +24,32 @@
 #define FREE_SHARE 4
 
 /* Sizes are measured in turns, and of each the lowest tenth counts: others that use the machine disturb most. Each turn
- * begins with lines that don't count, so that the caches, also those of the page tables, have what they would have. */
+ * begins with lines that don't count, so that the caches, also those of the page tables, have what they would have.
+ * Where others leave little of the processor, there are fewer turns. */
 #define TURNS 40
+#define LEAST_TURNS 3
+#define MAX_SECONDS 1.9 /* by the clock, of small pages or of huge ones, with taking the memory */
 #define SAMPLES_A_TURN 4
 #define SAMPLES (TURNS * SAMPLES_A_TURN)
 #define IGNORED 16384
 #define GATHERED 8192
 #define CHASED 512
 
-double idxi_processor_time(void) {
+static double get_time(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
+
+double idxi_processor_time(void) { return get_time(CLOCK_THREAD_CPUTIME_ID); }
+
+double idxi_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
 /* Anonymous memory that is taken bit by bit, and random numbers. */
 struct arena {
     uint8_t *map, *bytes;
     size_t reserved, taken;
-    double seconds; /* that taking it has taken */
+    double begin; /* by the clock */
     uint64_t random;
 };
 
@@ -80,13 +87,10 @@ static double chase(struct arena *arena, size_t lines) {
 
 /* Takes memory up to `bytes`, unless that takes too long. */
 static bool take(struct arena *arena, size_t bytes) {
-    double begin = idxi_processor_time();
     for (; arena->taken < bytes; arena->taken += 4096) {
-        if (arena->taken % HUGE_BYTES == 0 && arena->seconds + idxi_processor_time() - begin > MAX_TAKING_SECONDS)
-            return false;
+        if (arena->taken % HUGE_BYTES == 0 && idxi_clock_time() > arena->begin + MAX_TAKING_SECONDS) return false;
         arena->bytes[arena->taken] = 1;
     }
-    arena->seconds += idxi_processor_time() - begin;
     return true;
 }
 
@@ -103,33 +107,36 @@ static int compare(const void *a, const void *b) {
 
 /* Of each size, and of a single line, which is what the loops themselves take. */
 struct samples {
+    size_t count;
     double gathered[IDX_CALIBRATION_SIZES + 1][SAMPLES], chased[IDX_CALIBRATION_SIZES + 1][SAMPLES];
 };
 
 /* Beyond what a single line takes, in nanoseconds. */
-static void settle(double samples[][SAMPLES], size_t known, double *waits) {
-    for (size_t i = 0; i <= known; i++) qsort(samples[i], SAMPLES, sizeof **samples, compare);
-    for (size_t i = 0; i < known; i++)
-        waits[i] = fmax(samples[i + 1][SAMPLES / 10] - samples[0][SAMPLES / 10], 0) * 1e9;
+static void settle(double samples[][SAMPLES], size_t count, size_t known, double *waits) {
+    for (size_t i = 0; i <= known; i++) qsort(samples[i], count, sizeof **samples, compare);
+    for (size_t i = 0; i < known; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
     extrapolate(waits, known);
 }
 
 static void measure(struct arena *arena, struct samples *samples, double *waits, double *latencies) {
     size_t known = 0;
+    samples->count = 0;
     while (known < IDX_CALIBRATION_SIZES && GET_BYTES(known) <= arena->reserved && take(arena, GET_BYTES(known)))
         known++;
     for (size_t turn = 0; turn < TURNS; turn++) {
+        if (turn >= LEAST_TURNS && idxi_clock_time() > arena->begin + MAX_SECONDS) break;
         for (size_t i = 0; i <= known; i++) {
             size_t lines = i == 0 ? 1 : GET_BYTES(i - 1) / LINE_BYTES;
             gather(arena, lines, IGNORED);
-            for (size_t sample = turn * SAMPLES_A_TURN; sample < (turn + 1) * SAMPLES_A_TURN; sample++) {
+            for (size_t sample = samples->count; sample < samples->count + SAMPLES_A_TURN; sample++) {
                 samples->gathered[i][sample] = gather(arena, lines, GATHERED);
                 samples->chased[i][sample] = chase(arena, lines);
             }
         }
+        samples->count += SAMPLES_A_TURN;
     }
-    settle(samples->gathered, known, waits);
-    settle(samples->chased, known, latencies);
+    settle(samples->gathered, samples->count, known, waits);
+    settle(samples->chased, samples->count, known, latencies);
 }
 
 /* At least 16 MiB, which every machine has. */
@@ -144,7 +151,7 @@ static size_t find_room(void) {
 
 static enum idx_status measure_pages(bool huge, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
-    struct arena arena = {.reserved = find_room(), .random = 1};
+    struct arena arena = {.reserved = find_room(), .begin = idxi_clock_time(), .random = 1};
     size_t bytes = arena.reserved + HUGE_BYTES;
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return idxi_fail_memory(error);

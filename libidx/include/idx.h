@@ -261,10 +261,10 @@ struct idx_calibration {
         sizeof(struct idx_calibration), 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, { 0 }                                         \
     }
 
-/* Measures a calibration on this machine, on the caller's thread, in up to five seconds of processor time: looks up in
- * small indexes, which it builds in `temporary_folder` (NULL: /tmp) and removes, and reads memory, up to 4 GiB or a
- * quarter of what is free. Beyond that, it extrapolates. `calibration` must have been initialised.
- * Errors: as idx_builder_open and idx_builder_finish. */
+/* Measures a calibration on this machine, on the caller's thread, in about five seconds at most, also where others
+ * leave it little of the processor: looks up in small indexes, which it builds in `temporary_folder` (NULL: /tmp) and
+ * removes, and reads memory, up to 4 GiB or a quarter of what is free. Beyond that, it extrapolates. `calibration` must
+ * have been initialised. Errors: as idx_builder_open and idx_builder_finish. */
 IDX_API enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
                                       struct idx_error *error);
 
