@@ -104,6 +104,19 @@ class Cluster:
     def executors(self):
         return self.descendants("CoarseGrainedExecutorBackend")
 
+    def open_paths(self, worker):
+        """Of the files and folders that a Python worker has open; none of one that has ended."""
+        try:
+            return [os.readlink(entry) for entry in pathlib.Path(f"/proc/{worker}/fd").iterdir()]
+        except (FileNotFoundError, ProcessLookupError):
+            return []
+
+    def executor_of(self, worker):
+        pid, executors = worker, self.executors()
+        while pid > 1 and pid not in executors:
+            pid = _parent(pid)
+        return pid
+
 
 def _parent(pid):
     try:

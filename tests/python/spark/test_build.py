@@ -167,36 +167,45 @@ def test_what_is_refused(spark, random):
 
 
 class Killer(threading.Thread):
-    """Kills one of some processes `times` times, each time that an attempt's folder is new and has been there a bit."""
+    """Kills a worker that builds a shard, or its executor, `times` times, each time in an attempt begun after that."""
 
-    def __init__(self, folder, victims, times):
+    def __init__(self, folder, cluster, victim_of, times):
         super().__init__(daemon=True)
-        self.folder, self.victims, self.times = pathlib.Path(folder), victims, times
+        self.attempts = os.path.join(os.path.abspath(folder), ".out.building-")
+        self.cluster, self.victim_of, self.times = cluster, victim_of, times
         self.killed, self.stop = 0, False
 
+    def attempt_of(self, worker):
+        """The attempt whose files the worker has open, or None."""
+        for path in self.cluster.open_paths(worker):
+            if path.startswith(self.attempts) and "/attempts/" in path:
+                return path.split("/attempts/")[1].split("/")[0]
+        return None
+
     def run(self):
-        seen = set()
+        seen = {None}
         while not self.stop and self.killed < self.times:
-            attempts = set(self.folder.glob(".out.building-*/attempts/*"))
-            if attempts - seen:
-                time.sleep(0.3)
-                for pid in self.victims()[:1]:
-                    try:
-                        kill(pid)
-                        self.killed += 1
-                    except ProcessLookupError:
-                        pass
-                seen |= attempts
             time.sleep(0.02)
+            attempts = {worker: self.attempt_of(worker) for worker in self.cluster.python_workers()}
+            for worker, attempt in attempts.items():
+                if attempt in seen:
+                    continue
+                time.sleep(0.1)
+                victim = self.victim_of(worker)
+                if self.attempt_of(worker) == attempt and victim > 1:
+                    kill(victim)
+                    self.killed += 1
+                    seen |= set(attempts.values())
+                    break
 
 
 COUNT = 400_000
 
 
-def build_under_fire(spark, victims, times, random, shards=2):
+def build_under_fire(spark, cluster, victim_of, times, random, shards=2):
     held = near_copies(random, COUNT)
     ids = [f"https://example.org/{n}" for n in range(COUNT)]
-    killer = Killer(".", victims, times)
+    killer = Killer(".", cluster, victim_of, times)
     killer.start()
     built = idx.build(frame(spark, held, ids), os.path.abspath("out"), shards, id="id")
     killer.stop = True
@@ -208,11 +217,11 @@ def build_under_fire(spark, victims, times, random, shards=2):
 
 
 def test_python_worker_killed_twice(spark, cluster, random):
-    build_under_fire(spark, cluster.python_workers, 2, random)
+    build_under_fire(spark, cluster, lambda worker: worker, 2, random)
 
 
 def test_executor_killed(spark, cluster, random):
-    build_under_fire(spark, cluster.executors, 1, random)
+    build_under_fire(spark, cluster, cluster.executor_of, 1, random)
 
 
 def test_what_a_killed_driver_left_is_swept(spark, random):
