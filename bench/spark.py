@@ -42,8 +42,13 @@ class Bench:
     def __init__(self, command, data, folder):
         self.command, self.data, self.folder = command, pathlib.Path(data), pathlib.Path(folder)
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        self.cluster = spark_cluster.Cluster(self.folder / "cluster", 1, "2g")
-        settings = {"spark.ui.enabled": "true", "spark.ui.port": "0", "spark.speculation": "false"}
+        self.cluster = spark_cluster.Cluster(self.folder / "cluster", 1, "5g")
+        settings = {
+            "spark.ui.enabled": "true",
+            "spark.ui.port": "0",
+            "spark.speculation": "false",
+            "spark.executor.memory": "4g",  # with a gigabyte, a growing share of the time is the JVM's making room
+        }
         self.spark = spark_cluster.connect(self.cluster, **settings)
         self.discard(self.spark.range(1 << 16, numPartitions=16).mapInArrow(lambda batches: batches, "id long"))
 
@@ -314,16 +319,17 @@ def minhash(bench):
 
 
 def grow(bench, name, counts, make):
-    """A job at growing sizes, beside the first of them."""
-    bench.job(make(counts[0])[0])  # warms up
+    """A job at growing sizes, each after a turn that warms the executors up: what they compile counts for none."""
     rows = []
     for count in counts:
         job, tasks = make(count)
-        bench.empty(tasks)
-        spent = statistics.median(bench.job(job) - bench.empty(tasks) for _ in range(TURNS))
+        bench.job(job)
+        turns = [(bench.job(job), bench.empty(tasks)) for _ in range(TURNS)]
+        spent, empty = (statistics.median(column) for column in zip(*turns))
+        spent -= empty
         rows.append((count, spent))
         more = ", ".join(f"{spent / s / (count / c):.2f} × linear from {c:.0e}" for c, s in rows[:-1])
-        print(f"{name} {count:.0e}: {spent:.2f} s{', ' + more if more else ''}", flush=True)
+        print(f"{name} {count:.0e}: {spent:.2f} s, empty {empty:.2f}{', ' + more if more else ''}", flush=True)
 
 
 def growth(bench):
@@ -340,7 +346,7 @@ def growth(bench):
         prints = held[:count].copy()
         prints[1::4] = prints[::4][: len(prints[1::4])] ^ numpy.uint64(1 << 17)
         df = bench.numbers(f"dedup-growth-{next(ids)}", prints, id=pyarrow.array(numpy.arange(count)))
-        return lambda: idx.dedup(df, "id", fingerprint="fingerprint"), 6 * FILES
+        return lambda: idx.dedup(df, "id", fingerprint="fingerprint"), FILES  # its tasks in Python, at most
 
     grow(bench, f"match of {count_of(10**5)} against", [n // SCALE for n in (10**6, 10**7, 10**8)], matching)
     grow(bench, "dedup of", [n // SCALE for n in (10**5, 10**6, 10**7)], deduplicating)
