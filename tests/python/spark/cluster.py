@@ -112,10 +112,11 @@ class Cluster:
             return []
 
     def executor_of(self, worker):
+        """Or None, if one of them has ended."""
         pid, executors = worker, self.executors()
         while pid > 1 and pid not in executors:
             pid = _parent(pid)
-        return pid
+        return pid if pid > 1 else None
 
 
 def _parent(pid):

@@ -34,6 +34,11 @@ def random():
     return numpy.random.default_rng(int(os.environ.get("SEED", "1")))
 
 
+def count_bits(numbers):
+    """Of each number of 64 bits, how many are set: NumPy 1 has no function for that."""
+    return numpy.unpackbits(numbers.view(numpy.uint8).reshape(-1, 8), axis=1).sum(axis=1)
+
+
 def near_copies(random, count):
     """Fingerprints of which half are within up to four bits of another."""
     fingerprints = random.integers(0, 2**64 - 1, count, numpy.uint64, endpoint=True)
