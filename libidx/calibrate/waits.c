@@ -85,10 +85,12 @@ static double chase(struct arena *arena, size_t lines) {
     return (idxi_processor_time() - begin) / CHASED;
 }
 
-/* Takes memory up to `bytes`, unless that takes too long. */
+/* Takes memory up to `bytes`, unless that takes too long. The first sizes are taken however long that takes: others are
+ * extrapolated from them. */
 static bool take(struct arena *arena, size_t bytes) {
     for (; arena->taken < bytes; arena->taken += 4096) {
-        if (arena->taken % HUGE_BYTES == 0 && idxi_clock_time() > arena->begin + MAX_TAKING_SECONDS) return false;
+        bool is_asked = arena->taken > 0 && arena->taken % HUGE_BYTES == 0;
+        if (is_asked && idxi_clock_time() > arena->begin + MAX_TAKING_SECONDS) return false;
         arena->bytes[arena->taken] = 1;
     }
     return true;
