@@ -189,11 +189,15 @@ class Killer(threading.Thread):
             attempts = {path.name for path in self.folder.glob(".out.building-*/attempts/*")} - seen
             for worker in self.cluster.python_workers() if attempts else []:
                 attempt, victim = self.attempt_of(worker), self.victim_of(worker)
-                if attempt in attempts and victim is not None:
+                if attempt not in attempts or victim is None:
+                    continue
+                try:
                     kill(victim)
-                    self.killed += 1
-                    seen |= attempts
-                    break
+                except ProcessLookupError:
+                    continue
+                self.killed += 1
+                seen |= attempts
+                break
 
 
 COUNT = 400_000

@@ -5,7 +5,7 @@ import os
 import numpy
 import pytest
 from cluster import kill
-from conftest import count_bits, columns, frame, near_copies
+from conftest import columns, count_bits, frame, near_copies
 from test_match import ball, rows, signed
 
 import libidx

@@ -4,7 +4,7 @@ import os
 
 import numpy
 import pytest
-from conftest import count_bits, columns, frame, near_copies
+from conftest import columns, count_bits, frame, near_copies
 from test_build import check_shards
 from test_match import expected
 
