@@ -657,7 +657,8 @@ struct idx_join_options {
     unsigned distance; /* UINT_MAX: the k of the index */
     unsigned threads;  /* 1 to IDX_MAX_THREADS */
     /* The memory that the call may use, in bytes, mapped pages not included: IDX_MIN_MEMORY_BYTES or more. It needs a
-     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. 0: half of what is free. */
+     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. From distance 6 on, the call
+     * is many times as fast if it may use 32 bytes per fingerprint and some MiB. 0: half of what is free. */
     uint64_t memory_bytes;
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
@@ -677,7 +678,9 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
 
 /* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order.
  * Reads each table once in file order, and a table with a radius a few more times in parts. However many fingerprints
- * share a prefix, the time grows with the number of fingerprints and pairs, and far less than quadratically.
+ * share a prefix, the time grows with the number of fingerprints and pairs, and far less than quadratically. From
+ * distance 6 on, where the memory suffices, reads one table into memory and compares there; then the time grows more
+ * than linearly: 1e6 uniform fingerprints take about 0.4 s at distance 8 and 1.6 s at 12, on one core with AVX-512.
  * Fingerprints that are only pending are looked up on one thread, and need 16 bytes each. `options` may be NULL.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY.
  * After an error the pairs visited so far are correct, but not complete. */

@@ -1,7 +1,6 @@
 /* compare.c: see compare.h. */
 #include "libidx/pairs/compare.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "format/processor.h"
@@ -29,6 +28,35 @@ IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t
             if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) comparison->visit(comparison, a[i], a[j]);
         }
     }
+}
+
+/* Compares all of two buckets, or of one within itself. */
+typedef void (*bucket_comparer)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                const uint64_t *b, size_t b_count);
+
+IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
+                                 const struct idxi_bucket_pairs *pairs) {
+    for (uint64_t value = pairs->first; value < pairs->end; value++) {
+        uint64_t other = value ^ pairs->flip;
+        if (pairs->within && other < value) continue;
+        const uint64_t *a = pairs->a + pairs->a_starts[value], *b = pairs->b + pairs->b_starts[other];
+        size_t a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
+        size_t b_count = pairs->b_starts[other + 1] - pairs->b_starts[other];
+        if (a_count == 0 || b_count == 0) continue;
+        bool same = pairs->within && pairs->flip == 0;
+        if (__builtin_expect(a_count * b_count > comparison->large, 0))
+            comparison->match_large(comparison, a, a_count, same ? NULL : b, b_count);
+        else
+            compare(comparison, a, a_count, same ? NULL : b, b_count);
+    }
+}
+
+IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
+                             size_t b_count) {
+    if (b == NULL)
+        compare_within(comparison, a, a_count);
+    else
+        compare_between(comparison, a, a_count, b, b_count);
 }
 
 /* The bits of a number that a mask has, moved together. */
@@ -62,11 +90,15 @@ static void runs(struct idxi_comparison *comparison, const uint64_t *a, size_t c
     compare_runs(comparison, a, count, mask);
 }
 
-static void sort(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t counts[IDXI_SORT_COUNTS]) {
+static void buckets(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+    compare_buckets(compare_two, comparison, pairs);
+}
+
+static void sort(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *counts) {
     sort_by(extract, from, count, mask, to, counts);
 }
 
-static const struct idxi_compare_way portable = {"portable", within, between, runs, sort};
+static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets, sort, 8.0, 4};
 
 #ifdef IDXF_X86
 #include <immintrin.h>
@@ -84,14 +116,18 @@ IDXF_BMI2 static void runs_bmi2(struct idxi_comparison *comparison, const uint64
     compare_runs(comparison, a, count, mask);
 }
 
+IDXF_BMI2 static void buckets_bmi2(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+    compare_buckets(compare_two, comparison, pairs);
+}
+
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
-IDXF_BMI2 static void sort_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
-                                uint32_t counts[IDXI_SORT_COUNTS]) {
+IDXF_BMI2 static void sort_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *counts) {
     sort_by(extract_bmi2, from, count, mask, to, counts);
 }
 
-static const struct idxi_compare_way bmi2 = {"BMI2", within_bmi2, between_bmi2, runs_bmi2, sort_bmi2};
+static const struct idxi_compare_way bmi2 = {"BMI2",       within_bmi2, between_bmi2, runs_bmi2,
+                                             buckets_bmi2, sort_bmi2,   3.0,          4};
 
 /* ---- With AVX-512 ---- */
 
@@ -171,7 +207,65 @@ IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const ui
         }
     }
 }
-static const struct idxi_compare_way avx512 = {"AVX-512", within_avx512, between_avx512, runs_avx512, sort_bmi2};
+
+/* The vectors of a bucket that are kept in registers while the other bucket passes. */
+#define HELD 4
+
+/* Takes those of `b` whose bits are set in `near`. */
+__attribute__((noinline)) static void take_held(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
+                                                unsigned near) {
+    for (; near != 0; near &= near - 1) comparison->visit(comparison, a, b[__builtin_ctz(near)]);
+}
+
+/* Compares `a` with up to `vectors` vectors of `b`. */
+IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                          const uint64_t *b, size_t b_count, const unsigned vectors) {
+    __m512i held[HELD], most = _mm512_set1_epi64((long long)comparison->distance);
+    __mmask8 lanes[HELD];
+    for (unsigned i = 0; i < vectors; i++) {
+        lanes[i] = get_lanes(b_count - i * LANES);
+        held[i] = _mm512_maskz_loadu_epi64(lanes[i], b + i * LANES);
+    }
+    for (size_t i = 0; i < a_count; i++) {
+        __m512i here = _mm512_set1_epi64((long long)a[i]);
+        __mmask8 near[HELD], any = 0;
+        for (unsigned j = 0; j < vectors; j++) {
+            __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j]));
+            near[j] = _mm512_mask_cmple_epu64_mask(lanes[j], errors, most);
+            any = j == 0 ? near[j] : _kor_mask8(any, near[j]);
+        }
+        if (__builtin_expect(!_kortestz_mask8_u8(any, any), 0)) {
+            unsigned all = 0;
+            for (unsigned j = 0; j < vectors; j++) all |= (unsigned)near[j] << j * LANES;
+            take_held(comparison, a[i], b, all);
+        }
+    }
+}
+
+IDXF_AVX512 static inline void compare_two_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                                  const uint64_t *b, size_t b_count) {
+    if (b == NULL) {
+        within_avx512(comparison, a, a_count);
+        return;
+    }
+    for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
+        compare_held(comparison, a, a_count, b, HELD * LANES, HELD);
+    if (b_count > 3 * LANES)
+        compare_held(comparison, a, a_count, b, b_count, 4);
+    else if (b_count > 2 * LANES)
+        compare_held(comparison, a, a_count, b, b_count, 3);
+    else if (b_count > LANES)
+        compare_held(comparison, a, a_count, b, b_count, 2);
+    else
+        compare_held(comparison, a, a_count, b, b_count, 1);
+}
+
+IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+    compare_buckets(compare_two_avx512, comparison, pairs);
+}
+
+static const struct idxi_compare_way avx512 = {"AVX-512",      within_avx512, between_avx512, runs_avx512,
+                                               buckets_avx512, sort_bmi2,     1.36,           LANES};
 #endif
 
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]) {

@@ -2,6 +2,7 @@
 #ifndef IDX_LIBIDX_COMPARE_H
 #define IDX_LIBIDX_COMPARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,10 +11,23 @@ struct idxi_comparison {
     unsigned distance;
     /* Called for each two that differ in at most `distance` bits, in no particular order. */
     void (*visit)(struct idxi_comparison *comparison, uint64_t a, uint64_t b);
+    /* For idxi_compare_way.buckets: two buckets with more comparisons than `large` are given to this call instead; `b`
+     * is NULL where a bucket is to be compared within itself. */
+    void (*match_large)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
+                        size_t b_count);
+    uint64_t large;
 };
 
-/* The most bits that idxi_compare_way.sort takes, and the numbers that it counts with: one more than there are values.
- */
+/* Fingerprints in buckets: those of bucket v are from starts[v] to starts[v + 1]. The buckets from `first` to before
+ * `end` of `a` are compared, each with the bucket of `b` whose value differs in the bits of `flip`. */
+struct idxi_bucket_pairs {
+    const uint64_t *a, *b;
+    const uint32_t *a_starts, *b_starts;
+    uint64_t first, end, flip;
+    bool within; /* `b` is `a`: each two are compared once */
+};
+
+/* The most bits that matching.h sorts by, and the numbers that it counts with. */
 #define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
 
@@ -29,8 +43,13 @@ struct idxi_compare_way {
      * together.
      */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
-    /* Sorts by the bits of `mask`, up to IDXI_SORTED_BITS of them, into `to`; fewer than 2^32. */
-    void (*sort)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t counts[IDXI_SORT_COUNTS]);
+    void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
+    /* Sorts by the bits of `mask` into `to`; fewer than 2^32. There are one more `counts` than values of these bits.
+     * Then counts[v] is the end of the fingerprints with value v. */
+    void (*sort)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *counts);
+    /* The nanoseconds that `buckets` takes for as many comparisons as a vector has lanes, about. */
+    double vector_time;
+    unsigned lanes;
 };
 
 /* Lists the implementations that this processor can run, the fastest last, and returns their number. */

@@ -3,7 +3,7 @@
  * order. A table with a radius may also have pairs that differ in the leading bits. Such a pair differs less in the
  * bits after them that a look-up flips, so the fingerprints are spread in memory by some of those bits instead. A pair
  * that several tables find belongs to the first of them. Removed fingerprints are dropped from the pairs, and pending
- * ones are looked up. */
+ * ones are looked up. Pairs that may differ in many bits are found in memory instead (join_balls.c). */
 #include "libidx/pairs/join.h"
 
 #include <limits.h>
@@ -89,6 +89,29 @@ static enum idx_status match_table(struct idxi_join *join, size_t order, struct 
     return check_workers(join, error);
 }
 
+/* The fingerprints that are gone through, for progress. */
+static uint64_t count_work(const struct idxi_join *join) {
+    uint64_t passes = 0;
+    for (size_t i = 0; i < join->probing->count; i++)
+        passes += 1 + (idxi_join_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
+    return idxi_join_fingerprints(join->a) * passes;
+}
+
+static enum idx_status match_tables(struct idxi_join *join, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_work(join), error));
+    for (size_t order = 0; order < join->probing->count && !join->ended; order++)
+        IDXI_TRY(match_table(join, order, error));
+    return IDX_OK;
+}
+
+static enum idx_status match_in_memory(struct idxi_join *join, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_join_fingerprints(join->a), error));
+    begin_table(join, 0);
+    IDXI_TRY(idxi_join_match_balls(join, error));
+    IDXI_TRY(check_counts(join, error));
+    return check_workers(join, error);
+}
+
 /* ---- Pending fingerprints ---- */
 
 static bool visit_pending(void *context, uint64_t a, uint64_t b) {
@@ -119,21 +142,11 @@ static size_t get_capacity(const struct idxi_join *join) {
     return room > least ? (size_t)room : (size_t)least;
 }
 
-/* The fingerprints that are gone through, for progress. */
-static uint64_t count_work(const struct idxi_join *join) {
-    uint64_t passes = 0;
-    for (size_t i = 0; i < join->probing->count; i++)
-        passes += 1 + (idxi_join_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
-    return idxi_join_fingerprints(join->a) * passes;
-}
-
 static enum idx_status match_all(struct idxi_join *join, struct idx_error *error) {
     join->capacity = get_capacity(join);
     IDXI_TRY(idxi_join_make_workers(join, error));
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
-    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_work(join), error));
-    for (size_t order = 0; order < join->probing->count && !join->ended; order++)
-        IDXI_TRY(match_table(join, order, error));
+    IDXI_TRY(idxi_join_prefers_balls(join) ? match_in_memory(join, error) : match_tables(join, error));
     if (!join->ended) IDXI_TRY(match_pending(join, error));
     return idxi_progress_add(&join->progress, 0, error);
 }

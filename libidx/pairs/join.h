@@ -37,6 +37,7 @@ struct idxi_join_pass {
 };
 
 struct idxi_join_worker;
+struct idxi_join_balls;
 
 struct idxi_join {
     const struct idx_index *a, *b;
@@ -65,6 +66,8 @@ struct idxi_join {
     atomic_size_t next; /* leaf, or bucket */
     struct idxi_spread spread_a, spread_b;
     atomic_bool is_full; /* one of these */
+
+    struct idxi_join_balls *balls; /* where the pairs are found in memory: join_balls.c */
 };
 
 /* What a thread has. */
@@ -114,6 +117,9 @@ void idxi_join_hand_over(struct idxi_join_worker *worker);
 /* Adds a pair to those that a thread has. */
 void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y);
 
+/* The same, unless one of the two was removed. Where that can't be found out, the worker gets the error. */
+void idxi_join_put_live_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y);
+
 /* Whether the join, of the worker that is the context, was neither ended nor cancelled. */
 bool idxi_join_goes_on(void *context);
 
@@ -146,5 +152,13 @@ enum idx_status idxi_join_match_leaves(struct idxi_join_worker *worker, struct i
 
 /* Finds the pairs of the table that is gone through with an error in the leading bits at least. */
 enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *error);
+
+/* ---- Buckets in memory: join_balls.c ---- */
+
+/* Whether buckets in memory are faster than tables, and the memory is enough. */
+bool idxi_join_prefers_balls(const struct idxi_join *join);
+
+/* Finds the pairs in segments by buckets. The join must have begun its first table. */
+enum idx_status idxi_join_match_balls(struct idxi_join *join, struct idx_error *error);
 
 #endif

@@ -28,8 +28,20 @@ static void take(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     taken->items[taken->count++] = (struct two){a, b};
 }
 
+/* Takes the near ones of two buckets. */
+static void take_large(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
+                       size_t b_count) {
+    assert_true(a_count * (b == NULL ? a_count : b_count) > comparison->large);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = b == NULL ? i + 1 : 0; j < (b == NULL ? a_count : b_count); j++) {
+            uint64_t other = b == NULL ? a[j] : b[j];
+            if (idx_distance(a[i], other) <= comparison->distance) take(comparison, a[i], other);
+        }
+    }
+}
+
 static void begin(unsigned distance) {
-    expected.comparison = found.comparison = (struct idxi_comparison){distance, take};
+    expected.comparison = found.comparison = (struct idxi_comparison){distance, take, take_large, 64};
     expected.count = found.count = 0;
 }
 
@@ -123,6 +135,43 @@ static void check_sort(const struct idxi_compare_way *way, const uint64_t *a, si
     assert_memory_equal(sorted, all, count * sizeof *all);
 }
 
+/* Counts where the bucket of each value begins. */
+static void fill_starts(uint32_t *starts, const uint64_t *sorted, size_t count, unsigned bits) {
+    size_t at = 0;
+    for (uint64_t value = 0; value <= UINT64_C(1) << bits; value++) {
+        while (at < count && (sorted[at] & ((UINT64_C(1) << bits) - 1)) < value) at++;
+        starts[value] = (uint32_t)at;
+    }
+}
+
+/* Compares buckets by the lowest bits, of all values or of the upper half of them. */
+static void check_buckets(const struct idxi_compare_way *way, uint64_t *a, size_t a_count, uint64_t *b, size_t b_count,
+                          uint64_t flip, bool within, unsigned distance) {
+    enum { BITS = 3, VALUES = 1 << BITS };
+    uint32_t a_starts[VALUES + 1], b_starts[VALUES + 1];
+    uint64_t low = VALUES - 1;
+    sorted_by = low;
+    qsort(a, a_count, sizeof *a, compare_masked);
+    qsort(b, b_count, sizeof *b, compare_masked);
+    fill_starts(a_starts, a, a_count, BITS);
+    fill_starts(b_starts, b, b_count, BITS);
+    for (uint64_t first = 0; first < VALUES; first += VALUES / 2) {
+        struct idxi_bucket_pairs pairs = {a,     within ? a : b, a_starts, within ? a_starts : b_starts,
+                                          first, VALUES,         flip,     within};
+        begin(distance);
+        for (size_t i = 0; i < a_count; i++) {
+            for (size_t j = 0; j < (within ? a_count : b_count); j++) {
+                uint64_t x = a[i], y = pairs.b[j];
+                bool once = !within || (x & low) < (y & low) || (flip == 0 && i < j);
+                if (((x ^ y) & low) == flip && (x & low) >= first && once && are_near(x, y))
+                    take(&expected.comparison, x, y);
+            }
+        }
+        way->buckets(&found.comparison, &pairs);
+        check_taken(way, "buckets", a_count);
+    }
+}
+
 static void test_ways(void **state) {
     static const unsigned distances[] = {0, 1, 3, 7, 63, 64};
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
@@ -143,6 +192,8 @@ static void test_ways(void **state) {
             check_sort(ways[way], a, a_count, choose_mask(IDXI_SORTED_BITS, &seed));
             check_runs(ways[way], a, a_count, choose_mask(8, &seed), distance);
             check_runs(ways[way], a, a_count, choose_mask(64, &seed), distance);
+            check_buckets(ways[way], a, a_count, b, b_count, next_random(&seed) % 8, i % 2 == 0, distance);
+            check_buckets(ways[way], a, a_count, b, b_count, 0, i % 2 == 0, distance);
         }
     }
 }

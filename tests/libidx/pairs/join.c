@@ -219,6 +219,19 @@ static void test_larger_sets(void **state) {
     }
 }
 
+/* Distances at which the pairs are found in memory, where that suffices. */
+static void test_large_distances(void **state) {
+    static const enum shape shapes[] = {SHAPE_CLUSTERED, SHAPE_PREFIXED, SHAPE_DEAD, SHAPE_DENSE_TOP};
+    for (size_t i = 0; i < LENGTH(shapes); i++) {
+        struct set set = make_set(shapes[i], 64, scale(1000), i);
+        struct trial trial = {shape_names[shapes[i]], .set = &set, .scheme = "17:1", .k = 16};
+        struct list expected = compare_all(&set, NULL, trial.k);
+        for (size_t turn = 0; turn < 3; turn++) run(*state, &trial, &expected);
+        free(expected.pairs);
+        free_set(&set);
+    }
+}
+
 /* ---- Groups of any size ---- */
 
 struct sum {
@@ -343,18 +356,20 @@ static void test_groups(void **state) {
 /* ---- Two indexes ---- */
 
 static void check_join(const struct idx_index *a, const struct idx_index *b, const struct set *of_a,
-                       const struct set *of_b, struct call *call) {
-    struct list expected = compare_all(of_a, of_b, 3);
-    check_index(a, b, &expected, call, 3);
+                       const struct set *of_b, struct call *call, unsigned k) {
+    struct list expected = compare_all(of_a, of_b, k);
+    check_index(a, b, &expected, call, k);
     free(expected.pairs);
 }
 
 static void test_joins(void **state) {
     static const enum shape shapes[] = {SHAPE_UNIFORM, SHAPE_CLUSTERED, SHAPE_PREFIXED, SHAPE_DENSE_LOW, SHAPE_NONE};
-    static const char *const join_schemes[] = {"10", "2:1:1", "3:1:2"};
+    static const char *const join_schemes[] = {"10", "2:1:1", "3:1:2", "9:1"};
+    static const unsigned ks[] = {3, 3, 3, 8};
     for (size_t i = 0; i < LENGTH(shapes) * LENGTH(join_schemes); i++) {
         struct set set = make_set(shapes[i % LENGTH(shapes)], 24, scale(500), i), other = {0};
-        struct trial trial = {"joined", .set = &set, .scheme = join_schemes[i / LENGTH(shapes)], .k = 3};
+        struct trial trial = {"joined", .set = &set, .scheme = join_schemes[i / LENGTH(shapes)],
+                              .k = ks[i / LENGTH(shapes)]};
         struct call call = {.name = trial.scheme};
         trial.block_size = 64;
         trial.segments = 1 + i % 3;
@@ -363,13 +378,13 @@ static void test_joins(void **state) {
         uint64_t seed = i;
         for (size_t j = 0; j < other.count; j++) other.items[j] = make_query(&set, 3, &seed);
         struct set mixed = set_of(other.items, other.count, 24);
-        struct idx_build_options options = options_for(24, 3, trial.scheme);
+        struct idx_build_options options = options_for(24, trial.k, trial.scheme);
         options.id_type = IDX_ID_U64;
         build_index(path_in(*state, "other.idx"), &options, mixed.items, mixed.count);
         struct idx_index *second = open_index(path_in(*state, "other.idx"), IDX_RESIDENCE_ALL);
-        check_join(index, second, &set, &mixed, &call);
-        check_join(second, index, &mixed, &set, &call);
-        check_join(index, index, &set, &set, &call);
+        check_join(index, second, &set, &mixed, &call, trial.k);
+        check_join(second, index, &mixed, &set, &call, trial.k);
+        check_join(index, index, &set, &set, &call, trial.k);
         idx_close(index);
         idx_close(second);
         remove_all(path_in(*state, "trial.idx"));
@@ -617,10 +632,18 @@ static void test_forged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_shapes),        in_folder(test_larger_sets),   in_folder(test_groups),
-        in_folder(test_joins),         in_folder(test_few_with_many), in_folder(test_indexes_that_differ),
-        in_folder(test_visitor_stops), in_folder(test_cancelled),     in_folder(test_bad_options),
-        in_folder(test_damage),        in_folder(test_forged),
+        in_folder(test_shapes),
+        in_folder(test_larger_sets),
+        in_folder(test_large_distances),
+        in_folder(test_groups),
+        in_folder(test_joins),
+        in_folder(test_few_with_many),
+        in_folder(test_indexes_that_differ),
+        in_folder(test_visitor_stops),
+        in_folder(test_cancelled),
+        in_folder(test_bad_options),
+        in_folder(test_damage),
+        in_folder(test_forged),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }
