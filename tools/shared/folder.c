@@ -2,6 +2,7 @@
 #include "tools/shared/folder.h"
 
 #include "tools/shared/message.h"
+#include "tools/shared/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,28 +33,62 @@ static bool complain_of(const char *path, bool *failed) {
     return on;
 }
 
-static bool visit_entry(const char *path, folder_visitor visit, void *context, bool *failed) {
-    struct stat status;
-    if (lstat(path, &status) != 0) return complain_of(path, failed);
-    if (S_ISDIR(status.st_mode)) return folder_walk(path, visit, context, failed);
-    return !S_ISREG(status.st_mode) || visit(context, path);
+/* A walk, and the temporary folders that it left out. */
+struct walk {
+    folder_visitor visit;
+    void *context;
+    bool *failed;
+    size_t left_out;
+    char *names; /* of these, separated by commas; NULL: none */
+};
+
+static bool leave_out(struct walk *walk, const char *path) {
+    char *names;
+    if (asprintf(&names, "%s%s%s", walk->left_out > 0 ? walk->names : "", walk->left_out > 0 ? ", " : "", path) < 0)
+        return complain_of(path, walk->failed);
+    free(walk->names);
+    walk->names = names;
+    walk->left_out++;
+    return true;
 }
 
-bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed) {
+static bool walk_folder(struct walk *walk, const char *path);
+
+/* Commands mark their folder before they write into it, and take the mark away last. So one that is marked neither
+ * before nor after its entries are listed has nothing of theirs. */
+static bool visit_entry(struct walk *walk, const char *path) {
+    struct stat status;
+    if (lstat(path, &status) != 0) return complain_of(path, walk->failed);
+    if (S_ISDIR(status.st_mode)) return scratch_is(path) ? leave_out(walk, path) : walk_folder(walk, path);
+    return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
+}
+
+static bool walk_folder(struct walk *walk, const char *path) {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, no_dots, by_bytes);
-    bool on = true;
-    if (count < 0) on = complain_of(path, failed);
+    bool on = true, is_scratch = count > 0 && scratch_is(path);
+    if (count < 0) on = complain_of(path, walk->failed);
+    if (is_scratch) on = leave_out(walk, path);
     for (int i = 0; i < count; i++) {
-        char *entry = on ? join(path, entries[i]->d_name) : NULL;
+        char *entry = on && !is_scratch ? join(path, entries[i]->d_name) : NULL;
         if (entry != NULL)
-            on = visit_entry(entry, visit, context, failed);
-        else if (on)
-            on = complain_of(path, failed);
+            on = visit_entry(walk, entry);
+        else if (on && !is_scratch)
+            on = complain_of(path, walk->failed);
         free(entry);
         free(entries[i]);
     }
     free(entries);
+    return on;
+}
+
+bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed) {
+    struct walk walk = {.visit = visit, .context = context, .failed = failed};
+    bool on = walk_folder(&walk, path);
+    if (walk.left_out > 0)
+        complain("left out %zu folder%s of temporary files that idx made: %s", walk.left_out,
+                 walk.left_out == 1 ? "" : "s", walk.names);
+    free(walk.names);
     return on;
 }
 

@@ -8,8 +8,9 @@
 typedef bool (*folder_visitor)(void *context, const char *path);
 
 /* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes.
- * Symbolic links aren't followed. What can't be read is complained about, sets *failed, and is passed over. Returns
- * false when `visit` did, or memory ran out. */
+ * Symbolic links aren't followed. Folders of scratch.h are left out, whoever's they are, and a message names them. What
+ * can't be read is complained about, sets *failed, and is passed over. Returns false when `visit` did, or memory ran
+ * out. */
 bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed);
 
 /* The folder that a path is in, which the caller frees; NULL: out of memory. */

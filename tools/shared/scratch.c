@@ -90,6 +90,20 @@ static bool is_marked(int folder, const char *name) {
 
 /* ---- Leftovers ---- */
 
+static bool has_name(const char *name) {
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(TEMPLATE);
+}
+
+bool scratch_is(const char *path) {
+    const char *slash = strrchr(path, '/');
+    struct stat status;
+    if (!has_name(slash == NULL ? path : slash + 1)) return false;
+    char *marker = join(path, MARKER);
+    bool is = marker != NULL && lstat(marker, &status) == 0 && S_ISREG(status.st_mode);
+    free(marker);
+    return is;
+}
+
 static bool remove_leftover(int parent, const char *name) {
     int folder = openat(parent, name, OPEN_FOLDER);
     if (folder < 0) return false;
@@ -107,8 +121,7 @@ static size_t remove_leftovers(const char *parent) {
     if (entries == NULL) return 0;
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         const char *name = entry->d_name;
-        if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || strlen(name) != strlen(TEMPLATE)) continue;
-        count += remove_leftover(dirfd(entries), name);
+        if (has_name(name)) count += remove_leftover(dirfd(entries), name);
     }
     closedir(entries);
     return count;

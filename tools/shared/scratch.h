@@ -18,6 +18,10 @@ const char *scratch_parent(const char *folder);
  * False after a complaint, which names the option that chooses the place. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
+/* Whether the path has the name and the marker of such a folder, whoever made it and wherever it is now. What is in it
+ * is a copy of what somebody has elsewhere. */
+bool scratch_is(const char *path);
+
 /* A path in it, which the caller frees; NULL where there is no memory. */
 char *scratch_path(const struct scratch *scratch, const char *name);
 
