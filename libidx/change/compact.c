@@ -110,6 +110,8 @@ static size_t choose_first(const struct compaction *compaction) {
     uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
+    /* Without growth, the newest segments that are too many become one, whatever that leaves for later. */
+    if (end + 1 > most && limit == 0) return most - 1;
     if (end + 1 > most) {
         uint64_t least = UINT64_MAX;
         for (size_t i = 0; i < most; i++) least = growth[i] < least ? growth[i] : least;

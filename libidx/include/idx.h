@@ -1047,7 +1047,8 @@ struct idx_compact_options {
     /* Compaction merges all segments from the oldest one that is at most `growth` times as large as everything newer.
      * A larger growth leaves fewer segments, but writes each document again more often: about `growth` times per
      * segment. If that would leave more than max_segments, compaction uses the growth that it needs instead: about the
-     * m-th root of n for at most m segments, if the index is n times as large as what is pending. */
+     * m-th root of n for at most m segments, if the index is n times as large as what is pending. With a growth of 0 it
+     * then merges only the newest segments that are too many, which writes the least. */
     unsigned growth;
     unsigned threads;              /* 1 to IDX_MAX_THREADS */
     uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents need more */

@@ -157,6 +157,27 @@ def test_there_is_an_exception_for_every_status():
     assert type(_errors.make(999, 0, "", 0, "new")) is libidx.Error
 
 
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: libidx.shard([1], 0), "shards = 0: give 1 or more"),
+        (lambda: libidx.plan(1000, calibration={}), "calibration: .* is missing: make it with calibrate"),
+    ],
+)
+def test_arguments_refused_in_python(call, sentence):
+    with pytest.raises(libidx.InvalidArgumentError) as caught:
+        call()
+    assert re.fullmatch(sentence, str(caught.value))
+    assert (caught.value.status, caught.value.errno, caught.value.file) == (100, None, "")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_no_exception_without_its_fields():
+    for kind in {libidx.Error, *_errors.BY_STATUS.values()}:
+        with pytest.raises(TypeError):
+            kind("a sentence")
+
+
 def test_the_header_has_no_other_status():
     header = os.environ.get("LIBIDX_HEADER")
     if header is None:

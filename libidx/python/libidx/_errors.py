@@ -18,6 +18,17 @@ class Error(Exception):
     offset: int
     sentence: str
 
+    def __init__(self, status: int, errno: Optional[int], file: str, offset: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.errno = errno
+        self.file = file
+        self.offset = offset
+        self.sentence = sentence
+        if isinstance(self, OSError):
+            self.filename = file or None
+            self.strerror = sentence
+
     def __str__(self) -> str:
         return self.sentence
 
@@ -143,15 +154,11 @@ BY_STATUS: dict[int, type[Error]] = {
 }
 
 
-def make(status: int, errno: int, file: str, offset: int, sentence: str) -> Error:
+def make(status: int, errno: Optional[int], file: str, offset: int, sentence: str) -> Error:
     """Makes the exception of a status."""
-    error = BY_STATUS.get(status, Error)(sentence)
-    error.status = status
-    error.errno = errno
-    error.file = file
-    error.offset = offset
-    error.sentence = sentence
-    if isinstance(error, OSError):
-        error.filename = file or None
-        error.strerror = sentence
-    return error
+    return BY_STATUS.get(status, Error)(status, errno, file, offset, sentence)
+
+
+def invalid_argument(sentence: str) -> Error:
+    """Makes the exception of an argument that is refused before the library is called."""
+    return make(100, None, "", 0, sentence)

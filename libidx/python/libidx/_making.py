@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Mapping, NamedTuple, Optional, S
 
 from . import _core
 from ._core import Matches
-from ._errors import InvalidArgumentError
+from ._errors import InvalidArgumentError, invalid_argument
 from ._index import Index, Residence, choose
 from ._progress import Progress, callback
 
@@ -431,9 +431,9 @@ def _flatten(calibration: Mapping[str, Any]) -> tuple[float, ...]:
         work = [calibration[name] for name in _WORK]
         waits = [calibration[name] for name in _WAITS]
     except KeyError as error:
-        raise InvalidArgumentError(f"calibration: {error} is missing: make it with calibrate") from None
+        raise invalid_argument(f"calibration: {error} is missing: make it with calibrate") from None
     if any(len(numbers) != _SIZES for numbers in waits):
-        raise InvalidArgumentError(f"calibration: waits are {_SIZES} numbers each: make it with calibrate")
+        raise invalid_argument(f"calibration: waits are {_SIZES} numbers each: make it with calibrate")
     return (*work, *(number for numbers in waits for number in numbers))
 
 
@@ -486,7 +486,7 @@ def shard(fingerprints: Numbers, shards: int) -> Int64Array:
     array([0, 0, 0])
     """
     if shards < 1:
-        raise InvalidArgumentError(f"shards = {shards}: give 1 or more")
+        raise invalid_argument(f"shards = {shards}: give 1 or more")
     return _core.shard(fingerprints, shards)
 
 
