@@ -96,6 +96,7 @@ static bool end_file(struct copying *copying) {
 static bool begin_file(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
     if (!journal_find_file(copying->journal, number)) return false;
+    copying->source.regular_only = true;
     if (!source_open(&copying->source, file->path)) {
         complain("%s: %s", file->path, copying->source.problem.sentence);
         return false;

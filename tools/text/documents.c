@@ -184,6 +184,7 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
 
 bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number) {
     documents->files = number;
+    documents->source.regular_only = true;
     return read_file(documents, file->path, documents->format, file->in_folder);
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
@@ -210,12 +211,21 @@ static void check_name(struct source *source, const char *path) {
                                   "rename it");
 }
 
+static bool is_regular(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 bool source_open(struct source *source, const char *path) {
     bool standard = strcmp(path, "-") == 0;
     reset(source);
     /* Opening a FIFO does not wait for who writes to it: reading does, and beside it for signals. */
     source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
+    if (source->regular_only && !is_regular(source->descriptor)) {
+        source_close(source);
+        return problem_set(&source->problem, "it was replaced while it was read; run the command again");
+    }
     if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
     if (open_archive(source) && !source->unreadable) {
         check_name(source, path);

@@ -25,6 +25,8 @@ struct source {
     bool passes_over_rest; /* set by the caller: what follows the compressed data of gzip or bzip2, and is none itself,
                               is passed over, as browsers do; else it is broken */
 
+    bool regular_only; /* set by the caller: source_open refuses what is no regular file, which could be waited for */
+
     /* Why it ended too soon: `problem` says so; `unreadable` where the system can't read it, else its compression is
      * broken. */
     bool broken, unreadable;
