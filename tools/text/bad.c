@@ -17,6 +17,7 @@ static const char *const names[BAD_KINDS] = {
     [BAD_HTTP] = "unreadable HTTP message",
     [BAD_HTML] = "unreadable HTML",
     [BAD_CHARSET] = "unknown character set",
+    [BAD_BINARY] = "not text",
     [BAD_COMPRESSION] = "broken compression",
     [BAD_LONG] = "too long",
 };

@@ -20,6 +20,7 @@ enum bad_kind {
     BAD_HTTP,
     BAD_HTML,
     BAD_CHARSET,
+    BAD_BINARY,
     BAD_COMPRESSION,
     BAD_LONG,
     BAD_KINDS,

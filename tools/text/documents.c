@@ -123,6 +123,12 @@ static bool is_binary(const char *bytes, size_t length) {
     return charset[0] == '\0' && text.length > 0 && memchr(text.bytes, '\0', text.length) != NULL;
 }
 
+static bool give_binary(struct documents *documents, const char *advice) {
+    char sentence[200];
+    snprintf(sentence, sizeof sentence, "it has a NUL byte in its first 8 KiB, so it is not a text; %s", advice);
+    return cut_give_bad(documents, BAD_BINARY, sentence, NULL, 0);
+}
+
 /* `in_folder`: met in a folder, not named. */
 static bool read_opened(struct documents *documents, enum document_format format, bool in_folder) {
     const char *bytes = "";
@@ -134,7 +140,10 @@ static bool read_opened(struct documents *documents, enum document_format format
                             "fingerprints of idx dedup reads them, and so do idx build and idx lookup",
                             NULL, 0);
     if (format == FORMAT_AUTO) format = format_of_content(bytes, held);
-    if (in_folder && (format == FORMAT_PLAIN || format == FORMAT_HTML) && is_binary(bytes, held)) {
+    bool is_text = format != FORMAT_PLAIN && format != FORMAT_HTML;
+    is_text = is_text || (!in_folder && documents->format != FORMAT_AUTO) || !is_binary(bytes, held);
+    if (!is_text && !in_folder) return give_binary(documents, "--format plain reads it all the same");
+    if (!is_text) {
         documents->binary++;
         return true;
     }
@@ -192,11 +201,12 @@ bool documents_read_one(struct documents *documents, const char *path) {
     enum document_format format = format_of_name(path);
     documents->path = path;
     if (!source_open(&documents->source, path)) return give_problem(documents);
-    if (format == FORMAT_AUTO) {
-        const char *bytes;
-        format = format_of_content(bytes, source_peek(&documents->source, SNIFFED_BYTES, &bytes));
-    }
-    bool on = cut_whole(documents, format == FORMAT_HTML ? FORMAT_HTML : FORMAT_PLAIN);
+    const char *bytes;
+    size_t held = source_peek(&documents->source, SNIFFED_BYTES, &bytes);
+    if (format == FORMAT_AUTO) format = format_of_content(bytes, held);
+    bool on = is_binary(bytes, held)
+                  ? give_binary(documents, "idx fingerprint --format plain makes a fingerprint of it all the same")
+                  : cut_whole(documents, format == FORMAT_HTML ? FORMAT_HTML : FORMAT_PLAIN);
     source_close(&documents->source);
     return on;
 }
