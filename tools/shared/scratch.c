@@ -75,15 +75,20 @@ static bool write_marker(int folder, const char *name) {
     return written;
 }
 
+/* Whether the open folder is this user's alone. */
+static bool is_own(int folder, struct stat *status) {
+    return fstat(folder, status) == 0 && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
+}
+
 /* Whether this program surely made the open folder, under this name and for this user. */
 static bool is_marked(int folder, const char *name) {
     char expected[MARKER_BYTES], text[MARKER_BYTES];
     struct stat status, marker;
-    if (fstat(folder, &status) != 0 || status.st_uid != geteuid() || (status.st_mode & 077) != 0) return false;
+    if (!is_own(folder, &status)) return false;
     int file = openat(folder, MARKER, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0) return false;
-    bool is_own = fstat(file, &marker) == 0 && S_ISREG(marker.st_mode) && marker.st_uid == status.st_uid;
-    ssize_t length = is_own ? read(file, text, sizeof text) : -1;
+    bool is_good = fstat(file, &marker) == 0 && S_ISREG(marker.st_mode) && marker.st_uid == status.st_uid;
+    ssize_t length = is_good ? read(file, text, sizeof text) : -1;
     close(file);
     return length == (ssize_t)word_marker(expected, name, &status) && memcmp(text, expected, (size_t)length) == 0;
 }
@@ -104,12 +109,25 @@ bool scratch_is(const char *path) {
     return is;
 }
 
+/* Removes the marker where nothing is written in it yet, as a command leaves it that was killed right then. */
+static void remove_empty_marker(int folder) {
+    struct stat marker;
+    bool is_empty =
+        fstatat(folder, MARKER, &marker, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(marker.st_mode) && marker.st_size == 0;
+    if (is_empty) unlinkat(folder, MARKER, 0);
+}
+
+/* A folder that is not marked goes only if it is empty, as it is when a command was killed that had just made it. */
 static bool remove_leftover(int parent, const char *name) {
+    struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER);
     if (folder < 0) return false;
-    bool is_left = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_marked(folder, name);
-    if (is_left) remove_all(folder);
-    if (is_left) is_left = unlinkat(parent, name, AT_REMOVEDIR) == 0;
+    bool is_left = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_own(folder, &status);
+    if (is_left && is_marked(folder, name))
+        remove_all(folder);
+    else if (is_left)
+        remove_empty_marker(folder);
+    is_left = is_left && unlinkat(parent, name, AT_REMOVEDIR) == 0;
     close(folder);
     return is_left;
 }
@@ -145,16 +163,29 @@ static bool claim(struct scratch *scratch) {
     return claimed;
 }
 
-static bool make(struct scratch *scratch, const char *parent) {
+/* As often as another process may take the folder that was just made for a leftover, and remove it. */
+#define MOST_TRIES 100
+
+static bool try_to_make(struct scratch *scratch, const char *parent, bool *again) {
     scratch->path = join(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;
     bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
     if (made && claim(scratch)) return true;
     int error = errno;
+    *again = made && error == ENOENT;
     if (made) rmdir(scratch->path);
     free(scratch->path);
     scratch->path = NULL;
     errno = error;
+    return false;
+}
+
+static bool make(struct scratch *scratch, const char *parent) {
+    bool again = true;
+    for (int i = 0; i < MOST_TRIES && again; i++) {
+        again = false;
+        if (try_to_make(scratch, parent, &again)) return true;
+    }
     return false;
 }
 

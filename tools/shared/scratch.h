@@ -1,6 +1,7 @@
 /* scratch.h: a folder for what a command needs while it runs. It is locked (flock) as long as the command lives, and
  * has a marker in it that says who made it: a folder that is marked, and that nobody has locked, was left by a command
- * that was killed, and the next one removes it. Any other folder stays, whatever its name. */
+ * that was killed, and the next one removes it. So is an empty one of that name that this user alone can read. Any
+ * other folder stays. */
 #ifndef IDX_TOOLS_SCRATCH_H
 #define IDX_TOOLS_SCRATCH_H
 
