@@ -124,7 +124,8 @@ static bool run(struct clusters *clusters) {
     bool whole =
         check_index(clusters, index) && open_confirm(clusters, index, &scratch) &&
         listing_run(&clusters->listing, index) &&
-        (clusters->report.path == NULL || (report_gather(&clusters->report, index) && report_write(&clusters->report)));
+        (clusters->report.path == NULL || (report_gather(&clusters->report, index) && report_write(&clusters->report) &&
+                                           report_publish(&clusters->report)));
     report_close(&clusters->report);
     confirm_close(&clusters->confirm);
     idx_close(index);

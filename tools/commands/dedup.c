@@ -10,6 +10,7 @@
 #include "tools/report/report.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
+#include "tools/shared/folder.h"
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 #include "tools/shared/scratch.h"
@@ -84,6 +85,20 @@ static bool reads_twice(const struct dedup *dedup) {
            (dedup->report.path != NULL && !is_of_fingerprints(dedup));
 }
 
+/* What is made appears as a whole, each in a place of its own. */
+static bool check_places(const struct dedup *dedup) {
+    const char *const options[] = {"--write", "--dropped", "--report"};
+    const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
+    for (int i = 0; i < 3; i++) {
+        for (int j = i + 1; j < 3; j++) {
+            if (paths[i] == NULL || paths[j] == NULL || !folder_is_shared(paths[i], paths[j])) continue;
+            complain_of_usage("%s and %s need two places, neither of them within the other", options[i], options[j]);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What needs the inputs once more. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
@@ -91,7 +106,7 @@ static bool check_again(struct dedup *dedup) {
         complain_of_usage("--confirm compares texts, which --features and --hashes don't have");
         return false;
     }
-    return (dedup->report.path == NULL || report_check(&dedup->report)) &&
+    return check_places(dedup) && (dedup->report.path == NULL || report_check(&dedup->report)) &&
            (!reads_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
 }
@@ -317,13 +332,14 @@ static bool write_report(struct dedup *dedup) {
            report_write(report);
 }
 
-/* What is found, to where it belongs. */
+/* What is found, to where it belongs. Files and folders appear once all of them are written. */
 static bool give(struct dedup *dedup, const char *path) {
     dedup->confirm.compared = dedup->intake.compared;
     if (!open_folders(dedup) || !list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
-    if (folders_are_asked_for(&dedup->folders) && !folders_write(&dedup->folders, &dedup->intake, dedup->dropped))
-        return false;
-    return dedup->report.path == NULL || write_report(dedup);
+    bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
+    return (!has_folders || folders_write(&dedup->folders, &dedup->intake, dedup->dropped)) &&
+           (!has_report || write_report(dedup)) && (!has_folders || folders_publish(&dedup->folders)) &&
+           (!has_report || report_publish(&dedup->report));
 }
 
 static bool open_temporaries(struct dedup *dedup, const char *folder) {

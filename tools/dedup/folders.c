@@ -18,13 +18,8 @@ bool folders_are_asked_for(const struct folders *folders) {
 /* ---- Before ---- */
 
 bool folders_check(const struct folders *folders, const struct texts *paths) {
-    const char *kept = folders->kept.path, *dropped = folders->dropped.path;
-    if (kept != NULL && dropped != NULL && strcmp(kept, dropped) == 0) {
-        complain_of_usage("--write and --dropped need two folders");
-        return false;
-    }
-    return (kept == NULL || tree_check(&folders->kept)) && (dropped == NULL || tree_check(&folders->dropped)) &&
-           tree_check_inputs(paths);
+    return (folders->kept.path == NULL || tree_check(&folders->kept)) &&
+           (folders->dropped.path == NULL || tree_check(&folders->dropped)) && tree_check_inputs(paths);
 }
 
 /* ---- The table ---- */
@@ -58,8 +53,13 @@ bool folders_write(struct folders *folders, struct intake *intake, const uint64_
                                    folders->dropped.path == NULL ? NULL : &folders->dropped};
     if (trees[1] != NULL && !intake_put_known(intake, &folders->table, "\t")) return false;
     if (trees[1] != NULL && !output_flush(&folders->table)) return say_table_failed(folders);
-    return kept_write(intake->journal, trees, dropped) && (trees[0] == NULL || tree_publish(&folders->kept)) &&
-           (trees[1] == NULL || tree_publish(&folders->dropped));
+    return kept_write(intake->journal, trees, dropped) && (trees[0] == NULL || tree_sync(&folders->kept)) &&
+           (trees[1] == NULL || tree_sync(&folders->dropped));
+}
+
+bool folders_publish(struct folders *folders) {
+    return (folders->kept.path == NULL || tree_publish(&folders->kept)) &&
+           (folders->dropped.path == NULL || tree_publish(&folders->dropped));
 }
 
 void folders_close(struct folders *folders) {

@@ -25,9 +25,12 @@ bool folders_open(struct folders *folders);
 /* Takes a document of a cluster that is dropped. */
 void folders_note(struct folders *folders, const struct idx_cluster_member *member);
 
-/* Writes and publishes them; `dropped` has a bit for each document that was compared. False after a complaint, or where
- * a signal was noted. */
+/* Writes them, up to the disk; `dropped` has a bit for each document that was compared. False after a complaint, or
+ * where a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped);
+
+/* Publishes what was written, where it is asked for. False after a complaint. */
+bool folders_publish(struct folders *folders);
 
 /* Accepts folders that were not opened. */
 void folders_close(struct folders *folders);

@@ -143,10 +143,12 @@ int tree_create(const struct tree *tree, const char *input) {
     return file;
 }
 
+bool tree_sync(const struct tree *tree) { return syncfs(tree->folder) == 0 || fail(tree, "", "be written"); }
+
 /* A folder that is renamed replaces nothing but an empty one. */
 bool tree_publish(struct tree *tree) {
     char *path = scratch_path(&tree->scratch, made);
-    bool published = path != NULL && syncfs(tree->folder) == 0 && rename(path, tree->path) == 0;
+    bool published = path != NULL && rename(path, tree->path) == 0;
     if (!published) fail(tree, "", "be written");
     free(path);
     return published;

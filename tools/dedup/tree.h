@@ -28,6 +28,9 @@ bool tree_open(struct tree *tree);
  * a leading slash and all up to the last `..`. Returns its descriptor; -1 after a complaint. */
 int tree_create(const struct tree *tree, const char *input);
 
+/* Waits until all of it is on the disk. False after a complaint. */
+bool tree_sync(const struct tree *tree);
+
 /* Publishes it. False after a complaint. */
 bool tree_publish(struct tree *tree);
 

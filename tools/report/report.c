@@ -8,7 +8,6 @@
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 #include "tools/shared/names.h"
-#include "tools/shared/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 static const char option[] = "--report";
+static const char made[] = "report"; /* in the scratch folder */
 
 /* ---- Before ---- */
 
@@ -39,6 +39,11 @@ bool report_check(const struct report *report) {
     struct stat status;
     if (strcmp(report->path, "-") == 0) {
         complain_of_usage("%s needs the name of a file: standard output is for IDs", option);
+        return false;
+    }
+    size_t length = strlen(report->path);
+    if (length > 0 && report->path[length - 1] == '/') {
+        complain_of_usage("%s needs the name of a file, but %s is that of a folder", option, report->path);
         return false;
     }
     bool is_there = lstat(report->path, &status) == 0;
@@ -160,29 +165,31 @@ static bool write_file(const struct report *report, const struct output *page, c
     return written;
 }
 
-static bool publish(const struct report *report, const struct output *page) {
-    struct scratch scratch = {0};
+bool report_write(struct report *report) {
+    struct output page = OUTPUT_KEPT;
     char *folder = folder_parent(report->path), *path = NULL;
-    bool good = folder != NULL && scratch_open(&scratch, folder, option);
-    if (good) good = (path = scratch_path(&scratch, "report")) != NULL;
-    if (folder == NULL || (scratch.path != NULL && path == NULL)) complain("out of memory");
-    good = good && write_file(report, page, path);
-    if (good && rename(path, report->path) != 0) good = fail(report);
-    scratch_remove(&scratch);
+    bool good = folder != NULL && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
+                scratch_open(&report->scratch, folder, option);
+    if (good) good = (path = scratch_path(&report->scratch, made)) != NULL;
+    if (folder == NULL || (report->scratch.path != NULL && path == NULL)) complain("out of memory");
+    good = good && write_file(report, &page, path);
+    free(page.bytes);
     free(folder);
     free(path);
     return good;
 }
 
-bool report_write(const struct report *report) {
-    struct output page = OUTPUT_KEPT;
-    bool good = page_put(&page, &report->findings, &report->origin) && !interrupt_noted() && publish(report, &page);
-    free(page.bytes);
-    return good;
+bool report_publish(const struct report *report) {
+    char *path = scratch_path(&report->scratch, made);
+    if (path == NULL) complain("out of memory");
+    bool published = path != NULL && (rename(path, report->path) == 0 || fail(report));
+    free(path);
+    return published;
 }
 
 void report_close(struct report *report) {
     for (size_t i = 0; i < report->findings.shown_count; i++) free(report->findings.shown[i].text);
     free(report->findings.shown);
     free(report->wanted);
+    scratch_remove(&report->scratch);
 }

@@ -6,6 +6,7 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/intake.h"
 #include "tools/report/page.h"
+#include "tools/shared/scratch.h"
 #include "tools/text/pipeline.h"
 
 struct report {
@@ -17,6 +18,7 @@ struct report {
     struct findings findings;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* of the index */
     uint64_t *wanted;                      /* a bit for each document that was compared: its text is shown */
+    struct scratch scratch;                /* where it is written */
 };
 
 /* Whether it can be written: a file at its path is replaced only if it is a report. False after a complaint. */
@@ -34,9 +36,13 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
 /* Reads the texts that are shown once more, by the journal. False after a complaint, or where a signal was noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules);
 
-/* Writes it, whole or not at all. False after a complaint. */
-bool report_write(const struct report *report);
+/* Writes it beside its place, up to the disk. False after a complaint, or where a signal was noted. */
+bool report_write(struct report *report);
 
+/* Puts what was written in its place. False after a complaint. */
+bool report_publish(const struct report *report);
+
+/* Removes what was not published. */
 void report_close(struct report *report);
 
 #endif

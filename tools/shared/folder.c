@@ -105,13 +105,50 @@ char *folder_parent(const char *path) {
     return strdup(".");
 }
 
+static bool say_unfit(const char *path, int error, const char *option) {
+    complain("%s: %s; choose another place with %s", path, strerror(error), option);
+    return false;
+}
+
+static bool check_parent(const char *parent, const char *option) {
+    struct stat status;
+    if (stat(parent, &status) != 0) return say_unfit(parent, errno, option);
+    if (!S_ISDIR(status.st_mode)) return say_unfit(parent, ENOTDIR, option);
+    return access(parent, W_OK | X_OK) == 0 || say_unfit(parent, errno, option);
+}
+
 bool folder_check_parent(const char *path, const char *option) {
     char *parent = folder_parent(path);
-    bool good = parent != NULL && access(parent, W_OK | X_OK) == 0;
-    if (parent == NULL)
-        complain("out of memory");
-    else if (!good)
-        complain("%s: %s; choose another place with %s", parent, strerror(errno), option);
+    struct stat status;
+    bool good = parent != NULL && check_parent(parent, option);
+    if (parent == NULL) complain("out of memory");
+    if (good && lstat(path, &status) != 0 && errno != ENOENT) good = say_unfit(path, errno, option);
     free(parent);
     return good;
+}
+
+/* Whether both paths are there, and are the same. */
+static bool is_same(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Whether the last names of two paths are the same. */
+static bool has_same_name(const char *a, const char *b) {
+    size_t ends[2] = {strlen(a), strlen(b)}, i = 1;
+    while (ends[0] > 0 && a[ends[0] - 1] == '/') ends[0]--;
+    while (ends[1] > 0 && b[ends[1] - 1] == '/') ends[1]--;
+    while (i <= ends[0] && i <= ends[1] && a[ends[0] - i] == b[ends[1] - i] && a[ends[0] - i] != '/') i++;
+    return (i > ends[0] || a[ends[0] - i] == '/') && (i > ends[1] || b[ends[1] - i] == '/');
+}
+
+bool folder_is_shared(const char *a, const char *b) {
+    char *above_a = folder_parent(a), *above_b = folder_parent(b);
+    bool shared = is_same(a, b);
+    if (above_a != NULL && above_b != NULL)
+        shared =
+            shared || is_same(a, above_b) || is_same(above_a, b) || (is_same(above_a, above_b) && has_same_name(a, b));
+    free(above_a);
+    free(above_b);
+    return shared;
 }

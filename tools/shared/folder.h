@@ -19,4 +19,7 @@ char *folder_parent(const char *path);
 /* Whether the path can be made in its folder. False after a complaint, which names the option that has the path. */
 bool folder_check_parent(const char *path, const char *option);
 
+/* Whether two paths lead to the same place, or one into the other, where neither has anything in it yet. */
+bool folder_is_shared(const char *a, const char *b);
+
 #endif
