@@ -291,14 +291,24 @@ static bool make_plans(struct report *report) {
     return status == IDX_OK;
 }
 
+/* A file that did not fit is gone with the folder it was in: the parent of that is what the user knows. */
+static void say_unmeasured(const char *parent, const struct idx_error *error) {
+    if (error->status == IDX_DISK_FULL)
+        complain("%s: there is no room to measure: %s; choose another place with $TMPDIR", parent,
+                 strerror(error->system_errno));
+    else
+        complain("%s", error->sentence);
+}
+
 /* A signal waits for the end, so that no index stays. */
 static bool measure(struct idx_calibration *machine) {
     struct scratch scratch = {0};
     struct idx_error error;
-    if (!scratch_open(&scratch, scratch_parent(NULL), "$TMPDIR")) return false;
+    const char *parent = scratch_parent(NULL);
+    if (!scratch_open(&scratch, parent, "$TMPDIR")) return false;
     interrupt_catch();
     bool measured = idx_calibrate(machine, scratch.path, &error) == IDX_OK;
-    if (!measured) complain("%s", error.sentence);
+    if (!measured) say_unmeasured(parent, &error);
     scratch_remove(&scratch);
     interrupt_obey();
     return measured;
