@@ -332,10 +332,18 @@ static bool write_report(struct dedup *dedup) {
            report_write(report);
 }
 
+/* An answer of nothing at all could be taken for a mistake. */
+static void say_nothing_kept(const struct dedup *dedup) {
+    const struct intake *intake = &dedup->intake;
+    if (intake->known_count > 0 && intake->compared == 0 && intake->few_count == 0)
+        complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
+}
+
 /* What is found, to where it belongs. Files and folders appear once all of them are written. */
 static bool give(struct dedup *dedup, const char *path) {
     dedup->confirm.compared = dedup->intake.compared;
     if (!open_folders(dedup) || !list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
+    say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
     return (!has_folders || folders_write(&dedup->folders, &dedup->intake, dedup->dropped)) &&
            (!has_report || write_report(dedup)) && (!has_folders || folders_publish(&dedup->folders)) &&
