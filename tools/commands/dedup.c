@@ -366,10 +366,24 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     return confirm_open(&dedup->confirm, &dedup->scratch, folder);
 }
 
+/* The places of what is made may be among the inputs. */
+static bool clean_places(const struct dedup *dedup) {
+    const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
+    for (int i = 0; i < 3; i++) {
+        char *parent = paths[i] == NULL ? NULL : folder_parent(paths[i]);
+        if (parent != NULL) scratch_clean(parent);
+        free(parent);
+        if (paths[i] == NULL || parent != NULL) continue;
+        complain("out of memory");
+        return false;
+    }
+    return true;
+}
+
 static bool run(struct dedup *dedup) {
     const char *folder = scratch_parent(dedup->listing.options.temporary_folder);
     dedup->listing.options.temporary_folder = folder;
-    if (!scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
+    if (!clean_places(dedup) || !scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");
     if (path == NULL) complain("out of memory");
     bool whole = path != NULL && open_temporaries(dedup, folder) && build(dedup, path) && give(dedup, path);

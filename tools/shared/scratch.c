@@ -194,10 +194,14 @@ const char *scratch_parent(const char *folder) {
     return folder == NULL || *folder == '\0' ? "/tmp" : folder;
 }
 
-bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
+void scratch_clean(const char *parent) {
     size_t leftovers = remove_leftovers(parent);
     if (leftovers == 1) complain("removed a folder that a killed command had left in %s", parent);
     if (leftovers > 1) complain("removed %zu folders that killed commands had left in %s", leftovers, parent);
+}
+
+bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
+    scratch_clean(parent);
     if (make(scratch, parent)) return true;
     complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno), option);
     return false;

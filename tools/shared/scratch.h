@@ -15,7 +15,10 @@ struct scratch {
 /* Where temporary files go: `folder`, or where that is NULL, $TMPDIR or /tmp. */
 const char *scratch_parent(const char *folder);
 
-/* Removes what killed commands left in `parent`, of this user, and makes a folder there that this user alone can read.
+/* Removes what killed commands left in `parent`, of this user, and says so. */
+void scratch_clean(const char *parent);
+
+/* Cleans `parent`, and makes a folder there that this user alone can read.
  * False after a complaint, which names the option that chooses the place. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
