@@ -19,6 +19,8 @@ static const char help[] =
     "  --first-id N           ID of the first row of u64 and npy (default 0)\n"
     "  --fingerprints HOW     read and write hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --skip-bad-lines       count bad TSV lines and continue\n"
+    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
+    "                         or counts other lines, or says that the command that printed it failed\n"
     "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
     "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
     "  --threads N            use N threads for --if-new, and N more for compaction (default 1)\n"
@@ -92,6 +94,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
         {.name = "first-id", .kind = OPTION_COUNT, .value = &add->first_id},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &add->notation, .names = notation_names},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &add->writing.input.skip_bad_lines},
+        {.name = "partial", .kind = OPTION_FLAG, .value = &add->writing.input.partial},
         {.name = "compact", .kind = OPTION_COUNT, .value = &add->writing.compact},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &add->writing.threads, .least = 1, .most = 256},
     };

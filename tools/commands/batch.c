@@ -35,6 +35,8 @@ static const char help[] =
     "  --limit N              print only the N nearest matches of each query\n"
     "  --max-documents N      print only the first N documents of each match\n"
     "  --exists               print only the queries that have a match\n"
+    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
+    "                         or counts other lines, or says that the command that printed it failed\n"
     "  --threads N            number of threads (default: the number of processors, up to 16)\n"
     "  --memory N             bytes for matches and search structures, besides the queries (default: half of the free\n"
     "                         memory)\n"
@@ -63,7 +65,7 @@ struct batch {
     struct question question;
     struct texts operands;
     int method, format, notation;
-    bool streams, disk, progress_forced;
+    bool streams, disk, partial, progress_forced;
     unsigned bits; /* 0: not given */
     const char *part_text;
     struct progress progress;
@@ -122,6 +124,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
         {.name = "threads", .kind = OPTION_NUMBER, .value = &options->threads, .least = 1, .most = IDX_MAX_THREADS},
         {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
+        {.name = "partial", .kind = OPTION_FLAG, .value = &batch->partial},
         {.name = "disk", .kind = OPTION_FLAG, .value = &batch->disk},
         {.name = "progress", .kind = OPTION_FLAG, .value = &batch->progress_forced},
         {.name = "stream", .kind = OPTION_FLAG, .value = &batch->streams},
@@ -170,7 +173,8 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
 
 /* `recipe`: of the index; NULL or "" when not known. */
 static bool read_queries(struct batch *batch, struct texts paths, unsigned bits, const char *recipe) {
-    struct input input = {.paths = paths, .format = (enum input_format)batch->format, .reader = READER_INIT};
+    struct input input = {
+        .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
     const struct tsv_record *records;
     size_t count;
     bool on = true;
@@ -351,7 +355,8 @@ static bool has_standard_input(struct texts paths) {
 static bool run_stream(struct batch *batch) {
     struct texts queries = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
-                              .format = (enum input_format)batch->format};
+                              .format = (enum input_format)batch->format,
+                              .partial = batch->partial};
     const char *recipe = NULL;
     if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths)) {
         complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");

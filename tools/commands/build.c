@@ -31,6 +31,8 @@ static const char help[] =
     "  --by-id                also keep a map from IDs to fingerprints, for idx lookup --id\n"
     "  --recipe RECIPE        how the fingerprints were made, in place of what the inputs state\n"
     "  --skip-bad-lines       count bad TSV lines and continue\n"
+    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
+    "                         or counts other lines, or says that the command that printed it failed\n"
     "  --shard I/N            use only the documents of part I, from 1, of N parts of about the same size\n"
     "  --memory SIZE          memory to use (default: half of the free memory)\n"
     "  --tmpdir FOLDER        folder for temporary files (default: beside OUTPUT)\n"
@@ -90,6 +92,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
         {.name = "by-id", .kind = OPTION_FLAG, .value = &options->by_id},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &build->input.recipe},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &build->input.skip_bad_lines},
+        {.name = "partial", .kind = OPTION_FLAG, .value = &build->input.partial},
         {.name = "shard", .kind = OPTION_TEXT, .value = &build->shard_text},
         {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},

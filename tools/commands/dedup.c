@@ -33,7 +33,7 @@ struct dedup {
     struct listing listing;
     struct idx_build_options building;
     int format;
-    bool clusters;
+    bool clusters, partial;
     struct texts paths;
     struct against against;
     struct folders folders;
@@ -188,7 +188,7 @@ static bool settle(struct dedup *dedup) {
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
-    enum { OWN = 9 };
+    enum { OWN = 10 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -199,6 +199,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
         {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
         {.name = "report", .kind = OPTION_TEXT, .value = &dedup->report.path},
+        {.name = "partial", .kind = OPTION_FLAG, .value = &dedup->partial},
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
@@ -258,6 +259,7 @@ static bool add_fingerprints(struct dedup *dedup) {
     struct input input = {.reader = READER_INIT,
                           .paths = dedup->paths,
                           .format = (enum input_format)(dedup->format - FORMAT_FINGERPRINTS + INPUT_TSV),
+                          .partial = dedup->partial,
                           .index_recipe = dedup->against.path != NULL ? dedup->against.properties.recipe : NULL,
                           .rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT}};
     const struct tsv_record *records;

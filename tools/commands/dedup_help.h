@@ -47,6 +47,7 @@ static const char help_of_inputs[] =
     "                         fingerprints  fingerprint, tab, ID: one document per line, as idx fingerprint prints it\n"
     "                         u64    little-endian 64-bit numbers; the ID is the row number, from 0\n"
     "                         npy    NumPy's file of a one-dimensional array of uint64, with the IDs of u64\n"
+    "  --partial              accept fingerprints that state a recipe and are not whole; see idx build\n"
     "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
     "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
     "  --title-field FIELD    jsonl field that contains a title, for recipes that use one\n"

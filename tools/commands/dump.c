@@ -5,10 +5,13 @@
 
 #include <idx.h>
 
+#include <inttypes.h>
+
 static const char help[] =
     "Usage: idx dump [OPTION…] INDEX\n"
     "Print every document of INDEX in the form that idx build reads: a line #recipe, tab, RECIPE if the recipe is\n"
     "known, then one line per document: fingerprint, tab, ID. With --id-type none, a line is the fingerprint alone.\n"
+    "Where the recipe is known, a line #total, tab, number of lines, tab, 0, tab, exit status comes last.\n"
     "An ID that is empty or has control characters follows a second tab, with \\t, \\n and \\\\ in place of a tab, a\n"
     "newline and a backslash, and \\xNN in place of other control characters.\n"
     "\n"
@@ -26,7 +29,8 @@ struct dump {
     struct idx_documents *documents;
     struct output output;
     struct idx_error error;
-    bool failed; /* in the library: `error` */
+    uint64_t lines; /* of fingerprints, printed so far */
+    bool failed;    /* in the library: `error` */
 };
 
 static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
@@ -38,6 +42,7 @@ static void print_document(struct dump *dump, uint64_t fingerprint, const struct
     else
         output_decimal(&dump->output, document->number);
     output_byte(&dump->output, '\n');
+    dump->lines++;
 }
 
 static bool print_documents(struct dump *dump, uint64_t fingerprint) {
@@ -57,6 +62,7 @@ static bool visit(void *context, const struct idx_match *match) {
     if (dump->properties.id_type == IDX_ID_NONE) {
         output_fingerprint(&dump->output, dump->notation, dump->properties.bits, match->fingerprint);
         output_byte(&dump->output, '\n');
+        dump->lines++;
     } else if (!print_documents(dump, match->fingerprint)) {
         dump->failed = true;
     }
@@ -69,6 +75,8 @@ static bool print_index(struct dump *dump, const struct idx_index *index) {
     if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->documents, &dump->error) != IDX_OK)
         return false;
     bool whole = idx_visit_all(index, visit, dump, &dump->error) == IDX_OK && !dump->failed;
+    if (*dump->properties.recipe != '\0')
+        output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->lines, whole ? ENDS_WELL : ENDS_BADLY);
     idx_documents_close(dump->documents);
     return whole;
 }

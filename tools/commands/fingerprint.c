@@ -10,9 +10,9 @@
 
 static const char help[] =
     "Usage: idx fingerprint [OPTION…] [FILE|FOLDER…]\n"
-    "Print the fingerprint of each document in the form that idx build reads: a line #recipe, tab, RECIPE, then one\n"
-    "line per document: fingerprint, tab, ID. Without FILE, or where it is -, read standard input. Inputs that are\n"
-    "compressed with gzip, zstd, xz or bzip2 are decompressed.\n"
+    "Print the fingerprint of each document in the form that idx build reads: a line #recipe, tab, RECIPE, one line\n"
+    "per document (fingerprint, tab, ID), and a line #total. Without FILE, or where it is -, read standard input.\n"
+    "Inputs that are compressed with gzip, zstd, xz or bzip2 are decompressed.\n"
     "\n"
     "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or:\n"
     "                         plain  text, one document per file; its ID is the path\n"

@@ -26,6 +26,8 @@ static const char help[] =
     "  --limit N              print only the N nearest matches of each query\n"
     "  --max-documents N      print only the first N documents of each match\n"
     "  --exists               print only the queries that have a match, each once\n"
+    "  --partial              accept lines that state a recipe and are not whole, which otherwise end with status 2;\n"
+    "                         see idx build\n"
     "  --agree M              for several fingerprints with one query ID, as segments:N makes: print only the\n"
     "                         documents that are near to at least M of them\n"
     "  --threads N            number of threads (default 1)\n"
@@ -114,6 +116,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "exists", .kind = OPTION_FLAG, .value = &question->exists},
         {.name = "agree", .kind = OPTION_COUNT, .value = &question->agree, .least = 1},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &lookup->threads, .least = 1, .most = 256},
+        {.name = "partial", .kind = OPTION_FLAG, .value = &lookup->queries.partial},
         {.name = "disk", .kind = OPTION_FLAG, .value = &lookup->disk},
         {.name = "refresh", .kind = OPTION_FLAG, .value = &lookup->refresh},
     };

@@ -18,6 +18,8 @@ static const char help[] =
     "  --format FORMAT        auto (default: by the names of the inputs, or else tsv), tsv, u64 or npy; see idx build\n"
     "  --fingerprints HOW     read hex (default), dec (unsigned) or signed (two's complement)\n"
     "  --skip-bad-lines       count bad lines and continue\n"
+    "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
+    "                         or counts other lines, or says that the command that printed it failed\n"
     "  --compact N            compact INDEX in the background when N documents are pending; 0: never (default: a\n"
     "                         sixth of the documents, from 100000 to 4000000); see idx compact\n"
     "\n"
@@ -63,6 +65,7 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
         {.name = "format", .kind = OPTION_CHOICE, .value = &removing->format, .names = input_format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &removing->notation, .names = notation_names},
         {.name = "skip-bad-lines", .kind = OPTION_FLAG, .value = &writing->input.skip_bad_lines},
+        {.name = "partial", .kind = OPTION_FLAG, .value = &writing->input.partial},
         {.name = "compact", .kind = OPTION_COUNT, .value = &writing->compact},
     };
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};

@@ -4,30 +4,30 @@ _idx_options() {
     case $1 in
         build)
             echo -k --scheme --max-bytes-per-fingerprint --block-size --bits --format --fingerprints \
-                --id-type --by-id --recipe --skip-bad-lines --shard --memory --tmpdir --threads --force --progress \
+                --id-type --by-id --recipe --skip-bad-lines --partial --shard --memory --tmpdir --threads --force --progress \
                 --help
             ;;
         batch)
             echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
-                --disk --progress --stream --bits --part --help
+                --partial --disk --progress --stream --bits --part --help
             ;;
         add)
-            echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --compact \
+            echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --partial --compact \
                 --threads --help
             ;;
-        remove) echo --by-fingerprint --by-id --format --fingerprints --skip-bad-lines --compact --help ;;
+        remove) echo --by-fingerprint --by-id --format --fingerprints --skip-bad-lines --partial --compact --help ;;
         compact) echo --all --growth --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup)
             echo -k --text --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
-                --exists --agree --threads --disk --refresh --help
+                --exists --agree --partial --threads --disk --refresh --help
             ;;
         clusters)
             echo -k --keep --drop --method --representative --cap --report --confirm --similarity --format \
                 --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --help
             ;;
         dedup)
-            echo --drop --clusters --confirm --similarity --write --dropped --report --against -k --method \
+            echo --drop --clusters --confirm --similarity --write --dropped --report --against --partial -k --method \
                 --representative --cap --format --text-field --id-field --title-field --main-text --max-text --features --hashes \
                 --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help

@@ -85,6 +85,7 @@ static void complain_of_line(const struct input *input, const struct problem *pr
 static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
     if (!input->skip_bad_lines || input->skipped == 0) complain_of_line(input, problem, line, length);
     if (input->skip_bad_lines) input->skipped++;
+    input->totals.lines++;
     return input->skip_bad_lines;
 }
 
@@ -102,9 +103,11 @@ static bool take_line(struct input *input, const char *line, size_t length) {
         case TSV_RECORD:
             if (record->escaped) unescape(input, record);
             input->recipe_settled = true;
+            input->totals.lines++;
             input->count++;
             return true;
-        case TSV_RECIPE: return take_recipe(input, record);
+        case TSV_RECIPE: input->totals.recipes++; return take_recipe(input, record);
+        case TSV_TOTAL: totals_take(&input->totals, record); return true;
         case TSV_BAD: return skip_bad_line(input, &problem, line, length);
         default: return true;
     }
@@ -187,7 +190,17 @@ static const char *path_of(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
+/* Whether the file that ends here is whole; false after a complaint. */
+static bool check_totals(struct input *input) {
+    struct problem problem;
+    bool whole = input->partial || totals_check(&input->totals, &problem);
+    if (!whole) complain("%s: %s", input->reader.name, problem.sentence);
+    input->totals = (struct totals){0};
+    return whole;
+}
+
 static enum input_status open_next(struct input *input) {
+    if (!check_totals(input)) return INPUT_FAILED;
     reader_close(&input->reader);
     if (input->path == count_paths(input)) return INPUT_END;
     const char *path = path_of(input, input->path++);

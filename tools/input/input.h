@@ -5,6 +5,7 @@
 #include "tools/input/format.h"
 #include "tools/input/npy.h"
 #include "tools/input/reader.h"
+#include "tools/input/totals.h"
 #include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
 
@@ -25,6 +26,7 @@ struct input {
     enum input_format format; /* not INPUT_AUTO */
     struct tsv_rules rules;   /* of TSV; for the others only the bits */
     bool skip_bad_lines;
+    bool partial; /* TSV that states a recipe need not be whole (totals.h) */
     bool at_hand; /* INPUT_PENDING rather than waiting for a line; may change between calls */
     const char
         *recipe; /* given by the user, so that the inputs' own are passed over; else NULL, and the inputs' then */
@@ -40,6 +42,7 @@ struct input {
     struct reader reader;
     struct npy_array array; /* of the file that is being read */
     uint64_t row;           /* within the file */
+    struct totals totals;   /* of the file */
     struct tsv_record records[INPUT_BATCH];
     size_t count;
     bool ahead; /* the first of them were read, and not yet given */

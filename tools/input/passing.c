@@ -18,6 +18,7 @@ struct kept {
     passing_visitor visit;
     void *context;
     size_t count;
+    struct totals totals; /* of the file that is read */
     uint64_t fingerprints[KEPT];
 };
 
@@ -86,9 +87,11 @@ static bool take_line(struct kept *kept, const struct reader *reader, const char
     const char *tab = length > 0 && line[0] != '#' ? memchr(line, '\t', length) : NULL;
     rules.ids = TSV_ID_NONE;
     switch (tsv_parse(&rules, line, tab == NULL ? length : (size_t)(tab - line), &record, &problem)) {
-        case TSV_RECORD: return keep(kept, record.fingerprint);
+        case TSV_RECORD: kept->totals.lines++; return keep(kept, record.fingerprint);
+        case TSV_TOTAL: totals_take(&kept->totals, &record); return true;
         case TSV_COMMENT: return true;
         case TSV_RECIPE:
+            kept->totals.recipes++;
             if (passing->recipe == NULL ||
                 recipes_match(passing->recipe, record.id, record.id_length, &passing->warned_of_icu))
                 return true;
@@ -109,6 +112,7 @@ static enum reader_status read_some(struct kept *kept, struct reader *reader, bo
         if (status != READER_OK) return status;
         *on = take_plain_lines(kept, bytes, got, &taken);
         reader->line += taken / 17;
+        kept->totals.lines += taken / 17;
         reader_give_back(reader, got - taken);
         if (!*on) return READER_OK;
         if (got - taken >= 17 || taken == 0) break;
@@ -121,10 +125,17 @@ static enum reader_status read_some(struct kept *kept, struct reader *reader, bo
 static bool read_lines(struct kept *kept, const char *path) {
     struct reader reader = READER_INIT;
     enum reader_status status = READER_FAILED;
+    struct problem problem;
+    kept->totals = (struct totals){0};
     bool on = reader_open(&reader, path);
     while (on && (status = read_some(kept, &reader, &on)) == READER_OK) continue;
+    bool whole = on && status == READER_END;
+    if (whole && !kept->passing->partial && !totals_check(&kept->totals, &problem)) {
+        complain("%s: %s", reader.name, problem.sentence);
+        whole = false;
+    }
     reader_free(&reader);
-    return on && status == READER_END;
+    return whole;
 }
 
 /* ---- All ---- */

@@ -4,7 +4,7 @@
 #define IDX_TOOLS_QUERIES_H
 
 #include "tools/input/reader.h"
-#include "tools/input/tsv.h"
+#include "tools/input/totals.h"
 #include "tools/shared/arguments.h"
 #include "tools/text/text.h"
 
@@ -33,11 +33,13 @@ struct queries {
     enum idx_id_type id_type;
     const char *recipe;           /* of the index; "" when not known */
     struct extract_rules extract; /* of the texts */
+    bool partial;                 /* lines that state a recipe need not be whole (totals.h) */
     const char *table_path;       /* of document frequencies, for recipes that weigh by one; or NULL */
 
     /* Within. */
     size_t next;
     struct reader lines;
+    struct totals totals; /* of the lines */
     struct text text;
     struct idx_text_table *table;
     struct text_result made; /* of the last text */

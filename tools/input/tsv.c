@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static const char recipe_mark[] = "#recipe\t";
-enum { RECIPE_MARK_LENGTH = sizeof recipe_mark - 1 };
+static const char recipe_mark[] = "#recipe\t", total_mark[] = "#total\t";
 
 static bool parse_number(struct tsv_record *record, struct problem *problem) {
     if (number_parse_digits(record->id, record->id_length, &record->number)) return true;
@@ -64,15 +63,22 @@ static bool parse_id(const struct tsv_rules *rules, const char *tab, const char 
     return take_id(rules, tab + 1, end, record, problem);
 }
 
+/* Whether the line begins with a mark; then the record has the rest. */
+static bool take_marked(const char *line, size_t length, const char *mark, struct tsv_record *record) {
+    size_t size = strlen(mark);
+    if (length < size || memcmp(line, mark, size) != 0) return false;
+    record->id = line + size;
+    record->id_length = length - size;
+    return true;
+}
+
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem) {
     memset(record, 0, sizeof *record);
     if (is_alone(rules)) return take_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
     if (length > 0 && line[0] == '#') {
-        if (length < RECIPE_MARK_LENGTH || memcmp(line, recipe_mark, RECIPE_MARK_LENGTH) != 0) return TSV_COMMENT;
-        record->id = line + RECIPE_MARK_LENGTH;
-        record->id_length = length - RECIPE_MARK_LENGTH;
-        return TSV_RECIPE;
+        if (take_marked(line, length, recipe_mark, record)) return TSV_RECIPE;
+        return take_marked(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
     size_t digits = tab != NULL ? (size_t)(tab - line) : length;

@@ -28,12 +28,13 @@ enum tsv_kind {
     TSV_RECORD,  /* a fingerprint, and its ID by the rules */
     TSV_COMMENT, /* begins with # */
     TSV_RECIPE,  /* #recipe, a tab, and the recipe, which may be empty */
+    TSV_TOTAL,   /* #total, a tab, and what totals.h says */
     TSV_BAD,     /* `problem` says why */
 };
 
 struct tsv_record {
     uint64_t fingerprint;
-    const char *id; /* within the line: the ID's bytes, or the recipe's; NULL when there is none */
+    const char *id; /* within the line: the ID's bytes, or those behind #recipe or #total; NULL when there is none */
     size_t id_length;
     bool escaped;    /* the ID is: escape_undo makes of it what it stands for */
     uint64_t number; /* TSV_ID_U64: the ID */

@@ -48,6 +48,7 @@ struct pipeline {
     struct progress progress;
     struct bad_counts bad;
     uint64_t documents, document_bytes, empty, few;
+    uint64_t lines; /* printed */
 };
 
 /* NULL is accepted. */
@@ -58,5 +59,8 @@ void *printer_run(void *context);
 
 /* Says what was left out, once all threads have ended. */
 void printer_say_totals(const struct pipeline *pipeline, const struct documents *documents);
+
+/* Prints the line #total (tools/input/totals.h). */
+void printer_print_total(struct pipeline *pipeline, bool failed);
 
 #endif

@@ -265,16 +265,18 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
     if (!is_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
-    if (recipe != NULL && rules->train == NULL && rules->visit == NULL)
-        output_format(&pipeline->output, "#recipe\t%s\n", recipe);
+    bool is_stated = recipe != NULL && rules->train == NULL && rules->visit == NULL;
+    if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
     if (rules->features == NULL || rules->features->next_file == NULL) printer_say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
+    bool partly = documents.failed || pipeline->bad.of[BAD_FILE] > 0;
+    if (is_stated) printer_print_total(pipeline, !whole || stopped || partly);
     if (!output_close(&pipeline->output) || !whole || stopped) return PIPELINE_FAILED;
-    if (documents.failed || pipeline->bad.of[BAD_FILE] > 0) return PIPELINE_PARTLY;
+    if (partly) return PIPELINE_PARTLY;
     return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
 }
 

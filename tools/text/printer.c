@@ -1,6 +1,8 @@
 /* printer.c: prints the lines of a pipeline's batches in order, and says at the end what was left out. */
 #include "tools/text/batches.h"
 
+#include "tools/shared/command.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +35,12 @@ static bool give(const struct pipeline_rules *rules, const struct document_batch
     return on;
 }
 
+static void print_lines(struct pipeline *pipeline, const char *lines, size_t length) {
+    const char *at = lines, *end = lines + length;
+    for (; length > 0 && (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) pipeline->lines++;
+    output_bytes(&pipeline->output, lines, length);
+}
+
 /* False where there is no going on. */
 static bool print_batch(struct pipeline *pipeline, const struct document_batch *batch) {
     struct output *output = &pipeline->output;
@@ -45,7 +53,7 @@ static bool print_batch(struct pipeline *pipeline, const struct document_batch *
     if (i > 0 && pipeline->rules->visit != NULL)
         on = give(pipeline->rules, batch, i);
     else if (i > 0)
-        output_bytes(output, batch->lines.bytes, batch->results[i - 1].lines_end);
+        print_lines(pipeline, batch->lines.bytes, batch->results[i - 1].lines_end);
     progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     return on && !bad && output->error == 0;
 }
@@ -121,4 +129,11 @@ void printer_say_totals(const struct pipeline *pipeline, const struct documents 
         complain("left out %" PRIu64 " files that are not text", documents->binary);
     bad_say_total(&pipeline->bad);
     say_few(pipeline, pipeline->documents - bad - pipeline->bad.of[BAD_FILE]);
+}
+
+void printer_print_total(struct pipeline *pipeline, bool failed) {
+    uint64_t left_out = bad_total(&pipeline->bad) + pipeline->bad.of[BAD_FILE];
+    if (pipeline->rules->min_features > 0) left_out += pipeline->few;
+    output_format(&pipeline->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", pipeline->lines, left_out,
+                  failed ? ENDS_BADLY : ENDS_WELL);
 }
