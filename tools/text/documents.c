@@ -120,7 +120,8 @@ static bool is_binary(const char *bytes, size_t length) {
     struct span text = {bytes, length < SNIFFED_BYTES ? length : SNIFFED_BYTES};
     char charset[CHARSET_NAME_SIZE] = "";
     charset_by_mark(&text, charset);
-    return charset[0] == '\0' && text.length > 0 && memchr(text.bytes, '\0', text.length) != NULL;
+    bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
+    return !wide && text.length > 0 && memchr(text.bytes, '\0', text.length) != NULL;
 }
 
 static bool give_binary(struct documents *documents, const char *advice) {
