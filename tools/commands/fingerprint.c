@@ -53,7 +53,7 @@ static const char help[] =
     "it. Text is UTF-8 unless it says otherwise. A text without words has fingerprint 0.\n"
     "\n"
     "Bad records are left out and counted, and the first of each kind is reported. A file that cannot be read, or\n"
-    "whose compression is broken, is an error, but the other files are still processed.\n"
+    "whose compression is broken, is an error, but the other files are processed.\n"
     "\n"
     "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
