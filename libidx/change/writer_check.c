@@ -55,8 +55,10 @@ static enum idx_status look_up(void *context, size_t number, struct idx_error *e
 
 static enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                      unsigned distance, struct idxi_nearest nearest, struct idx_error *error) {
-    struct checking checking = {
-        .comparison = {distance, take_added}, .index = writer->index, .nearest = nearest, .count = count};
+    struct checking checking = {.comparison = {.distance = distance, .visit = take_added},
+                                .index = writer->index,
+                                .nearest = nearest,
+                                .count = count};
     for (size_t i = 0; i < count; i++) {
         checking.queries[i] = items[i].fingerprint;
         nearest.counts[i] = 0;
