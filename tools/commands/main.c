@@ -15,12 +15,16 @@ static const struct subcommand {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"add", command_add},           {"batch", command_batch},     {"build", command_build},
-    {"clusters", command_clusters}, {"compact", command_compact}, {"dedup", command_dedup},
-    {"distance", command_distance}, {"dump", command_dump},       {"fingerprint", command_fingerprint},
-    {"info", command_info},         {"join", command_join},       {"lookup", command_lookup},
-    {"merge", command_merge},       {"pairs", command_pairs},     {"plan", command_plan},
-    {"remove", command_remove},     {"serve", command_serve},     {"verify", command_verify},
+    {"add", command_add},         {"batch", command_batch},
+    {"build", command_build},     {"clusters", command_clusters},
+    {"compact", command_compact}, {"compare", command_compare},
+    {"dedup", command_dedup},     {"distance", command_distance},
+    {"dump", command_dump},       {"fingerprint", command_fingerprint},
+    {"info", command_info},       {"join", command_join},
+    {"lookup", command_lookup},   {"merge", command_merge},
+    {"pairs", command_pairs},     {"plan", command_plan},
+    {"remove", command_remove},   {"serve", command_serve},
+    {"verify", command_verify},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
@@ -46,6 +50,7 @@ static const char help[] =
     "  idx compact INDEX                  move pending additions and removals into a segment\n"
     "  idx dump INDEX                     print documents in the form that idx build reads\n"
     "  idx distance A B                   print in how many bits two fingerprints differ\n"
+    "  idx compare A B                    print whether two texts are the same, and how near they are\n"
     "  idx plan --count N                 compare schemes, and what they cost\n"
     "  idx help COMMAND                   print the help of a command, as idx COMMAND --help does\n"
     "  idx --version                      print the version, and the instructions that look-ups use on this processor\n"
@@ -55,7 +60,7 @@ static const char help[] =
     "  idx lookup docs.idx --text README\n"
     "\n"
     "Exit status: 0 success; 2 error. Also 1: lookup, batch, pairs, join and distance found nothing; verify found\n"
-    "damage; remove did not find some documents; fingerprint --compare found a difference.\n";
+    "damage; remove did not find some documents; compare found a difference.\n";
 
 /* A file that is opened must not come to be standard output: closed ones are opened in the direction that fails. */
 static void keep_standard_descriptors(void) {

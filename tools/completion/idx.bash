@@ -32,6 +32,7 @@ _idx_options() {
                 --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --help
             ;;
+        compare) echo --recipe --table --hash --ties --bits --main-text --max-text --help ;;
         distance) echo -k --fingerprints --bits --help ;;
         pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress --help ;;
         join) echo -k --documents --fingerprints --memory --threads --progress --help ;;
@@ -74,8 +75,8 @@ _idx_values() {
 }
 
 _idx() {
-    local commands='add batch build clusters compact dedup distance dump fingerprint help info join lookup merge pairs
-        plan remove serve verify'
+    local commands='add batch build clusters compact compare dedup distance dump fingerprint help info join lookup merge
+        pairs plan remove serve verify'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} values
     COMPREPLY=()
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

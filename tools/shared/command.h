@@ -5,8 +5,8 @@
 /* What the process ends with, as with grep. */
 enum {
     ENDS_WELL = 0,
-    ENDS_WITHOUT = 1, /* lookup, batch: no match; pairs, join: no pair; remove: not there; verify: damage; fingerprint
-                         --compare: different */
+    ENDS_WITHOUT = 1, /* lookup, batch: no match; pairs, join: no pair; remove: not there; verify: damage; compare:
+                         different */
     ENDS_BADLY = 2,   /* an error, said on standard error */
 };
 
@@ -15,6 +15,7 @@ int command_add(int argc, char **argv);
 int command_batch(int argc, char **argv);
 int command_build(int argc, char **argv);
 int command_clusters(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_dedup(int argc, char **argv);
 int command_distance(int argc, char **argv);
 int command_dump(int argc, char **argv);

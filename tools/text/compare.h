@@ -1,4 +1,4 @@
-/* compare.h: `idx fingerprint --compare`: whether two texts agree by a recipe, and how nearly. */
+/* compare.h: `idx compare` and `idx fingerprint --compare`: whether two texts agree by a recipe, and how nearly. */
 #ifndef IDX_TOOLS_COMPARE_H
 #define IDX_TOOLS_COMPARE_H
 

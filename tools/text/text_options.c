@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Those of idx_hash_name. */
-static const char *const hash_names[] = {"xxh3", "fnv1", "fnv1a", "md5", NULL};
+const char *const text_hash_names[] = {"xxh3", "fnv1", "fnv1a", "md5", NULL};
 
 void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
@@ -35,7 +34,7 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
         {.name = "features", .kind = OPTION_FLAG, .value = &options->features},
         {.name = "hashes", .kind = OPTION_FLAG, .value = &rules->extract.hashes},
         {.name = "tokens", .kind = OPTION_FLAG, .value = &rules->extract.tokens},
-        {.name = "hash", .kind = OPTION_CHOICE, .value = &options->hash, .names = hash_names},
+        {.name = "hash", .kind = OPTION_CHOICE, .value = &options->hash, .names = text_hash_names},
         {.name = "ties", .kind = OPTION_NUMBER, .value = &options->ties, .least = 0, .most = 1},
         {.name = "recipe", .kind = OPTION_TEXT, .value = &rules->recipe},
         {.name = "table", .kind = OPTION_TEXT, .value = &rules->table},
@@ -67,8 +66,8 @@ static void read_features_recipe(const char *recipe, struct extract_rules *rules
     char part[16];
     size_t length = strlen(recipe);
     rules->ties = take_end(recipe, &length, ties);
-    for (int hash = 0; hash_names[hash] != NULL; hash++) {
-        snprintf(part, sizeof part, ";hash=%s", hash_names[hash]);
+    for (int hash = 0; text_hash_names[hash] != NULL; hash++) {
+        snprintf(part, sizeof part, ";hash=%s", text_hash_names[hash]);
         if (take_end(recipe, &length, part)) rules->hash = (enum idx_hash_kind)hash;
     }
     rules->ties = rules->ties || take_end(recipe, &length, ties);
@@ -96,7 +95,7 @@ static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name,
  * input is. */
 static bool complete_recipe(struct text_options *options) {
     struct pipeline_rules *rules = &options->rules;
-    const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : hash_names[options->hash];
+    const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : text_hash_names[options->hash];
     const char *ties = options->ties == 0 ? NULL : "1", *recipe = rules->recipe;
     if (recipe == NULL && !options->features) recipe = text_default_recipe;
     if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";

@@ -14,6 +14,9 @@ struct text_options {
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* with these parts; rules.recipe points to it then */
 };
 
+/* The values of --hash, by enum idx_hash_kind; ends with NULL. */
+extern const char *const text_hash_names[];
+
 /* The defaults. */
 void text_options_init(struct text_options *options);
 
