@@ -2,6 +2,7 @@
 #include "tools/answers/cluster_listing.h"
 
 #include "tools/input/index_making.h"
+#include "tools/shared/json.h"
 #include "tools/shared/message.h"
 #include "tools/shared/names.h"
 
@@ -51,6 +52,59 @@ static void print_line(struct listing *listing, const struct idx_cluster_member 
     output_byte(output, '\t');
     output_decimal(output, member->distance);
     output_byte(output, '\n');
+}
+
+/* ---- JSON ---- */
+
+static void put_text(struct listing *listing, const char *text) { output_text(&listing->output, text); }
+
+static void put_fingerprint(struct listing *listing, uint64_t fingerprint) {
+    output_byte(&listing->output, '"');
+    output_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
+    output_byte(&listing->output, '"');
+}
+
+static void put_json_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
+    if (listing->properties.id_type == IDX_ID_NONE) {
+        put_fingerprint(listing, fingerprint);
+    } else if (listing->properties.id_type == IDX_ID_TEXT) {
+        json_put_bytes(&listing->output, document->id, document->id_length);
+    } else {
+        output_byte(&listing->output, '"');
+        output_decimal(&listing->output, document->number);
+        output_byte(&listing->output, '"');
+    }
+}
+
+static void end_object(struct listing *listing) {
+    if (listing->begun) put_text(listing, "]}\n");
+    listing->begun = false;
+}
+
+static void begin_object(struct listing *listing, const struct idx_cluster_member *member) {
+    put_text(listing, "{\"cluster\":");
+    output_decimal(&listing->output, member->cluster);
+    put_text(listing, ",\"representative\":");
+    put_json_id(listing, &member->representative, member->representative_fingerprint);
+    put_text(listing, ",\"documents\":[");
+    listing->begun = true;
+    listing->cluster = member->cluster;
+}
+
+/* A document of the cluster at hand, or of the next one. */
+static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
+    if (listing->begun && listing->cluster == member->cluster)
+        output_byte(&listing->output, ',');
+    else
+        end_object(listing);
+    if (!listing->begun) begin_object(listing, member);
+    put_text(listing, "{\"id\":");
+    put_json_id(listing, &member->document, member->fingerprint);
+    put_text(listing, ",\"fingerprint\":");
+    put_fingerprint(listing, member->fingerprint);
+    put_text(listing, ",\"distance\":");
+    output_decimal(&listing->output, member->distance);
+    output_byte(&listing->output, '}');
 }
 
 /* ---- Chains ---- */
@@ -145,7 +199,9 @@ static bool visit(void *context, const struct idx_cluster_member *member) {
     count(listing, member);
     if (listing->note != NULL) listing->note(listing->context, member);
     if (listing->quiet) return true;
-    if (!listing->keep && !listing->drop) {
+    if (listing->json) {
+        put_member(listing, member);
+    } else if (!listing->keep && !listing->drop) {
         print_line(listing, member);
     } else if (listing->keep == member->is_representative) {
         print_id(listing, &member->document, member->fingerprint);
@@ -171,6 +227,7 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     progress_end(&listing->progress);
     if (status != IDX_OK) making_failed(&error);
     if (status != IDX_OK || listing->output.error != 0) return false;
+    end_object(listing);
     end_cluster(listing);
     if (listing->progress.shown) say_summary(listing, index, summary);
     if (listing->progress.shown) progress_print_phases(&listing->progress);

@@ -18,6 +18,7 @@ struct listing {
     struct idx_cluster_options options;
     int method, representative;
     bool keep, drop; /* print the IDs to keep, or those to drop; neither: the clusters */
+    bool json;       /* print the clusters as JSON, an object per cluster */
     bool quiet;      /* print none of these */
     void (*note)(void *context, const struct idx_cluster_member *member); /* called for each document; or NULL */
     void *context;                                                        /* of `note` */
@@ -34,6 +35,8 @@ struct listing {
     struct idx_cluster_size size;    /* of the cluster at hand */
     struct idx_cluster_size chained; /* the largest that is warned of; no documents: none */
     uint64_t chains;                 /* clusters that are warned of */
+    bool begun;                      /* an object of JSON that has no end yet */
+    uint64_t cluster;                /* of this object */
 };
 
 #define LISTING_INIT                                                                                                   \

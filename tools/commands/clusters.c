@@ -21,13 +21,16 @@ static const char help[] =
     "  --keep                 print the IDs to keep instead: the representative of each cluster, and all documents\n"
     "                         that are in no cluster\n"
     "  --drop                 print the IDs to drop instead: all others\n"
+    "  --json                 print one JSON object per cluster and line instead: "
+    "{\"cluster\":0,\"representative\":ID,\n"
+    "                         \"documents\":[{\"id\":ID,\"fingerprint\":\"…\",\"distance\":N},…]}\n"
     "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
     "                         it, which does not form chains\n"
     "  --representative HOW   which document represents a cluster: first (default), most-documents (one of the\n"
     "                         fingerprint with the most documents) or smallest-id\n"
     "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n"
-    "  --report FILE          write a page of HTML about the clusters to FILE, and print only what --keep or --drop\n"
-    "                         asks for; see idx-dedup(1)\n"
+    "  --report FILE          write a page of HTML about the clusters to FILE, and print only what --keep, --drop\n"
+    "                         or --json asks for; see idx-dedup(1)\n"
     "  --confirm T            put documents into a cluster only if their texts resemble that of its representative by "
     "T\n"
     "                         or more, 0 to 1; the texts are in FILE (none, and -: standard input), under their IDs\n"
@@ -49,11 +52,14 @@ static const char help[] =
     "Clusters are in the order of their representatives, and the fingerprint of the representative comes first in its\n"
     "cluster. In an index with --id-type none, fingerprints are printed in place of documents. The output is the same\n"
     "for any number of threads and any amount of memory. Each document is printed by either --keep or --drop.\n"
-    "IDs with control characters are escaped as by idx lookup.\n"
+    "IDs with control characters are escaped as by idx lookup. With --json, an ID is a string, or {\"hex\":\"…\"} if "
+    "its\n"
+    "bytes are not UTF-8; in an index with --id-type none, it is the fingerprint.\n"
     "\n"
     "Examples:\n"
     "  idx clusters docs.idx -k 2 | cut -f 2 | uniq -c | sort -rn | head\n"
     "  idx clusters docs.idx --drop | xargs -d '\\n' rm --\n"
+    "  idx clusters docs.idx --json | head -n 1\n"
     "  idx clusters docs.idx --confirm 0.8 docs/ >clusters.tsv\n"
     "\n"
     "Exit status: 0 everything was printed; 2 error.\n";
@@ -107,7 +113,7 @@ static bool settle_report(struct clusters *clusters) {
     clusters->report.listing = listing;
     listing->note = note;
     listing->context = &clusters->report;
-    listing->quiet = !listing->keep && !listing->drop;
+    listing->quiet = !listing->keep && !listing->drop && !listing->json;
     return report_check(&clusters->report);
 }
 
@@ -155,6 +161,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     const struct option_rule own[] = {
         {.name = "keep", .kind = OPTION_FLAG, .value = &listing->keep},
         {.name = "drop", .kind = OPTION_FLAG, .value = &listing->drop},
+        {.name = "json", .kind = OPTION_FLAG, .value = &listing->json},
         {.name = "report", .kind = OPTION_TEXT, .value = &clusters->report.path},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
         {.name = "similarity",
@@ -187,8 +194,8 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     clusters->inputs = (struct texts){operands.values + 1, operands.count - 1};
     clusters->rules.format = (enum document_format)clusters->format;
     clusters->rules.threads = listing->options.threads;
-    if (!listing->keep || !listing->drop) return check_texts(clusters) && settle_report(clusters);
-    complain_of_usage("give --keep or --drop, not both");
+    if (listing->keep + listing->drop + listing->json <= 1) return check_texts(clusters) && settle_report(clusters);
+    complain_of_usage("give one of --keep, --drop and --json");
     return false;
 }
 

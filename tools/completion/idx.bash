@@ -23,7 +23,7 @@ _idx_options() {
                 --exists --agree --partial --threads --disk --refresh --help
             ;;
         clusters)
-            echo -k --keep --drop --method --representative --cap --report --confirm --similarity --format \
+            echo -k --keep --drop --json --method --representative --cap --report --confirm --similarity --format \
                 --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --help
             ;;
         dedup)
