@@ -36,7 +36,7 @@ def test_readme():
     assert names["keep"].tolist() == [True, True, False]
     assert names["added"].tolist() == [False, True]
     assert names["found"].fingerprints.tolist() == [int(fingerprints[1])]
-    with libidx.open("crawl.idx") as index:
+    with libidx.open("pages.idx") as index:
         assert index.documents(0x0123456789ABCDEF) == ["https://e.example/"]
 
 
