@@ -3,13 +3,17 @@
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"
+#include "tools/shared/names.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char help[] =
     "Usage: idx add [OPTION…] INDEX [INPUT…]\n"
     "Add the documents of all INPUTs to INDEX. Without INPUT, or where it is -, read standard input as lines arrive.\n"
+    "Report at the end how many documents were added.\n"
     "\n"
     "  --if-new               add only documents without a near fingerprint in INDEX, and answer each line\n"
     "  -k N                   largest distance that counts as near (default and maximum: the k of INDEX)\n"
@@ -51,6 +55,7 @@ struct add {
     bool if_new;
     unsigned distance; /* UINT_MAX: not given */
     uint64_t limit, max_documents, first_id;
+    uint64_t added, near; /* of all batches; near: left out */
 
     /* Within, for --if-new. */
     const struct idx_index *view;
@@ -216,6 +221,13 @@ static bool put_answers(struct add *add) {
 
 /* ---- The whole ---- */
 
+static void count_batch(struct add *add) {
+    size_t near = 0;
+    for (size_t i = 0; i < add->writing.count && add->if_new; i++) near += add->counts[i] > 0;
+    add->near += near;
+    add->added += add->writing.count - near;
+}
+
 static bool add_batch(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->count == 0) return true;
@@ -223,9 +235,10 @@ static bool add_batch(struct add *add) {
         writing->items[i].number += add->first_id;
     add->error = (struct idx_error){.status = IDX_OK};
     bool good = add->if_new ? idx_writer_check_and_add(writing->writer, writing->items, writing->count, add->distance,
-                                                       add->matches, MATCHES, add->counts, &add->error) == IDX_OK &&
-                                  put_answers(add)
+                                                       add->matches, MATCHES, add->counts, &add->error) == IDX_OK
                             : idx_writer_add(writing->writer, writing->items, writing->count, &add->error) == IDX_OK;
+    if (good) count_batch(add);
+    good = good && (!add->if_new || put_answers(add));
     if (!good && add->output.error == 0) complain("%s", add->error.sentence);
     return good;
 }
@@ -255,6 +268,16 @@ static bool add_all(struct add *add) {
     return status == INPUT_END;
 }
 
+/* Also where the end of the input was not reached, of what was added before. */
+static void report(const struct add *add, bool whole) {
+    if (!whole && add->added + add->near == 0) return;
+    const char *what = names_of_documents(add->writing.properties.id_type, add->added);
+    char near[96] = "";
+    if (add->near > 0)
+        snprintf(near, sizeof near, ", left out %" PRIu64 " near-duplicate%s", add->near, add->near == 1 ? "" : "s");
+    complain("added %" PRIu64 " %s to %s%s", add->added, what, add->writing.path, near);
+}
+
 static void finish(struct add *add) {
     writing_close(&add->writing);
     free(add->matches);
@@ -276,6 +299,7 @@ int command_add(int argc, char **argv) {
     interrupt_catch();
     bool whole = add_all(&add);
     bool written = output_close(&add.output);
+    if (add.writing.writer != NULL) report(&add, whole);
     finish(&add);
     interrupt_obey();
     return whole && written ? ENDS_WELL : ENDS_BADLY;

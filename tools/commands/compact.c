@@ -65,11 +65,11 @@ static void report(const char *path, const struct idx_compact_summary *summary, 
     say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
-        complain("%s: merged %" PRIu64 " pending records and %zu segments into a segment of %" PRIu64
+        complain("moved %" PRIu64 " pending records and %zu segments of %s into one segment: %" PRIu64
                  " documents, %" PRIu64 " distinct fingerprints; segments now: %zu",
-                 path, summary->records, summary->merged, summary->documents, summary->fingerprints, summary->segments);
+                 summary->records, summary->merged, path, summary->documents, summary->fingerprints, summary->segments);
     else
-        complain("%s: already compact; segments: %zu", path, summary->segments);
+        complain("moved nothing in %s: it is compact already; segments: %zu", path, summary->segments);
 }
 
 static bool run(struct compact *compact) {

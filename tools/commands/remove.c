@@ -3,8 +3,10 @@
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/interrupt.h"
+#include "tools/shared/names.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 static const char help[] =
@@ -145,10 +147,14 @@ static bool remove_all(struct removing *removing) {
     return status == INPUT_END;
 }
 
-static void report(const struct removing *removing) {
+/* Also where the end of the input was not reached, of what was removed before. */
+static void report(const struct removing *removing, bool whole) {
     const struct idx_removal *total = &removing->total;
-    const char *what = removing->writing.properties.id_type == IDX_ID_NONE ? "fingerprints" : "documents";
-    complain("%s removed: %" PRIu64 ", not found: %" PRIu64, what, total->documents, total->missing);
+    if (!whole && total->documents + total->missing == 0) return;
+    const char *what = names_of_documents(removing->writing.properties.id_type, total->documents);
+    char missing[64] = "";
+    if (total->missing > 0) snprintf(missing, sizeof missing, ", did not find %" PRIu64, total->missing);
+    complain("removed %" PRIu64 " %s from %s%s", total->documents, what, removing->writing.path, missing);
 }
 
 int command_remove(int argc, char **argv) {
@@ -159,7 +165,7 @@ int command_remove(int argc, char **argv) {
     if (!read_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
     bool whole = remove_all(&removing);
-    if (removing.writing.writer != NULL) report(&removing);
+    if (removing.writing.writer != NULL) report(&removing, whole);
     writing_close(&removing.writing);
     interrupt_obey();
     if (!whole) return ENDS_BADLY;

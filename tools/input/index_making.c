@@ -2,6 +2,7 @@
 #include "tools/input/index_making.h"
 
 #include "tools/shared/message.h"
+#include "tools/shared/names.h"
 #include "tools/shared/notation.h"
 #include "tools/shared/recipes.h"
 #include "tools/shared/size.h"
@@ -23,13 +24,14 @@ bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const str
 
 /* ---- What it is and took ---- */
 
-static void say_summary(const struct idx_build_summary *summary, unsigned bits) {
+static void say_summary(const char *path, const struct idx_build_summary *summary,
+                        const struct idx_properties *properties) {
     double tables = summary->tables > 0 ? (double)summary->tables : 1;
-    struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, bits);
-    complain("%" PRIu64 " documents, %" PRIu64 " distinct fingerprints; scheme %s, %zu tables of %" PRIu64
+    struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
+    complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu tables of %" PRIu64
              " bytes in total; document map: %" PRIu64 " bytes",
-             summary->documents, summary->fingerprints, summary->scheme, summary->tables, summary->table_bytes,
-             summary->documents_bytes);
+             summary->documents, names_of_documents(properties->id_type, summary->documents), path,
+             summary->fingerprints, summary->scheme, summary->tables, summary->table_bytes, summary->documents_bytes);
     if (summary->by_id_bytes > 0) complain("map from IDs: %" PRIu64 " bytes", summary->by_id_bytes);
     complain(DENSITY_MEAN_FORMAT, density.bits, density.ratio);
     complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);
@@ -110,7 +112,7 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
     options.residence = IDX_RESIDENCE_NONE;
     bool open = idx_open(&index, path, &options, NULL) == IDX_OK;
     if (open) idx_get_properties(index, &properties);
-    if (open && progress->shown) say_summary(summary, properties.bits);
+    if (open && progress->shown) say_summary(path, summary, &properties);
     if (progress->shown) progress_print_phases(progress);
     say_leftovers(path, summary->leftovers);
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
