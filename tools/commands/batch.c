@@ -1,5 +1,6 @@
 /* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
 #include "tools/answers/answerer.h"
+#include "tools/answers/stream_answers.h"
 #include "tools/input/index_making.h"
 #include "tools/input/passing.h"
 #include "tools/shared/arguments.h"
@@ -49,7 +50,7 @@ static const char help[] =
     "\n"
     "Output: query, tab, fingerprint, tab, distance, tab, document ID. The query is its ID, or its fingerprint.\n"
     "IDs with control characters are escaped as by idx lookup.\n"
-    "With --stream: query fingerprint, tab, fingerprint, tab, distance; sorted as by LC_ALL=C sort, each line once.\n"
+    "With --stream: query, tab, fingerprint, tab, distance; sorted as by LC_ALL=C sort, each line once.\n"
     "\n"
     "Examples:\n"
     "  idx fingerprint new/ | idx batch docs.idx\n"
@@ -73,7 +74,7 @@ struct batch {
     /* Queries. */
     uint64_t *fingerprints;
     size_t count, capacity;
-    struct output ids; /* of all queries, one after the other */
+    struct output ids; /* of all queries, one after the other; with --stream as they are printed */
     size_t *id_ends;
     char *recipe; /* theirs; NULL: not known */
 
@@ -154,7 +155,10 @@ static bool grow(struct batch *batch) {
 
 static bool add_query(struct batch *batch, const struct tsv_record *record) {
     if (batch->count == batch->capacity && !grow(batch)) return false;
-    if (!batch->streams && record->id != NULL) output_bytes(&batch->ids, record->id, record->id_length);
+    if (record->id != NULL && batch->streams)
+        output_id(&batch->ids, record->id, record->id_length);
+    else if (record->id != NULL)
+        output_bytes(&batch->ids, record->id, record->id_length);
     batch->fingerprints[batch->count] = record->fingerprint;
     batch->id_ends[batch->count++] = batch->ids.length;
     if (batch->ids.error != 0) complain("out of memory for the queries");
@@ -272,45 +276,16 @@ static bool read_part(struct batch *batch, struct passing *passing) {
     return true;
 }
 
-static int compare(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The output is sorted, with each line once: so queries are. */
-static void sort_queries(struct batch *batch) {
-    size_t kept = 0;
-    if (batch->count > 0) qsort(batch->fingerprints, batch->count, sizeof *batch->fingerprints, compare);
-    for (size_t i = 0; i < batch->count; i++) {
-        if (i == 0 || batch->fingerprints[i] != batch->fingerprints[kept - 1])
-            batch->fingerprints[kept++] = batch->fingerprints[i];
-    }
-    batch->count = kept;
-}
-
-static bool print_lines(void *context, size_t number, const struct idx_match *matches, size_t count) {
-    struct batch *batch = context;
-    char line[3 * NOTATION_MAX_LENGTH];
-    for (size_t i = 0; i < count; i++) {
-        size_t length = notation_print(NOTATION_HEX, batch->bits, batch->fingerprints[number], line);
-        line[length++] = '\t';
-        length += notation_print(NOTATION_HEX, batch->bits, matches[i].fingerprint, line + length);
-        line[length++] = '\t';
-        length += notation_print_decimal(matches[i].distance, line + length);
-        line[length++] = '\n';
-        output_bytes(&batch->output, line, length);
-    }
-    batch->answerer.found = true;
-    return batch->output.error == 0 && !interrupt_noted();
-}
-
 static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct batch *batch = context;
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
 
-static bool stream_all(struct batch *batch, struct passing *passing) {
-    sort_queries(batch);
+static bool stream_all(struct batch *batch, struct passing *passing, struct stream_answers *answers) {
+    if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends)) {
+        complain("out of memory for the queries");
+        return false;
+    }
     batch->error.status = IDX_OK;
     if (idx_stream_open(&batch->stream, batch->fingerprints, batch->count, batch->bits, &batch->options,
                         &batch->error) != IDX_OK) {
@@ -318,11 +293,13 @@ static bool stream_all(struct batch *batch, struct passing *passing) {
         return false;
     }
     bool whole = passing_read(passing, add_fingerprints, batch) &&
-                 idx_stream_finish(batch->stream, print_lines, batch, &batch->error) == IDX_OK;
+                 idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
+    if (whole && !answers->failed) stream_answers_end(answers);
     progress_end(&batch->progress);
     if (batch->error.status != IDX_OK) making_failed(&batch->error);
+    if (answers->failed) complain("out of memory for the matches of the queries that share an ID");
     idx_stream_close(batch->stream);
-    return whole;
+    return whole && !answers->failed;
 }
 
 static bool settle_stream(struct batch *batch, struct passing *passing, const char **recipe) {
@@ -365,7 +342,10 @@ static bool run_stream(struct batch *batch) {
     bool whole = read_part(batch, &passing) && passing_open(&passing) && settle_stream(batch, &passing, &recipe) &&
                  read_queries(batch, queries, batch->bits, recipe);
     passing.recipe = batch->recipe;
-    whole = whole && stream_all(batch, &passing);
+    struct stream_answers answers = {.output = &batch->output, .bits = batch->bits};
+    whole = whole && stream_all(batch, &passing, &answers);
+    batch->answerer.found = answers.found;
+    stream_answers_free(&answers);
     passing_close(&passing);
     return whole;
 }

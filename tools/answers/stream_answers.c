@@ -1,0 +1,147 @@
+/* stream_answers.c: see stream_answers.h. */
+#include "tools/answers/stream_answers.h"
+
+#include "tools/shared/interrupt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Queries ---- */
+
+static int compare_fingerprints(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* As the lines that begin with them: what follows an ID, a tab, is less than any byte within one. */
+static int compare_names(const struct query *a, const struct query *b) {
+    size_t length = a->id_length < b->id_length ? a->id_length : b->id_length;
+    int order = memcmp(a->id, b->id, length);
+    return order != 0 ? order : (a->id_length > b->id_length) - (a->id_length < b->id_length);
+}
+
+static int compare_queries(const void *a, const void *b) {
+    const struct query *x = a, *y = b;
+    int order = compare_names(x, y);
+    return order != 0 ? order : compare_fingerprints(&x->fingerprint, &y->fingerprint);
+}
+
+static bool have_same_name(const struct stream_answers *answers, size_t a, size_t b) {
+    return answers->queries == NULL ? a == b : compare_names(&answers->queries[a], &answers->queries[b]) == 0;
+}
+
+/* Gives each query the name that is printed. */
+static bool name_queries(struct stream_answers *answers, const uint64_t *fingerprints, size_t count,
+                         const struct output *ids, const size_t *id_ends) {
+    size_t digits = (answers->bits + 3) / 4, begin = 0, without = 0;
+    for (size_t i = 0; i < count; begin = id_ends[i++]) without += id_ends[i] == begin;
+    answers->queries = malloc((count + 1) * sizeof *answers->queries);
+    answers->names = malloc(without * digits + NOTATION_MAX_LENGTH);
+    if (answers->queries == NULL || answers->names == NULL) return false;
+    char *name = answers->names;
+    begin = 0;
+    for (size_t i = 0; i < count; begin = id_ends[i++]) {
+        struct query *query = &answers->queries[i];
+        *query = (struct query){fingerprints[i], ids->bytes + begin, id_ends[i] - begin};
+        if (query->id_length > 0) continue;
+        query->id = name;
+        query->id_length = notation_print(NOTATION_HEX, answers->bits, fingerprints[i], name);
+        name += query->id_length;
+    }
+    return true;
+}
+
+bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
+                          const struct output *ids, const size_t *id_ends) {
+    size_t kept = 0;
+    if (ids->length > 0) {
+        if (!name_queries(answers, fingerprints, *count, ids, id_ends)) return false;
+        qsort(answers->queries, *count, sizeof *answers->queries, compare_queries);
+        for (size_t i = 0; i < *count; i++) {
+            struct query *queries = answers->queries;
+            if (i == 0 || compare_queries(&queries[i], &queries[kept - 1]) != 0) queries[kept++] = queries[i];
+        }
+        for (size_t i = 0; i < kept; i++) fingerprints[i] = answers->queries[i].fingerprint;
+    } else {
+        if (*count > 0) qsort(fingerprints, *count, sizeof *fingerprints, compare_fingerprints);
+        for (size_t i = 0; i < *count; i++) {
+            if (i == 0 || fingerprints[i] != fingerprints[kept - 1]) fingerprints[kept++] = fingerprints[i];
+        }
+    }
+    answers->fingerprints = fingerprints;
+    answers->count = *count = kept;
+    return true;
+}
+
+/* ---- Lines ---- */
+
+static void put_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
+    char line[3 * NOTATION_MAX_LENGTH];
+    size_t length = 0;
+    if (answers->queries != NULL)
+        output_bytes(answers->output, answers->queries[number].id, answers->queries[number].id_length);
+    else
+        length = notation_print(NOTATION_HEX, answers->bits, answers->fingerprints[number], line);
+    line[length++] = '\t';
+    length += notation_print(NOTATION_HEX, answers->bits, match->fingerprint, line + length);
+    line[length++] = '\t';
+    length += notation_print_decimal(match->distance, line + length);
+    line[length++] = '\n';
+    output_bytes(answers->output, line, length);
+}
+
+/* A distance as it is sorted in decimal: 1, 10, 16, 2. */
+static unsigned decimal_rank(unsigned distance) {
+    return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
+}
+
+static int compare_matches(const void *a, const void *b) {
+    const struct idx_match *x = a, *y = b;
+    unsigned i = decimal_rank(x->distance), j = decimal_rank(y->distance);
+    int order = compare_fingerprints(&x->fingerprint, &y->fingerprint);
+    return order != 0 ? order : (i > j) - (i < j);
+}
+
+void stream_answers_end(struct stream_answers *answers) {
+    struct idx_match *matches = answers->matches;
+    if (answers->kept > 0) qsort(matches, answers->kept, sizeof *matches, compare_matches);
+    for (size_t i = 0; i < answers->kept; i++) {
+        if (i == 0 || compare_matches(&matches[i], &matches[i - 1]) != 0) put_line(answers, answers->last, &matches[i]);
+    }
+    answers->kept = 0;
+}
+
+static bool keep(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
+    if (answers->kept > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
+    answers->last = number;
+    if (count > answers->capacity - answers->kept) {
+        size_t capacity = (answers->kept + count) * 2;
+        struct idx_match *more = realloc(answers->matches, capacity * sizeof *more);
+        answers->failed = more == NULL;
+        if (more == NULL) return false;
+        answers->matches = more;
+        answers->capacity = capacity;
+    }
+    memcpy(answers->matches + answers->kept, matches, count * sizeof *matches);
+    answers->kept += count;
+    return true;
+}
+
+bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count) {
+    struct stream_answers *answers = context;
+    bool shares = (number > 0 && have_same_name(answers, number, number - 1)) ||
+                  (number + 1 < answers->count && have_same_name(answers, number, number + 1));
+    if (count > 0) answers->found = true;
+    if (shares && !keep(answers, number, matches, count)) return false;
+    if (!shares) {
+        stream_answers_end(answers);
+        for (size_t i = 0; i < count; i++) put_line(answers, number, &matches[i]);
+    }
+    return answers->output->error == 0 && !interrupt_noted();
+}
+
+void stream_answers_free(struct stream_answers *answers) {
+    free(answers->queries);
+    free(answers->names);
+    free(answers->matches);
+}
