@@ -7,6 +7,7 @@
 #include "tools/shared/names.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIO
         {.name = "cap", .kind = OPTION_COUNT, .value = &listing->cap},
         {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
+        {.name = "verbose", .kind = OPTION_FLAG, .value = &listing->verbose},
     };
     memcpy(list, filled, sizeof filled);
 }
@@ -179,16 +181,28 @@ static void say_largest(const struct listing *listing, const struct idx_index *i
     idx_documents_close(documents);
 }
 
+/* The line that matters. What texts have confirmed is not judged by its distance. */
+static void say_result(const struct listing *listing, const struct idx_cluster_summary *summary) {
+    uint64_t dropped = summary->clustered - summary->clusters, kept = summary->documents - dropped;
+    uint64_t all = summary->documents + listing->kept_apart + listing->dropped_apart;
+    char far[128] = "";
+    if (summary->far > 0 && listing->find == NULL)
+        snprintf(far, sizeof far, "; %" PRIu64 " of these differ from the one that is kept in more than %u bits",
+                 summary->far, listing->options.distance);
+    complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s", all,
+             names_of_documents(listing->properties.id_type, all), kept + listing->kept_apart,
+             dropped + listing->dropped_apart, far);
+}
+
 static void say_summary(const struct listing *listing, const struct idx_index *index,
                         const struct idx_cluster_summary *summary) {
-    complain("%" PRIu64 " documents; %" PRIu64 " in %" PRIu64 " clusters of two or more; %" PRIu64 " to keep, %" PRIu64
-             " to drop",
-             summary->documents, summary->clustered, summary->clusters,
-             summary->documents - summary->clustered + summary->clusters, summary->clustered - summary->clusters);
-    complain("%" PRIu64 " documents are far from their representative: they differ from it in more than %u bits",
-             summary->far, listing->options.distance);
+    say_result(listing, summary);
+    if (!listing->verbose) return;
+    complain("clusters of two documents or more: %" PRIu64 ", with %" PRIu64 " documents", summary->clusters,
+             summary->clustered);
     say_sizes(summary);
     say_largest(listing, index, summary);
+    if (listing->progress.shown) progress_print_phases(&listing->progress);
 }
 
 /* ---- The whole ---- */
@@ -229,8 +243,7 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     if (status != IDX_OK || listing->output.error != 0) return false;
     end_object(listing);
     end_cluster(listing);
-    if (listing->progress.shown) say_summary(listing, index, summary);
-    if (listing->progress.shown) progress_print_phases(&listing->progress);
+    if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);
     if (listing->find == NULL) warn_of_chains(listing);
     return true;
 }

@@ -20,12 +20,14 @@ struct listing {
     bool keep, drop; /* print the IDs to keep, or those to drop; neither: the clusters */
     bool json;       /* print the clusters as JSON, an object per cluster */
     bool quiet;      /* print none of these */
+    bool verbose;    /* of the summary, also what few need: sizes of clusters, and what it took */
     void (*note)(void *context, const struct idx_cluster_member *member); /* called for each document; or NULL */
     void *context;                                                        /* of `note` */
     cluster_finder find; /* in place of idx_clusters, or NULL; IDX_CANCELLED: after a complaint */
     void *find_context;
-    uint64_t cap;         /* clusters with more documents are warned of where they chain */
-    struct output output; /* to be closed by the caller */
+    uint64_t kept_apart, dropped_apart; /* documents that are not in the index, but belong to the summary */
+    uint64_t cap;                       /* clusters with more documents are warned of where they chain */
+    struct output output;               /* to be closed by the caller */
     struct progress progress;
 
     struct idx_properties properties;   /* of the index, once it is run */
@@ -43,14 +45,15 @@ struct listing {
     { .options = IDX_CLUSTER_OPTIONS_INIT, .cap = 1000, .output = OUTPUT_STANDARD }
 
 /* Fills the list with the rules of the options that both commands have, whose values they set. */
-enum { LISTING_OPTIONS = 6 };
+enum { LISTING_OPTIONS = 7 };
 void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIONS]);
 
 /* Writes a document's ID, or where no documents are kept its fingerprint, of an index with these properties. */
 void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
                     uint64_t fingerprint);
 
-/* Finds the clusters, prints what is asked for, and says what there is to say: where progress is shown, a summary.
+/* Finds the clusters, prints what is asked for, and says what there is to say: where progress is shown, or `verbose`, a
+ * summary.
  * False after a complaint; or, where a signal was noted, without one. */
 bool listing_run(struct listing *listing, const struct idx_index *index);
 

@@ -301,6 +301,8 @@ static bool list(struct dedup *dedup, const char *path) {
         return false;
     }
     scratch_remove(&dedup->scratch);
+    dedup->listing.kept_apart = dedup->intake.few_count;
+    dedup->listing.dropped_apart = dedup->intake.known_count;
     bool listed =
         listing_run(&dedup->listing, index) && (dedup->report.path == NULL || report_gather(&dedup->report, index));
     idx_close(index);

@@ -24,13 +24,13 @@ _idx_options() {
             ;;
         clusters)
             echo -k --keep --drop --json --method --representative --cap --report --confirm --similarity --format \
-                --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --help
+                --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --verbose --help
             ;;
         dedup)
             echo --drop --clusters --confirm --similarity --write --dropped --report --against --partial -k --method \
                 --representative --cap --format --text-field --id-field --title-field --main-text --max-text --features --hashes \
                 --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
-                --progress --help
+                --progress --verbose --help
             ;;
         compare) echo --recipe --table --hash --ties --bits --main-text --max-text --help ;;
         distance) echo -k --fingerprints --bits --help ;;

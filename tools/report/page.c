@@ -87,10 +87,10 @@ static void put_summary(struct output *output, const struct findings *findings, 
     html_number(output, findings->kept.documents);
     output_text(output, " and drops ");
     html_number(output, findings->dropped.documents);
-    output_format(output, " (%.1f %%), which are in ",
+    output_format(output, " (%.1f %%). Near-duplicates form ",
                   all == 0 ? 0 : 100 * (double)findings->dropped.documents / (double)all);
     html_count(output, findings->clusters.clusters, "cluster");
-    output_text(output, " of two or more with those that are kept in their place.</p>\n");
+    output_text(output, "; one document of each cluster is kept.</p>\n");
     output_text(output, "<div class=\"beside\"><div>");
     put_tallies(output, findings, origin);
     output_text(output, "</div><div>");
@@ -169,9 +169,10 @@ static void put_table(struct output *output, const struct findings *findings) {
 static void put_distances(struct output *output, const struct findings *findings) {
     struct bar bars[FINDINGS_DISTANCES];
     output_text(output, "<section aria-labelledby=\"distances\"><h2 id=\"distances\">Which distance?</h2>\n"
-                        "<p>Real near-duplicates become fewer with the distance, and pairs that are near by chance "
-                        "many times more with each bit. A good <code>-k</code> is below the distance from which on "
-                        "pairs become many more; look at the <a href=\"#pairs\">pairs</a> on both sides of it.</p>\n");
+                        "<p>The larger the distance, the fewer pairs are real near-duplicates, and the more are near "
+                        "each other by chance: many times more with each bit. Choose a <code>-k</code> below the "
+                        "distance at which the numbers begin to grow fast, and look at the "
+                        "<a href=\"#pairs\">pairs</a> on both sides of it.</p>\n");
     for (unsigned d = 0; d <= findings->farthest; d++) {
         bars[d] = (struct bar){.value = estimate(findings, d), .about = is_estimated(findings, d)};
         snprintf(bars[d].label, sizeof bars[d].label, d == findings->k ? "-k %u" : "%u", d);

@@ -21,6 +21,7 @@ struct density {
 struct density density_of(double bytes, uint64_t fingerprints, unsigned bits);
 
 /* The mean of all tables: a format of its bits and its ratio. */
-#define DENSITY_MEAN_FORMAT "mean of the tables: %.3f bits per fingerprint, ratio %.4f"
+#define DENSITY_MEAN_FORMAT                                                                                            \
+    "mean of the tables: %.3f bits per fingerprint, %.4f times the limit for uniform fingerprints; less is better"
 
 #endif
