@@ -1,7 +1,13 @@
-# Run by cpack before it makes packages: manual pages and changelogs are compressed, as Debian has them.
+# Run by cpack before it makes packages: manual pages and changelogs are compressed, as Debian has them, and systemd's
+# unit, which names the command where cpack installed it, names it where the package will.
 file(GLOB_RECURSE files ${CPACK_TEMPORARY_DIRECTORY}/*)
 foreach(file IN LISTS files)
     if(file MATCHES "/share/(man|doc/[^/]+/changelog)" AND NOT file MATCHES "\\.gz$")
         execute_process(COMMAND gzip -9n ${file} COMMAND_ERROR_IS_FATAL ANY)
+    elseif(file MATCHES "^(.*)/usr/lib/systemd/system/.*\\.service$")
+        set(root ${CMAKE_MATCH_1})
+        file(READ ${file} unit)
+        string(REPLACE "=${root}/" "=/" unit "${unit}")
+        file(WRITE ${file} "${unit}")
     endif()
 endforeach()
