@@ -14,7 +14,8 @@ static const char help[] =
     "ID. Lines that begin with # are comments.\n"
     "\n"
     "  -k N                   largest distance (default and maximum: the k of INDEX)\n"
-    "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; may be repeated\n"
+    "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; of a folder, all\n"
+    "                         documents in it and below, read as by idx fingerprint; may be repeated\n"
     "  --id ID                look up the fingerprints of the document ID of INDEX, which was built with --by-id; may\n"
     "                         be repeated\n"
     "  --table FILE           for --text: table of document frequencies, if the recipe of INDEX needs one\n"
@@ -46,7 +47,8 @@ static const char help[] =
     "Examples:\n"
     "  idx lookup docs.idx 9f86d081884c7d65\n"
     "  idx lookup docs.idx --text README -k 2 --limit 10\n"
-    "  idx fingerprint new/ | idx lookup docs.idx\n"
+    "  idx lookup docs.idx --text new/\n"
+    "  idx fingerprint --format jsonl --id-field url new.jsonl | idx lookup docs.idx\n"
     "A signed fingerprint that begins with - must come after --.\n"
     "\n"
     "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
@@ -277,7 +279,7 @@ static int run(struct lookup *lookup) {
 
 int command_lookup(int argc, char **argv) {
     struct lookup lookup = {.question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},
-                            .queries.extract.max_text = DOCUMENT_BYTES,
+                            .queries.extract = {.json.text = "text", .max_text = DOCUMENT_BYTES},
                             .distance = UINT_MAX,
                             .notation = NOTATION_HEX,
                             .threads = 1};

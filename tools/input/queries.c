@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Warns where texts are to be fingerprinted with another version of ICU than the index's. */
 static bool open_text(struct queries *queries) {
@@ -38,6 +39,28 @@ static enum queries_status next_argument(struct queries *queries, struct query *
     return good ? QUERIES_ONE : QUERIES_BAD;
 }
 
+static bool is_folder(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static enum queries_status next_text(struct queries *queries, struct query *query);
+
+/* The next document of the folder at hand, or what comes behind it. */
+static enum queries_status next_below(struct queries *queries, struct query *query) {
+    uint64_t fingerprint;
+    struct span id;
+    enum below_status status = below_next(queries->below, &fingerprint, &id);
+    if (status == BELOW_ONE) {
+        *query = (struct query){fingerprint, id.bytes, id.length};
+        return QUERIES_ONE;
+    }
+    queries->partly = queries->partly || status == BELOW_PARTLY;
+    below_free(queries->below);
+    queries->below = NULL;
+    return status == BELOW_FAILED ? QUERIES_FAILED : next_text(queries, query);
+}
+
 static enum queries_status next_text(struct queries *queries, struct query *query) {
     const struct text_result *made = &queries->made;
     if (queries->given < made->count) {
@@ -45,15 +68,18 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
         *query = (struct query){made->fingerprints[queries->given++], file, strlen(file)};
         return QUERIES_ONE;
     }
-    if (queries->next == queries->texts.count) return QUERIES_END;
+    if (queries->below != NULL) return next_below(queries, query);
+    if (queries->next == queries->texts.count) return queries->partly ? QUERIES_FAILED : QUERIES_END;
     const char *path = queries->texts.values[queries->next++];
     if (strpbrk(path, "\t\n") != NULL) {
         problem_set(&queries->problem,
                     "the path contains a tab or a newline, which an ID can't contain; rename the file");
         return QUERIES_BAD;
     }
-    queries->given = 0;
-    return text_fingerprint_file(&queries->text, path, &queries->made) ? next_text(queries, query) : QUERIES_FAILED;
+    queries->given = queries->made.count = 0;
+    bool read = is_folder(path) ? (queries->below = below_new(&queries->text, path)) != NULL
+                                : text_fingerprint_file(&queries->text, path, &queries->made);
+    return read ? next_text(queries, query) : QUERIES_FAILED;
 }
 
 /* Finds the fingerprints that have a document of this ID. False after a complaint. */
@@ -154,6 +180,7 @@ void queries_complain(const struct queries *queries) {
 }
 
 void queries_close(struct queries *queries) {
+    below_free(queries->below);
     text_close(&queries->text);
     text_table_free(queries->table);
     reader_free(&queries->lines);

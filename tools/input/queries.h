@@ -6,7 +6,7 @@
 #include "tools/input/reader.h"
 #include "tools/input/totals.h"
 #include "tools/shared/arguments.h"
-#include "tools/text/text.h"
+#include "tools/text/below.h"
 
 #include <idx.h>
 
@@ -26,7 +26,7 @@ enum queries_status {
 
 struct queries {
     struct texts fingerprints; /* the arguments; none, and no texts or IDs: standard input */
-    struct texts texts;        /* files to be fingerprinted by the index's recipe */
+    struct texts texts;        /* files and folders to be fingerprinted by the index's recipe */
     struct texts ids;          /* of documents of the index */
     struct tsv_rules rules;
     const struct idx_index *index;
@@ -43,6 +43,8 @@ struct queries {
     struct text text;
     struct idx_text_table *table;
     struct text_result made; /* of the last text */
+    struct below *below;     /* the documents of the last folder that are left, or NULL */
+    bool partly;             /* a file in a folder could not be read */
     uint64_t *found;         /* fingerprints of the last ID */
     size_t found_count, found_capacity;
     size_t given; /* of these fingerprints */

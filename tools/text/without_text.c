@@ -1,5 +1,6 @@
-/* without_text.c: what a build without libidxtext has in place of text.c, pipeline.c,
+/* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c,
  * compare.c and words.c. */
+#include "tools/text/below.h"
 #include "tools/text/compare.h"
 #include "tools/text/pipeline.h"
 #include "tools/text/text.h"
@@ -47,6 +48,19 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     complain_of_build();
     return PIPELINE_FAILED;
 }
+
+struct below *below_new(struct text *text, const char *path) {
+    (void)text, (void)path;
+    complain_of_build();
+    return NULL;
+}
+
+enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id) {
+    (void)below, (void)fingerprint, (void)id;
+    return BELOW_FAILED;
+}
+
+void below_free(struct below *below) { (void)below; }
 
 /* There are no texts. */
 bool words_next(struct span text, size_t *at, struct span *word, uint64_t *hash) {

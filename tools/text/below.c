@@ -1,0 +1,98 @@
+/* below.c: see below.h. A file at a time is read, and what was made of it is kept until it is given. */
+#include "tools/text/below.h"
+
+#include "tools/shared/folder.h"
+#include "tools/text/documents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Before its ID, in what was made of a file. */
+struct made {
+    uint64_t fingerprint;
+    size_t id_length;
+};
+
+struct below {
+    struct text *text;
+    struct documents documents;
+    struct output paths; /* of the files, each with its NUL */
+    size_t next_path;
+    struct output made; /* of the file at hand */
+    size_t next_made;
+    struct bad_counts bad;
+};
+
+static bool visit_path(void *context, const char *path) {
+    struct below *below = context;
+    output_bytes(&below->paths, path, strlen(path) + 1);
+    return below->paths.error == 0;
+}
+
+static void keep(struct below *below, const struct text_result *result) {
+    for (size_t i = 0; i < result->count; i++) {
+        const struct made made = {result->fingerprints[i], result->id.length};
+        output_bytes(&below->made, &made, sizeof made);
+        output_bytes(&below->made, result->id.bytes, result->id.length);
+    }
+}
+
+/* A document_visitor. */
+static bool visit(void *context, struct raw_document *raw) {
+    struct below *below = context;
+    struct text_result result;
+    bool good = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad);
+    if (good) keep(below, &result);
+    if (good && below->made.error != 0) good = bad_set_memory(&raw->bad);
+    if (!good) bad_count(&below->bad, &raw->bad, raw->place != NULL ? raw->place : "input");
+    raw_document_free(raw);
+    return below->bad.of[BAD_MEMORY] == 0;
+}
+
+struct below *below_new(struct text *text, const char *path) {
+    struct below *below = malloc(sizeof *below);
+    if (below != NULL) {
+        *below = (struct below){.text = text, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT};
+        below->documents.most = text->extractor.rules->max_text;
+        below->documents.visit = visit;
+        below->documents.context = below;
+    }
+    if (below != NULL && folder_walk(path, visit_path, below, &below->documents.failed)) return below;
+    if (below == NULL || !below->documents.failed) complain("%s: out of memory for the files in it", path);
+    below_free(below);
+    return NULL;
+}
+
+/* Makes fingerprints of the next file. False where memory ran out. */
+static bool read_next(struct below *below) {
+    const struct opened_file file = {below->paths.bytes + below->next_path, true, -1};
+    below->next_path += strlen(file.path) + 1;
+    below->made.length = below->next_made = 0;
+    return documents_read_again(&below->documents, &file, 0);
+}
+
+static enum below_status end(const struct below *below) {
+    bad_say_total(&below->bad);
+    return below->documents.failed || below->bad.of[BAD_FILE] > 0 ? BELOW_PARTLY : BELOW_END;
+}
+
+enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id) {
+    struct made made;
+    while (below->next_made == below->made.length) {
+        if (below->next_path == below->paths.length) return end(below);
+        if (!read_next(below)) return BELOW_FAILED;
+    }
+    memcpy(&made, below->made.bytes + below->next_made, sizeof made);
+    *fingerprint = made.fingerprint;
+    *id = (struct span){below->made.bytes + below->next_made + sizeof made, made.id_length};
+    below->next_made += sizeof made + made.id_length;
+    return BELOW_ONE;
+}
+
+void below_free(struct below *below) {
+    if (below == NULL) return;
+    documents_free(&below->documents);
+    free(below->paths.bytes);
+    free(below->made.bytes);
+    free(below);
+}
