@@ -19,7 +19,7 @@ void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIO
         {.name = "representative",
          .kind = OPTION_CHOICE,
          .value = &listing->representative,
-         .names = representative_names},
+         .names = listing->representatives},
         {.name = "cap", .kind = OPTION_COUNT, .value = &listing->cap},
         {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},

@@ -3,6 +3,7 @@
 #define IDX_TOOLS_CLUSTER_LISTING_H
 
 #include "tools/shared/arguments.h"
+#include "tools/shared/names.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 
@@ -17,10 +18,11 @@ typedef enum idx_status (*cluster_finder)(void *context, const struct idx_index 
 struct listing {
     struct idx_cluster_options options;
     int method, representative;
-    bool keep, drop; /* print the IDs to keep, or those to drop; neither: the clusters */
-    bool json;       /* print the clusters as JSON, an object per cluster */
-    bool quiet;      /* print none of these */
-    bool verbose;    /* of the summary, also what few need: sizes of clusters, and what it took */
+    const char *const *representatives; /* the values of --representative, which ends with NULL */
+    bool keep, drop;                    /* print the IDs to keep, or those to drop; neither: the clusters */
+    bool json;                          /* print the clusters as JSON, an object per cluster */
+    bool quiet;                         /* print none of these */
+    bool verbose;                       /* of the summary, also what few need: sizes of clusters, and what it took */
     void (*note)(void *context, const struct idx_cluster_member *member); /* called for each document; or NULL */
     void *context;                                                        /* of `note` */
     cluster_finder find; /* in place of idx_clusters, or NULL; IDX_CANCELLED: after a complaint */
@@ -42,7 +44,10 @@ struct listing {
 };
 
 #define LISTING_INIT                                                                                                   \
-    { .options = IDX_CLUSTER_OPTIONS_INIT, .cap = 1000, .output = OUTPUT_STANDARD }
+    {                                                                                                                  \
+        .options = IDX_CLUSTER_OPTIONS_INIT, .representatives = representative_names, .cap = 1000,                     \
+        .output = OUTPUT_STANDARD                                                                                      \
+    }
 
 /* Fills the list with the rules of the options that both commands have, whose values they set. */
 enum { LISTING_OPTIONS = 7 };

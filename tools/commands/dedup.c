@@ -16,6 +16,7 @@
 #include "tools/shared/scratch.h"
 #include "tools/text/text_options.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,11 @@
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc",
                                            "html", "fingerprints", "u64",   "npy", NULL};
 enum { FORMAT_FINGERPRINTS = FORMAT_HTML + 1 };
+
+/* Those of enum idx_representative, and behind them those of enum preferred, but for its first. */
+static const char *const dedup_representatives[] = {"first",   "most-documents", "smallest-id",
+                                                    "longest", "newest",         NULL};
+enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
 /* Where --memory is small, a text may have as many bytes nonetheless. */
 #define LEAST_MAX_TEXT ((uint64_t)1 << 20)
@@ -42,6 +48,7 @@ struct dedup {
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
+    uint64_t undated;  /* documents without a date, where the newest are preferred */
     uint64_t *dropped; /* a bit for each document that was compared */
     bool partly;       /* an input could not be read */
 };
@@ -111,6 +118,25 @@ static bool check_again(struct dedup *dedup) {
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
 }
 
+/* The document of a cluster that is kept. False after a complaint. */
+static bool settle_representative(struct dedup *dedup) {
+    struct listing *listing = &dedup->listing;
+    struct preference *preference = &dedup->intake.preference;
+    if (listing->representative > LAST_OF_INDEX) {
+        preference->preferred = (enum preferred)(listing->representative - LAST_OF_INDEX);
+        if (!has_texts(dedup)) {
+            complain_of_usage("--representative %s can be used with texts only",
+                              dedup_representatives[listing->representative]);
+            return false;
+        }
+        listing->representative = IDX_REPRESENTATIVE_FIRST;
+        dedup->confirm.preference = preference;
+    }
+    if (dedup->texts.rules.extract.json.date == NULL || preference->preferred == PREFERRED_NEWEST) return true;
+    complain_of_usage("--date-field needs --representative newest");
+    return false;
+}
+
 /* A document with several fingerprints could be kept by one and dropped by another. */
 static bool check_recipe(const char *recipe) {
     static const char several[] = "segments:";
@@ -169,7 +195,7 @@ static bool settle(struct dedup *dedup) {
     if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
-    if (!check_again(dedup)) return false;
+    if (!settle_representative(dedup) || !check_again(dedup)) return false;
     dedup->report.origin.recipe = dedup->texts.rules.recipe;
     dedup->report.origin.threshold = dedup->confirm.threshold;
     dedup->report.origin.against = dedup->against.path;
@@ -188,7 +214,7 @@ static bool settle(struct dedup *dedup) {
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
-    enum { OWN = 10 };
+    enum { OWN = 11 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -200,6 +226,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "dropped", .kind = OPTION_TEXT, .value = &dedup->folders.dropped.path},
         {.name = "report", .kind = OPTION_TEXT, .value = &dedup->report.path},
         {.name = "partial", .kind = OPTION_FLAG, .value = &dedup->partial},
+        {.name = "date-field", .kind = OPTION_TEXT, .value = &dedup->texts.rules.extract.json.date},
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
@@ -218,6 +245,22 @@ static bool visit_file(void *context, const struct opened_file *file) {
     return dedup->intake.journal == NULL || journal_add_file(&dedup->journal, file);
 }
 
+/* By which a document is preferred, if any are. */
+static int64_t find_value(struct dedup *dedup, const struct raw_document *raw) {
+    enum preferred preferred = dedup->intake.preference.preferred;
+    if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
+    if (preferred == PREFERRED_NEWEST && raw->date == DATE_NONE) dedup->undated++;
+    return preferred == PREFERRED_NEWEST ? raw->date : 0;
+}
+
+static void say_undated(const struct dedup *dedup) {
+    const char *field = dedup->texts.rules.extract.json.date;
+    if (dedup->undated == 0) return;
+    complain("%" PRIu64 " %s no date that can be read%s%s%s, so %s as the oldest", dedup->undated,
+             dedup->undated == 1 ? "document has" : "documents have", field != NULL ? " (--date-field " : "",
+             field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count");
+}
+
 /* A result_visitor. */
 static bool visit_result(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct dedup *dedup = context;
@@ -230,7 +273,7 @@ static bool visit_result(void *context, const struct raw_document *raw, const ch
     if (length == 0) return intake_keep(&dedup->intake, NULL, 0, &place);
     if (made[0] == '\t') return intake_keep(&dedup->intake, made + 1, length - 2, &place);
     if (tsv_parse(&rules, made, length - 1, &record, &problem) == TSV_RECORD)
-        return intake_take(&dedup->intake, &record, &place);
+        return intake_take(&dedup->intake, &record, &place, find_value(dedup, raw));
     complain("%s", problem.sentence);
     return false;
 }
@@ -243,6 +286,7 @@ static bool add_texts(struct dedup *dedup) {
     rules->context = dedup;
     enum pipeline_status status = pipeline_run(rules, &dedup->paths);
     dedup->partly = status == PIPELINE_PARTLY;
+    say_undated(dedup);
     return status != PIPELINE_FAILED && !interrupt_noted();
 }
 
@@ -250,7 +294,7 @@ static bool add_texts(struct dedup *dedup) {
 
 static bool add_documents(struct dedup *dedup, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!intake_take(&dedup->intake, &records[i], NULL)) return false;
+        if (!intake_take(&dedup->intake, &records[i], NULL, 0)) return false;
     }
     return true;
 }
@@ -312,7 +356,7 @@ static bool list(struct dedup *dedup, const char *path) {
 /* What listing.h calls for each document of a cluster. */
 static void note(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
-    uint64_t number = member->document.number;
+    uint64_t number = preference_number(&dedup->intake.preference, member->document.number);
     if (dedup->report.path != NULL) report_note(&dedup->report, member);
     if (member->is_representative || dedup->dropped == NULL) return;
     dedup->dropped[number / 64] |= UINT64_C(1) << number % 64;
@@ -359,6 +403,9 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     intake->against = &dedup->against;
     if (!temporary_open(&intake->few, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
+    if (intake->preference.preferred != PREFERRED_NONE &&
+        !temporary_open(&intake->preference.documents, &dedup->scratch, folder))
+        return false;
     if (!reads_twice(dedup)) return true;
     intake->journal = &dedup->journal;
     if (!journal_open(&dedup->journal, &dedup->scratch, folder)) return false;
@@ -410,14 +457,17 @@ int command_dedup(int argc, char **argv) {
     static struct dedup dedup; /* some hundred KiB */
     char scheme[16];
     int status;
-    dedup = (struct dedup){.listing = LISTING_INIT,
-                           .building = IDX_BUILD_OPTIONS_INIT,
-                           .format = FORMAT_AUTO,
-                           .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
-                           .confirm = CONFIRM_NONE,
-                           .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
-                           .journal = JOURNAL_CLOSED,
-                           .intake = {.few = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .ids = OUTPUT_KEPT}};
+    dedup = (struct dedup){
+        .listing = LISTING_INIT,
+        .building = IDX_BUILD_OPTIONS_INIT,
+        .format = FORMAT_AUTO,
+        .folders = {.kept.option = "--write", .dropped.option = "--dropped"},
+        .confirm = CONFIRM_NONE,
+        .report = {.listing = &dedup.listing, .origin.command = "idx dedup"},
+        .journal = JOURNAL_CLOSED,
+        .intake = {
+            .few = TEMPORARY_CLOSED, .known = TEMPORARY_CLOSED, .preference = PREFERENCE_NONE, .ids = OUTPUT_KEPT}};
+    dedup.listing.representatives = dedup_representatives;
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = 1;
     dedup.texts.rules.bits = 0; /* not given */

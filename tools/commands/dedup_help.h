@@ -33,7 +33,8 @@ static const char help_of_results[] =
     "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
     "                         it, which does not form chains\n"
     "  --representative HOW   which document of a cluster is kept: first (default), most-documents (one of the\n"
-    "                         fingerprint with the most documents) or smallest-id\n"
+    "                         fingerprint with the most documents), smallest-id, longest (most bytes of text) or\n"
+    "                         newest (last change of its file, or the date in --date-field)\n"
     "  --cap N                warn of clusters of more than N documents that form chains (default 1000)\n";
 
 static const char help_of_inputs[] =
@@ -51,6 +52,8 @@ static const char help_of_inputs[] =
     "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
     "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
     "  --title-field FIELD    jsonl field that contains a title, for recipes that use one\n"
+    "  --date-field FIELD     jsonl field that contains the date, for --representative newest: as in 2026-11-22 or\n"
+    "                         2026-11-22T12:34:56Z, or seconds since 1970\n"
     "  --main-text            for HTML: drop navigation, headers, footers, asides, forms and lists of links\n"
     "  --max-text SIZE        leave out longer documents (default 64M, or 1/64 of --memory if that is less)\n"
     "  --features             input is lines ID, tab, feature, tab, weight (or no weight: 1) in place of text;\n"

@@ -28,8 +28,8 @@ _idx_options() {
             ;;
         dedup)
             echo --drop --clusters --confirm --similarity --write --dropped --report --against --partial -k --method \
-                --representative --cap --format --text-field --id-field --title-field --main-text --max-text --features --hashes \
-                --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
+                --representative --cap --format --text-field --id-field --title-field --date-field --main-text --max-text \
+                --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --verbose --help
             ;;
         compare) echo --recipe --table --hash --ties --bits --main-text --max-text --help ;;
@@ -64,6 +64,7 @@ _idx_values() {
         *:--scheme) echo auto 4 10 16 20 ;;
         *:--similarity) echo jaccard cosine ;;
         *:--method) echo components star ;;
+        dedup:--representative) echo first most-documents smallest-id longest newest ;;
         *:--representative) echo first most-documents smallest-id ;;
         *:--fingerprints) echo hex dec signed ;;
         *:--hash) echo xxh3 fnv1 fnv1a md5 ;;

@@ -67,10 +67,13 @@ static uint64_t hash_id(const void *id, size_t length) {
 static bool collect(void *context, const struct idx_cluster_member *member) {
     struct confirm *confirm = context;
     const struct idx_document *document = &member->document;
-    uint64_t number = confirm->journal != NULL ? document->number : hash_id(document->id, document->id_length);
+    uint64_t number = confirm->preference != NULL ? preference_number(confirm->preference, document->number)
+                      : confirm->journal != NULL  ? document->number
+                                                  : hash_id(document->id, document->id_length);
     struct confirm_member kept = {.cluster = member->cluster,
                                   .fingerprint = member->fingerprint,
                                   .number = number,
+                                  .in_index = document->number,
                                   .id_length = document->id_length,
                                   .is_representative = member->is_representative};
     if (member->cluster == confirm->last_cluster && !(mark(confirm, confirm->last_number) && mark(confirm, number))) {
@@ -167,6 +170,7 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
                               .sets = &confirm->sets,
                               .distance = options->distance,
                               .alone = options->alone,
+                              .by_number = confirm->preference != NULL,
                               .visit = visit,
                               .context = visit_context,
                               .summary = summary};

@@ -5,6 +5,7 @@
 #define IDX_TOOLS_CONFIRM_H
 
 #include "tools/dedup/journal.h"
+#include "tools/dedup/preference.h"
 #include "tools/dedup/sets.h"
 #include "tools/text/pipeline.h"
 
@@ -16,6 +17,7 @@ extern const char *const similarity_names[];
 /* A document of a cluster by fingerprints, as it is kept; its ID follows. */
 struct confirm_member {
     uint64_t cluster, fingerprint, number;
+    uint64_t in_index; /* its number there */
     size_t id_length;
     bool is_representative;
 };
@@ -28,6 +30,7 @@ struct confirm {
     struct journal *journal;            /* of the documents in the index, of which `compared` are there; or NULL: */
     const struct texts *inputs;         /* where the texts are, to be found by the IDs of the documents */
     uint64_t compared;
+    const struct preference *preference; /* in whose order the index has its documents; or NULL */
 
     /* Within. */
     struct temporary members; /* of the clusters by fingerprints, in their order */

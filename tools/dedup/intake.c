@@ -42,6 +42,8 @@ static bool settle(struct intake *intake, struct arrival *arrival, const struct 
     if (match != NULL) intake->known_count++;
     if (match != NULL) return keep_known(intake, arrival, match);
     intake->compared++;
+    if (intake->preference.preferred != PREFERRED_NONE)
+        return preference_add(&intake->preference, &arrival->record, arrival->value);
     return making_add(intake->builder, intake->id_type, &arrival->record);
 }
 
@@ -71,17 +73,18 @@ static bool settle_all(struct intake *intake) {
     return good;
 }
 
-static bool arrive(struct intake *intake, const struct tsv_record *record, const struct place *place, enum fate fate) {
+static bool arrive(struct intake *intake, const struct tsv_record *record, const struct place *place, enum fate fate,
+                   int64_t value) {
     struct arrival *arrival = &intake->arrivals[intake->count++];
-    *arrival = (struct arrival){.record = *record};
+    *arrival = (struct arrival){.record = *record, .value = value};
     if (place != NULL) arrival->place = *place;
     arrival->place.fate = fate;
     output_bytes(&intake->ids, record->id, record->id_length);
     return intake->count < INTAKE_BATCH || settle_all(intake);
 }
 
-bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place) {
-    return arrive(intake, record, place, FATE_COMPARED);
+bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value) {
+    return arrive(intake, record, place, FATE_COMPARED, value);
 }
 
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
@@ -89,11 +92,12 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
     output_bytes(&intake->few.output, id, length);
     if (length > 0) output_byte(&intake->few.output, '\n');
     if (length > 0) intake->few_count++;
-    return intake->journal == NULL || arrive(intake, &none, place, FATE_KEPT);
+    return intake->journal == NULL || arrive(intake, &none, place, FATE_KEPT, 0);
 }
 
 bool intake_end(struct intake *intake) {
-    return settle_all(intake) && temporary_flush(&intake->few) && temporary_flush(&intake->known);
+    if (!settle_all(intake) || !temporary_flush(&intake->few) || !temporary_flush(&intake->known)) return false;
+    return intake->preference.preferred == PREFERRED_NONE || preference_build(&intake->preference, intake->builder);
 }
 
 /* ---- Printing ---- */
@@ -133,5 +137,6 @@ bool intake_print(struct intake *intake, struct listing *listing) {
 void intake_close(struct intake *intake) {
     temporary_close(&intake->few);
     temporary_close(&intake->known);
+    preference_close(&intake->preference);
     free(intake->ids.bytes);
 }

@@ -6,6 +6,7 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/against.h"
 #include "tools/dedup/journal.h"
+#include "tools/dedup/preference.h"
 #include "tools/input/tsv.h"
 
 /* How many documents are looked up together. */
@@ -17,6 +18,7 @@ struct intake {
     enum idx_id_type id_type;
     struct against *against; /* its path may be NULL */
     struct journal *journal; /* NULL: none is kept */
+    struct preference preference;
 
     struct temporary few; /* lines: the IDs of the documents with too few features */
     uint64_t compared;    /* how many documents went into the index */
@@ -27,6 +29,7 @@ struct intake {
     struct arrival {
         struct tsv_record record; /* its ID in `ids` */
         struct place place;
+        int64_t value;
     } arrivals[INTAKE_BATCH];
     size_t count;
     struct output ids;
@@ -35,8 +38,9 @@ struct intake {
     size_t match_counts[INTAKE_BATCH];
 };
 
-/* Takes a document. The place is its place in the journal, if one is kept. False after a complaint. */
-bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place);
+/* Takes a document. The place is its place in the journal, if one is kept; the value is by which it is preferred, if
+ * any are. False after a complaint. */
+bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value);
 
 /* Takes the ID of a document with too few features, or none at all (length 0), of what is kept without comparing it. */
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place);

@@ -85,7 +85,7 @@ static bool read_document(struct regroup *regroup, const struct regroup_candidat
     if (bytes == NULL) complain("out of memory");
     if (bytes == NULL || !temporary_read_at(regroup->members, bytes, kept.id_length, candidate->offset + sizeof kept))
         return false;
-    *document = (struct idx_document){candidate->number, bytes, kept.id_length};
+    *document = (struct idx_document){candidate->in_index, bytes, kept.id_length};
     return true;
 }
 
@@ -131,8 +131,15 @@ static bool give_groups(struct regroup *regroup) {
 
 /* ---- All ---- */
 
+static int by_number(const void *first, const void *second) {
+    const struct regroup_candidate *a = first, *b = second;
+    return (a->in_index > b->in_index) - (a->in_index < b->in_index);
+}
+
 /* The cluster at hand is complete. */
 static bool end_cluster(struct regroup *regroup) {
+    if (regroup->by_number && regroup->count > 1)
+        qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_number);
     bool good = make_slots(regroup) && leaders_begin(&regroup->leaders);
     for (size_t i = 0; i < regroup->count && good; i++) good = join_group(regroup, i) && !interrupt_noted();
     good = good && give_groups(regroup);
@@ -153,7 +160,7 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
         regroup->capacity = capacity;
     }
     const struct set *set = sets_find(regroup->sets, kept->number);
-    struct regroup_candidate candidate = {kept->fingerprint, kept->number, offset, set, 0, 0};
+    struct regroup_candidate candidate = {kept->fingerprint, kept->number, kept->in_index, offset, set, 0, 0};
     regroup->candidates[regroup->count++] = candidate;
     if (!kept->is_representative || regroup->count == 1) return true;
     memmove(regroup->candidates + 1, regroup->candidates, (regroup->count - 1) * sizeof candidate);

@@ -8,7 +8,7 @@
 
 /* A document of the cluster at hand. */
 struct regroup_candidate {
-    uint64_t fingerprint, number;
+    uint64_t fingerprint, number, in_index;
     uint64_t offset; /* of its struct confirm_member */
     const struct set *set;
     size_t place, group; /* its own among them, and that of its representative */
@@ -19,6 +19,7 @@ struct regroup {
     const struct sets *sets;
     unsigned distance; /* beyond which a document is far from its representative */
     bool alone;        /* also visit documents that are in no cluster */
+    bool by_number;    /* take the documents of a cluster in the order of their numbers in the index */
     idx_cluster_visitor visit;
     void *context;
     struct idx_cluster_summary *summary; /* its documents are set, and all else is here */

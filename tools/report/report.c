@@ -137,7 +137,8 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
         return false;
     }
     for (size_t i = 0; i < findings->shown_count; i++) {
-        uint64_t number = findings->shown[i].number;
+        uint64_t number = preference_number(&intake->preference, findings->shown[i].number);
+        findings->shown[i].number = number;
         if (number < intake->compared) report->wanted[number / 64] |= UINT64_C(1) << number % 64;
     }
     struct again again = {.journal = intake->journal, .wanted = report->wanted, .take = take_text, .context = findings};

@@ -30,7 +30,8 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
                                  .most = documents->most,
                                  .file = documents->files - 1,
                                  .unit = UNIT_LINES,
-                                 .begins = documents->source.offset};
+                                 .begins = documents->source.offset,
+                                 .date = documents->date};
 }
 
 bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
@@ -157,6 +158,13 @@ static bool read_opened(struct documents *documents, enum document_format format
     }
 }
 
+/* When the open file was changed last. */
+static int64_t find_date(int descriptor) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return DATE_NONE;
+    return (int64_t)status.st_mtim.tv_sec * 1000000 + status.st_mtim.tv_nsec / 1000;
+}
+
 static bool read_file(struct documents *documents, const char *path, enum document_format format, bool in_folder) {
     documents->path = path;
     if (strpbrk(path, "\t\n") != NULL)
@@ -166,6 +174,7 @@ static bool read_file(struct documents *documents, const char *path, enum docume
     if (!source_open(&documents->source, path)) return give_problem(documents);
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->files++;
+    documents->date = find_date(documents->source.descriptor);
     if (format == FORMAT_AUTO) format = format_of_name(path);
     bool on = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
     if (on) on = read_opened(documents, format, in_folder);

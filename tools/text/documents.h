@@ -6,6 +6,7 @@
 #include "tools/shared/arguments.h"
 #include "tools/shared/output.h"
 #include "tools/text/bad.h"
+#include "tools/text/date.h"
 #include "tools/text/source.h"
 #include "tools/text/warc.h"
 
@@ -40,6 +41,8 @@ struct raw_document {
     uint64_t file;     /* the number of its file, from 0, among those that could be opened */
     enum unit unit;
     uint64_t begins, ends; /* within the file, decompressed */
+    int64_t date;          /* of the file's last change, or that in the record; or DATE_NONE */
+    uint64_t text_bytes;   /* of its text in UTF-8, once it is extracted */
 };
 
 void raw_document_free(struct raw_document *raw);
@@ -74,6 +77,7 @@ struct documents {
 
     /* Within. */
     const char *path;
+    int64_t date;
 };
 
 /* Reads all documents of the files and folders (none, and -: standard input). A folder stands for the regular files in

@@ -83,6 +83,7 @@ static bool extract_json(struct extractor *extractor, struct raw_document *raw, 
     if (json->id != NULL) fields->id = (struct span){json->id, json->id_length};
     fields->body = (struct span){json->text, json->text_length};
     fields->title = (struct span){json->title, json->title_length};
+    if (extractor->rules->json.date != NULL) raw->date = json->date;
     return true;
 }
 
@@ -112,6 +113,7 @@ bool extract(struct extractor *extractor, struct raw_document *raw, struct field
     const char *id = raw->id != NULL ? raw->id : raw->place;
     *fields = (struct fields){.id = {id, strlen(id)}};
     if (!extract_fields(extractor, raw, fields, bad)) return false;
+    raw->text_bytes = fields->body.length;
     if (fields->id.length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
     if (memchr(fields->id.bytes, '\t', fields->id.length) != NULL ||
         memchr(fields->id.bytes, '\n', fields->id.length) != NULL)

@@ -35,8 +35,8 @@ struct extractor {
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
 
-/* Sets the fields, which stand in `raw` and in the extractor until its next use; may change raw's bytes. False where
- * the record is bad. */
+/* Sets the fields, which stand in `raw` and in the extractor until its next use; sets raw's text_bytes, and its date
+ * where the record has one; may change its bytes. False where the record is bad. */
 bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
 
 /* The ID of lines of FORMAT_FEATURES or FORMAT_TSV, and what stands behind its tab. False where it can't be one. */

@@ -1,6 +1,8 @@
 /* jsonl.c: the fields of a document that is a line of JSON, over jansson. */
 #include "tools/text/jsonl.h"
 
+#include "tools/text/date.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,15 @@ static bool find_id(json_t *object, const char *path, struct jsonl_fields *field
     return true;
 }
 
+/* A string of a date, or a number of seconds. */
+static int64_t find_date(json_t *object, const char *path) {
+    const json_t *value = path == NULL ? NULL : find(object, path);
+    int64_t date;
+    if (json_is_string(value) && date_parse(json_string_value(value), json_string_length(value), &date)) return date;
+    if (json_is_number(value) && date_of_seconds(json_number_value(value), &date)) return date;
+    return DATE_NONE;
+}
+
 bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, json_t **object,
                  struct jsonl_fields *fields, struct bad *bad) {
     json_error_t error;
@@ -69,6 +80,7 @@ bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t lengt
     if (!json_is_object(*object)) return bad_set(bad, BAD_JSON, "it is not a JSON object");
     if (!find_string(*object, rules->text, &fields->text, &fields->text_length, bad)) return false;
     if (rules->id != NULL && !find_id(*object, rules->id, fields, bad)) return false;
+    fields->date = find_date(*object, rules->date);
     const json_t *title = rules->title == NULL ? NULL : find(*object, rules->title);
     if (title == NULL || json_is_null(title)) return true;
     return find_string(*object, rules->title, &fields->title, &fields->title_length, bad);

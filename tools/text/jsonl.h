@@ -14,6 +14,7 @@ struct jsonl_rules {
     const char *text;
     const char *id;    /* NULL: the line has no ID */
     const char *title; /* NULL: there is none */
+    const char *date;  /* the same */
 };
 
 struct jsonl_fields {
@@ -22,6 +23,7 @@ struct jsonl_fields {
     const char *id; /* NULL: none */
     size_t id_length;
     char number[24]; /* an ID that is an integer */
+    int64_t date;    /* DATE_NONE: there is none, or it is in no notation that is known */
 };
 
 /* Reads a line. The fields stand in *object, which the caller releases (json_decref) whatever comes. */

@@ -1,0 +1,97 @@
+/* date.c: see date.h. */
+#include "tools/text/date.h"
+
+#include <math.h>
+
+#define MICROSECONDS INT64_C(1000000)
+
+/* What is left to be read. */
+struct rest {
+    const char *at, *end;
+};
+
+static bool is_digit(const struct rest *rest) { return rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9'; }
+
+static bool take(struct rest *rest, char byte) {
+    bool taken = rest->at < rest->end && *rest->at == byte;
+    rest->at += taken;
+    return taken;
+}
+
+/* Reads a number of so many digits, from `least` to `most`. */
+static bool take_number(struct rest *rest, int digits, int64_t least, int64_t most, int64_t *number) {
+    *number = 0;
+    for (int i = 0; i < digits; i++) {
+        if (!is_digit(rest)) return false;
+        *number = *number * 10 + (*rest->at++ - '0');
+    }
+    return *number >= least && *number <= most;
+}
+
+static bool is_leap(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+/* Days of the year before a month, from 1, which may be 13. */
+static int64_t days_before(int64_t year, int64_t month) {
+    static const int before[] = {0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+    return before[month] + (month > 2 && is_leap(year));
+}
+
+/* Days from 1 January of year 0 to that of `year`, 0 to 9999. */
+static int64_t days_of_years(int64_t year) {
+    return year == 0 ? 0 : year * 365 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1;
+}
+
+static bool take_day(struct rest *rest, int64_t *seconds) {
+    int64_t year, month, day;
+    if (!take_number(rest, 4, 0, 9999, &year) || !take(rest, '-') || !take_number(rest, 2, 1, 12, &month) ||
+        !take(rest, '-') || !take_number(rest, 2, 1, days_before(year, month + 1) - days_before(year, month), &day))
+        return false;
+    *seconds = (days_of_years(year) - days_of_years(1970) + days_before(year, month) + day - 1) * 86400;
+    return true;
+}
+
+/* The digits behind the point, of which six count. */
+static bool take_fraction(struct rest *rest, int64_t *microseconds) {
+    int64_t unit = MICROSECONDS / 10;
+    *microseconds = 0;
+    if (!take(rest, '.') && !take(rest, ',')) return true;
+    if (!is_digit(rest)) return false;
+    for (; is_digit(rest); unit /= 10) *microseconds += (*rest->at++ - '0') * unit;
+    return true;
+}
+
+/* The offset from UTC, which is subtracted. */
+static bool take_zone(struct rest *rest, int64_t *seconds) {
+    int64_t hours, minutes = 0;
+    if (take(rest, 'Z') || take(rest, 'z') || rest->at == rest->end) return true;
+    bool behind = take(rest, '-');
+    if (!behind && !take(rest, '+')) return false;
+    if (!take_number(rest, 2, 0, 23, &hours)) return false;
+    if ((take(rest, ':') || is_digit(rest)) && !take_number(rest, 2, 0, 59, &minutes)) return false;
+    *seconds += (behind ? 1 : -1) * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+static bool take_time(struct rest *rest, int64_t *seconds, int64_t *microseconds) {
+    int64_t hour, minute, second = 0;
+    if (rest->at == rest->end) return true;
+    if (!take(rest, 'T') && !take(rest, 't') && !take(rest, ' ')) return false;
+    if (!take_number(rest, 2, 0, 23, &hour) || !take(rest, ':') || !take_number(rest, 2, 0, 59, &minute)) return false;
+    if (take(rest, ':') && (!take_number(rest, 2, 0, 60, &second) || !take_fraction(rest, microseconds))) return false;
+    *seconds += hour * 3600 + minute * 60 + second;
+    return take_zone(rest, seconds);
+}
+
+bool date_parse(const char *text, size_t length, int64_t *date) {
+    struct rest rest = {text, text + length};
+    int64_t seconds, microseconds = 0;
+    if (!take_day(&rest, &seconds) || !take_time(&rest, &seconds, &microseconds) || rest.at != rest.end) return false;
+    *date = seconds * MICROSECONDS + microseconds;
+    return true;
+}
+
+bool date_of_seconds(double seconds, int64_t *date) {
+    if (!(fabs(seconds) < 9e12)) return false;
+    *date = (int64_t)(seconds * (double)MICROSECONDS);
+    return true;
+}
