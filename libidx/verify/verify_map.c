@@ -12,13 +12,21 @@ struct document_walk {
     struct idxi_heaviest heaviest;
     uint64_t documents;
     uint64_t last_fingerprint, last_value;
-    uint64_t *seen; /* a bit for each document number; NULL for IDs that are none */
+    uint64_t *seen; /* a bit for each document number below `limit`; NULL for IDs that are none */
+    uint64_t limit;
 };
 
+/* The numbers that a sound map of this size can have: each entry takes a bit or more. What the manifest and the map say
+ * of the number of documents may be any number. */
+static uint64_t limit_numbers(const struct idxi_map *map) {
+    uint64_t most = map->pages.length * 8;
+    return map->segment.documents < most ? map->segment.documents : most;
+}
+
 /* Notes that a document number has come; false where it is out of range or came before. */
-static bool note_number(uint64_t *seen, uint64_t documents, uint64_t number) {
-    if (number >= documents || seen[number / 64] >> number % 64 & 1) return false;
-    seen[number / 64] |= UINT64_C(1) << number % 64;
+static bool note_number(struct document_walk *walk, uint64_t number) {
+    if (number >= walk->limit || walk->seen[number / 64] >> number % 64 & 1) return false;
+    walk->seen[number / 64] |= UINT64_C(1) << number % 64;
     return true;
 }
 
@@ -31,7 +39,7 @@ static enum idx_status note_documents(const struct idxi_map *map, const uint64_t
         walk->last_value = values[i];
         walk->documents++;
         idxi_heaviest_count(&walk->heaviest, fingerprints[i]);
-        if (walk->seen != NULL && !note_number(walk->seen, map->segment.documents, values[i]))
+        if (walk->seen != NULL && !note_number(walk, values[i]))
             return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                              "has a document number twice or out of range: rebuild the index, or restore it");
     }
@@ -143,7 +151,8 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
     struct document_walk walk = {0};
     if (map->id_type == IDX_ID_NONE) return check_heaviest(map, &walk.heaviest, error);
     if (map->id_type == IDX_ID_TEXT) {
-        walk.seen = calloc((size_t)(map->segment.documents / 64 + 1), sizeof *walk.seen);
+        walk.limit = limit_numbers(map);
+        walk.seen = calloc((size_t)(walk.limit / 64 + 1), sizeof *walk.seen);
         if (walk.seen == NULL) return idxi_fail_memory(error);
     }
     enum idx_status status = walk_documents(map, &walk, error);

@@ -40,12 +40,15 @@ static enum idx_status check_table(const struct idx_index *index, const struct i
     enum idxf_fault fault = IDXF_OK;
     if (memcmp(header->uuid, segment->entry.uuid, IDXF_UUID_BYTES) != 0 || header->number != number)
         return idxi_fail_foreign(error, table->path);
-    if (header->bits != index->manifest->bits) fault = IDXF_FAULT_BITS;
-    if (header->mask != index->scheme.tables[number].mask) fault = IDXF_FAULT_MASK;
-    if (header->radius != index->scheme.tables[number].radius) fault = IDXF_FAULT_RADIUS;
-    if (header->fingerprints != segment->entry.fingerprints) fault = IDXF_FAULT_COUNT;
-    if (fault == IDXF_OK && number > 0 && segment->tables[0].map != NULL &&
-        header->block_size != segment->tables[0].header.block_size)
+    if (header->mask != index->scheme.tables[number].mask)
+        fault = IDXF_FAULT_MASK;
+    else if (header->bits != index->manifest->bits)
+        fault = IDXF_FAULT_BITS;
+    else if (header->radius != index->scheme.tables[number].radius)
+        fault = IDXF_FAULT_RADIUS;
+    else if (header->fingerprints != segment->entry.fingerprints)
+        fault = IDXF_FAULT_COUNT;
+    else if (number > 0 && segment->tables[0].map != NULL && header->block_size != segment->tables[0].header.block_size)
         fault = IDXF_FAULT_BLOCK_SIZE;
     return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, 0);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,6 +168,39 @@ static void test_block_sizes_that_differ(void **state) {
     assert_status(IDX_BAD_CONTENT, idx_open(&index, a, NULL, &failure));
     assert_non_null(strstr(failure.sentence, clause));
     assert_non_null(strstr(failure.file, "000001/table-01.tbl"));
+}
+
+/* What the header of a table is compared with comes in the order of SPEC.md, chapter 4. */
+static void test_headers_of_two_faults(void **state) {
+    static const uint8_t mask[8] = {1}, count[8] = {(COUNT - 1) & 255, (COUNT - 1) >> 8};
+    const char *path = build_small(*state, "i", 1), *table = path_in(path, "000001/table-00.tbl");
+    forge_table(table, 48, count, sizeof count);
+    expect_damage(path, 1, "has counts that don't agree");
+    forge_table(table, 32, mask, sizeof mask);
+    expect_damage(path, 1, "has a mask");
+}
+
+/* A table with a sound header is the measure of block sizes, whatever else is wrong with it; another is none. */
+static void test_block_sizes_beside_damage(void **state) {
+    static const uint8_t zero = 0, x = 0x5a;
+    static const char *const names[] = {"000001/table-00.tbl", "000001/table-01.tbl"};
+    const char *a = build_small(*state, "a", 1), *b = path_in(*state, "b");
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    uint64_t items[COUNT];
+    for (size_t at = 0; at < COUNT; at++) items[at] = fingerprint_of(1, at);
+    options.block_size = 256;
+    build_index(b, &options, items, COUNT);
+    take_table(a, b, names[1]);
+    change_bytes(path_in(a, "%s", names[0]), 4096, &x, 1);
+    struct reports reports = verify(a, IDX_BAD_CHECKSUM);
+    expect_report(&reports, 1, names[0], IDX_BAD_CHECKSUM);
+    expect_report(&reports, 2, names[1], IDX_BAD_CONTENT);
+    change_bytes(path_in(a, "%s", names[0]), 4088, &zero, 1);
+    change_bytes(path_in(a, "%s", names[0]), 4089, &zero, 1);
+    reports = verify(a, IDX_BAD_CHECKSUM);
+    expect_report(&reports, 1, names[0], IDX_BAD_CHECKSUM);
+    expect_report(&reports, 2, names[1], IDX_OK);
+    expect_report(&reports, 3, "000001/docs.mdb", IDX_OK);
 }
 
 /* ---- Blocks ---- */
@@ -831,6 +865,38 @@ static void test_meta_data(void **state) {
     }
 }
 
+/* The manifest and the map may agree on any number of documents: they are counted. No memory is asked for by it. */
+static void test_forged_numbers_of_documents(void **state) {
+    static const uint64_t numbers[] = {COUNT + 1, COUNT + 64, UINT64_C(1) << 40, UINT64_C(1) << 62, UINT64_MAX};
+    const char *path = build_small(*state, "i", 1);
+    struct idxf_manifest *manifest = malloc(sizeof *manifest);
+    assert_non_null(manifest);
+    for (size_t i = 0; i < LENGTH(numbers); i++) {
+        struct map map = open_map(path);
+        uint8_t documents[8];
+        idxf_store64(documents, numbers[i]);
+        put(&map, map.meta, value_of("documents", 9), value_of(documents, sizeof documents));
+        close_map(&map);
+        read_manifest(path, manifest);
+        manifest->segments[0].documents = numbers[i];
+        write_manifest(path, manifest);
+        expect_damage(path, 3, "has counts that don't agree");
+    }
+    free(manifest);
+}
+
+/* The file that docs.sum speaks of has the fault, where they don't agree on its size. */
+static void test_sizes_of_the_map(void **state) {
+    const char *path = build_small(*state, "i", 1), *file = path_in(path, "000001/docs.mdb");
+    struct stat status;
+    assert_int_equal(stat(file, &status), 0);
+    change_size(file, (size_t)status.st_size + 4096);
+    struct reports reports = verify(path, IDX_WRONG_SIZE);
+    expect_report(&reports, 3, "000001/docs.mdb", IDX_WRONG_SIZE);
+    assert_non_null(strstr(reports.all[3].sentence, "but docs.sum says"));
+    assert_non_null(strstr(failure.file, "docs.mdb"));
+}
+
 static void put_heaviest(const char *path, const uint8_t *bytes, size_t size) {
     struct map map = open_map(path);
     put(&map, map.meta, value_of("heaviest", 8), value_of(bytes, size));
@@ -969,6 +1035,8 @@ int main(void) {
         in_folder(test_a_damaged_manifest),
         in_folder(test_tables_that_differ),
         in_folder(test_block_sizes_that_differ),
+        in_folder(test_headers_of_two_faults),
+        in_folder(test_block_sizes_beside_damage),
         in_folder(test_faults_behind_disorder),
         in_folder(test_padding_of_blocks),
         in_folder(test_every_bit),
@@ -988,6 +1056,8 @@ int main(void) {
         in_folder(test_sizes_of_groups),
         in_folder(test_separators),
         in_folder(test_meta_data),
+        in_folder(test_forged_numbers_of_documents),
+        in_folder(test_sizes_of_the_map),
         in_folder(test_the_heaviest),
         in_folder(test_the_heaviest_of_none),
         in_folder(test_databases),
