@@ -1691,6 +1691,7 @@ def manifests():
     add_data("magic-capital", "magic", with_checksum(data[:-26].replace(b"idx-index", b"Idx-index")))
     changed("version-none", "magic", "idx-index", "idx-index ")
     changed("version-not-a-number", "magic", "idx-index", "idx-index one")
+    changed("version-leading-zero", "magic", "idx-index", "idx-index 01")
     changed("version-2-32", "magic", "idx-index", "idx-index 4294967296")
     changed("version-2-64", "magic", "idx-index", "idx-index 18446744073709551616")
     changed("version-0", "version", "idx-index", "idx-index 0")

@@ -223,8 +223,8 @@ def read_end(lines):
 
 
 def read_manifest(data):
-    start = re.match(b"idx-index ([0-9]+)", data)
-    version = int(start[1].lstrip(b"0")[:21] or b"0") if start else LARGEST
+    start = re.match(b"idx-index (0|[1-9][0-9]*)(?![0-9])", data)
+    version = int(start[1][:21]) if start else LARGEST
     check(version < 2**32, "magic")
     check(version == 1, "version")
     check(len(data) <= 262144, "size")
