@@ -160,6 +160,7 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
     unsigned icu;
     *part = 0;
     if (is(piece, "nfkc-cf") || is(piece, "v1")) return NULL;
+    if (take(&piece, "man=")) return read_number(piece, 1, 1, &recipe->manuals) ? NULL : bad;
     if (take(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
     if (take(&piece, "stop=")) {
         *part = STOP;
@@ -246,6 +247,7 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     if ((method->parts & ORDER) != 0) append(string, ";order=%s", recipe->sorted ? "sorted" : "weight");
     if (recipe->hash != IDX_HASH_XXH3) append(string, ";hash=%s", idx_hash_name(recipe->hash));
     if (recipe->ties) append(string, ";ties=1");
+    if (recipe->manuals > 0) append(string, ";man=%u", recipe->manuals);
     append(string, ";v1");
 }
 

@@ -34,6 +34,7 @@ struct idxt_recipe {
     bool sorted;             /* order=sorted */
     bool by_spaces;          /* cut=spaces: words are what white space separates */
     enum idx_hash_kind hash; /* of features, in a SimHash */
+    unsigned manuals;        /* how the texts of manual pages were made, if there are any; 0: there are none */
     bool ties;               /* a bit of a SimHash is 1 where the weights are equal */
 };
 

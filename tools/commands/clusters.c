@@ -37,7 +37,8 @@ static const char help[] =
     "  --similarity HOW       how --confirm measures that: jaccard (default: Jaccard coefficient of the word "
     "5-shingles)\n"
     "                         or cosine (of the weighted words)\n"
-    "  --format FORMAT        format of FILE: auto (default), plain, html, jsonl, tsv or warc; see idx fingerprint\n"
+    "  --format FORMAT        format of FILE: auto (default), plain, html, man, jsonl, tsv or warc; see idx "
+    "fingerprint\n"
     "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
     "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
     "  --main-text            for HTML in FILE: drop what idx fingerprint --main-text drops\n"
@@ -67,7 +68,8 @@ static const char help[] =
     "\n"
     "Exit status: 0 everything was printed; 2 error.\n";
 
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL}; /* document_format */
+static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv",
+                                           "warc", "html",  "man",   NULL}; /* document_format */
 
 struct clusters {
     struct listing listing;

@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those of enum document_format, up to FORMAT_HTML, and behind them those of enum input_format from INPUT_TSV on. */
-static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc",
-                                           "html", "fingerprints", "u64",   "npy", NULL};
-enum { FORMAT_FINGERPRINTS = FORMAT_HTML + 1 };
+/* Those of enum document_format, up to FORMAT_MAN, and behind them those of enum input_format from INPUT_TSV on. */
+static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc", "html",
+                                           "man",  "fingerprints", "u64",   "npy", NULL};
+enum { FORMAT_FINGERPRINTS = FORMAT_MAN + 1 };
 
 /* Those of enum idx_representative, and behind them those of enum preferred, but for its first. */
 static const char *const dedup_representatives[] = {"first",   "most-documents", "smallest-id",

@@ -40,7 +40,8 @@ static const char help_of_results[] =
 static const char help_of_inputs[] =
     "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or texts:\n"
     "                         plain  text, one document per file; its ID is the path\n"
-    "                         html   the text of an HTML page, one document per file; its ID is the path\n"
+    "                         html   the text of an HTML page, likewise\n"
+    "                         man    the text of a manual page, likewise, as mandoc prints it\n"
     "                         jsonl  JSON Lines, one document per line\n"
     "                         tsv    ID, tab, text: one document per line\n"
     "                         warc   WARC or WET, one document per record of text or HTML; its ID is the target URI\n"

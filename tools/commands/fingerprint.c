@@ -16,7 +16,8 @@ static const char help[] =
     "\n"
     "  --format FORMAT        auto (default: by the name of the file, or else by its first bytes), or:\n"
     "                         plain  text, one document per file; its ID is the path\n"
-    "                         html   the text of an HTML page, one document per file; its ID is the path\n"
+    "                         html   the text of an HTML page, likewise\n"
+    "                         man    the text of a manual page, likewise, as mandoc prints it\n"
     "                         jsonl  JSON Lines, one document per line\n"
     "                         tsv    ID, tab, text: one document per line\n"
     "                         warc   WARC or WET, one document per record of text or HTML; its ID is the target URI\n"
@@ -57,13 +58,12 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
-    "  idx fingerprint crawl.warc.gz | idx lookup docs.idx\n"
     "  zcat posts.gz | idx fingerprint --format jsonl --text-field body --id-field /meta/url\n"
     "\n"
     "Exit status: 0 all files were read; 2 error, or with --strict a bad record; 1 with --compare: different.\n";
 
-/* FORMAT_AUTO to FORMAT_HTML. */
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", NULL};
+/* FORMAT_AUTO to FORMAT_MAN. */
+static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", "man", NULL};
 
 /* The table takes the place of what is there, which must not be a device, or a link like /dev/stdout. */
 static bool check_train(const struct text_options *texts) {

@@ -56,8 +56,8 @@ _idx_options() {
 _idx_values() {
     case $1:$2 in
         add:--format | batch:--format | build:--format | remove:--format) echo auto tsv u64 npy ;;
-        clusters:--format | fingerprint:--format) echo auto plain html jsonl tsv warc ;;
-        dedup:--format) echo auto plain html jsonl tsv warc fingerprints u64 npy ;;
+        clusters:--format | fingerprint:--format) echo auto plain html man jsonl tsv warc ;;
+        dedup:--format) echo auto plain html man jsonl tsv warc fingerprints u64 npy ;;
         lookup:--format) echo tsv json ;;
         info:--format | plan:--format) echo text json ;;
         batch:--method) echo auto probe merge stream ;;

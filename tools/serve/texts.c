@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct pooled_text {
     struct text text;
@@ -177,19 +176,17 @@ void texts_answer(struct request *request) {
 
 /* ---- Files ---- */
 
-static bool is_html(const char *name, const struct output *file) {
-    static const char *const endings[] = {".html", ".htm", ".xhtml"};
-    static const char *const heads[] = {"<!doctype html", "<html"};
-    size_t length = strlen(name) - source_ending(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t size = strlen(endings[i]);
-        if (length > size && strncasecmp(name + length - size, endings[i], size) == 0) return true;
+/* By its name, and by how it begins, decompressed. */
+static enum document_format find_format(const char *name, const struct output *file) {
+    struct source source = {.passes_over_rest = true};
+    enum document_format format = FORMAT_PLAIN;
+    const char *bytes;
+    if (source_open_memory(&source, file->bytes, file->length)) {
+        size_t held = source_peek(&source, DOCUMENT_SNIFFED, &bytes);
+        format = documents_format_of(name, held > 0 ? bytes : "", held);
     }
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        size_t size = strlen(heads[i]);
-        if (file->length >= size && strncasecmp(file->bytes, heads[i], size) == 0) return true;
-    }
-    return false;
+    source_free(&source);
+    return format;
 }
 
 void texts_put(struct request *request, struct output *file, const char *name) {
@@ -197,7 +194,7 @@ void texts_put(struct request *request, struct output *file, const char *name) {
     struct extractor extractor;
     struct fields fields;
     struct bad bad = {.kind = BAD_NONE};
-    struct raw_document raw = {.format = is_html(name, file) ? FORMAT_HTML : FORMAT_PLAIN,
+    struct raw_document raw = {.format = find_format(name, file),
                                .bytes = *file,
                                .most = MOST_ANSWER_BYTES,
                                .place = place,

@@ -25,27 +25,28 @@ static char *join(const char *folder, const char *name) {
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-/* Whether to go on: not without memory. */
-static bool complain_of(const char *path, bool *failed) {
-    bool on = errno != ENOMEM;
-    complain("%s: %s", path, strerror(errno));
-    *failed = true;
-    return on;
-}
-
 /* A walk, and the temporary folders that it left out. */
 struct walk {
     folder_visitor visit;
     void *context;
-    bool *failed;
+    bool *failed; /* NULL: nothing is said */
     size_t left_out;
     char *names; /* of these, separated by commas; NULL: none */
 };
 
+/* Whether to go on: not without memory. */
+static bool complain_of(const char *path, const struct walk *walk) {
+    bool on = errno != ENOMEM;
+    if (walk->failed == NULL) return on;
+    complain("%s: %s", path, strerror(errno));
+    *walk->failed = true;
+    return on;
+}
+
 static bool leave_out(struct walk *walk, const char *path) {
     char *names;
     if (asprintf(&names, "%s%s%s", walk->left_out > 0 ? walk->names : "", walk->left_out > 0 ? ", " : "", path) < 0)
-        return complain_of(path, walk->failed);
+        return complain_of(path, walk);
     free(walk->names);
     walk->names = names;
     walk->left_out++;
@@ -58,7 +59,7 @@ static bool walk_folder(struct walk *walk, const char *path);
  * before nor after its entries are listed has nothing of theirs. */
 static bool visit_entry(struct walk *walk, const char *path) {
     struct stat status;
-    if (lstat(path, &status) != 0) return complain_of(path, walk->failed);
+    if (lstat(path, &status) != 0) return complain_of(path, walk);
     if (S_ISDIR(status.st_mode)) return scratch_is(path) ? leave_out(walk, path) : walk_folder(walk, path);
     return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
 }
@@ -67,14 +68,14 @@ static bool walk_folder(struct walk *walk, const char *path) {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, no_dots, by_bytes);
     bool on = true, is_scratch = count > 0 && scratch_is(path);
-    if (count < 0) on = complain_of(path, walk->failed);
+    if (count < 0) on = complain_of(path, walk);
     if (is_scratch) on = leave_out(walk, path);
     for (int i = 0; i < count; i++) {
         char *entry = on && !is_scratch ? join(path, entries[i]->d_name) : NULL;
         if (entry != NULL)
             on = visit_entry(walk, entry);
         else if (on && !is_scratch)
-            on = complain_of(path, walk->failed);
+            on = complain_of(path, walk);
         free(entry);
         free(entries[i]);
     }
@@ -90,6 +91,12 @@ bool folder_walk(const char *path, folder_visitor visit, void *context, bool *fa
                  walk.left_out == 1 ? "" : "s", walk.names);
     free(walk.names);
     return on;
+}
+
+void folder_search(const char *path, folder_visitor visit, void *context) {
+    struct walk walk = {.visit = visit, .context = context};
+    walk_folder(&walk, path);
+    free(walk.names);
 }
 
 char *folder_parent(const char *path) {

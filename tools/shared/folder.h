@@ -13,6 +13,9 @@ typedef bool (*folder_visitor)(void *context, const char *path);
  * out. */
 bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed);
 
+/* The same, but nothing is said: for a look at the files before they are walked. */
+void folder_search(const char *path, folder_visitor visit, void *context);
+
 /* The folder that a path is in, which the caller frees; NULL: out of memory. */
 char *folder_parent(const char *path);
 

@@ -16,6 +16,7 @@ static const char *const names[BAD_KINDS] = {
     [BAD_WARC] = "broken WARC format",
     [BAD_HTTP] = "unreadable HTTP message",
     [BAD_HTML] = "unreadable HTML",
+    [BAD_MANUAL] = "unreadable manual page",
     [BAD_CHARSET] = "unknown character set",
     [BAD_BINARY] = "not text",
     [BAD_COMPRESSION] = "broken compression",

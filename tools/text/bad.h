@@ -19,6 +19,7 @@ enum bad_kind {
     BAD_WARC,
     BAD_HTTP,
     BAD_HTML,
+    BAD_MANUAL,
     BAD_CHARSET,
     BAD_BINARY,
     BAD_COMPRESSION,

@@ -16,6 +16,7 @@ struct side {
 static bool make(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
                  const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
+    side->text.extractor.reads_manuals = true; /* nothing is kept that others could be compared with */
     if (strncmp(text_recipe(&side->text), "segments:", 9) == 0) {
         complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
         return false;

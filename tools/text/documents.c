@@ -3,6 +3,7 @@
 
 #include "tools/shared/folder.h"
 #include "tools/text/cut.h"
+#include "tools/text/manual.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,8 +13,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-
-enum { SNIFFED_BYTES = 8192 };
 
 void raw_document_free(struct raw_document *raw) {
     free(raw->bytes.bytes);
@@ -117,8 +116,24 @@ static enum document_format format_of_content(const char *bytes, size_t length) 
     return begins(bytes, length, "<!doctype html") || begins(bytes, length, "<html") ? FORMAT_HTML : FORMAT_PLAIN;
 }
 
+/* `named`: what its name says, which decides but for manual pages: by name alone they could be many other things. */
+static enum document_format find_format(enum document_format named, const char *path, const char *bytes,
+                                        size_t length) {
+    if (named != FORMAT_AUTO) return named;
+    size_t stem = strlen(path) - source_ending(path);
+    enum document_format format = format_of_content(bytes, length);
+    bool is_manual = format == FORMAT_PLAIN && manual_is_named(path, stem) && manual_begins(bytes, length);
+    return is_manual ? FORMAT_MAN : format;
+}
+
+enum document_format documents_format_of(const char *name, const char *bytes, size_t length) {
+    if (length > DOCUMENT_SNIFFED) length = DOCUMENT_SNIFFED;
+    enum document_format format = find_format(format_of_name(name), name, bytes, length);
+    return format == FORMAT_HTML || format == FORMAT_MAN ? format : FORMAT_PLAIN;
+}
+
 static bool is_binary(const char *bytes, size_t length) {
-    struct span text = {bytes, length < SNIFFED_BYTES ? length : SNIFFED_BYTES};
+    struct span text = {bytes, length < DOCUMENT_SNIFFED ? length : DOCUMENT_SNIFFED};
     char charset[CHARSET_NAME_SIZE] = "";
     charset_by_mark(&text, charset);
     bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
@@ -135,14 +150,14 @@ static bool give_binary(struct documents *documents, const char *advice) {
 static bool read_opened(struct documents *documents, enum document_format format, bool in_folder) {
     const char *bytes = "";
     size_t held = 0;
-    if (documents->format == FORMAT_AUTO || in_folder) held = source_peek(&documents->source, SNIFFED_BYTES, &bytes);
+    if (documents->format == FORMAT_AUTO || in_folder) held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
     if (documents->format == FORMAT_AUTO && begins(bytes, held, "#recipe\t"))
         return cut_give_bad(documents, BAD_FILE,
                             "it begins with #recipe, and so it holds fingerprints, not texts; --format "
                             "fingerprints of idx dedup reads them, and so do idx build and idx lookup",
                             NULL, 0);
-    if (format == FORMAT_AUTO) format = format_of_content(bytes, held);
-    bool is_text = format != FORMAT_PLAIN && format != FORMAT_HTML;
+    format = find_format(format, documents->path, bytes, held);
+    bool is_text = format != FORMAT_PLAIN && format != FORMAT_HTML && format != FORMAT_MAN;
     is_text = is_text || (!in_folder && documents->format != FORMAT_AUTO) || !is_binary(bytes, held);
     if (!is_text && !in_folder) return give_binary(documents, "--format plain reads it all the same");
     if (!is_text) {
@@ -208,17 +223,48 @@ bool documents_read_again(struct documents *documents, const struct opened_file 
 }
 
 bool documents_read_one(struct documents *documents, const char *path) {
-    enum document_format format = format_of_name(path);
     documents->path = path;
     if (!source_open(&documents->source, path)) return give_problem(documents);
     const char *bytes;
-    size_t held = source_peek(&documents->source, SNIFFED_BYTES, &bytes);
-    if (format == FORMAT_AUTO) format = format_of_content(bytes, held);
+    size_t held = source_peek(&documents->source, DOCUMENT_SNIFFED, &bytes);
     bool on = is_binary(bytes, held)
                   ? give_binary(documents, "idx fingerprint --format plain makes a fingerprint of it all the same")
-                  : cut_whole(documents, format == FORMAT_HTML ? FORMAT_HTML : FORMAT_PLAIN);
+                  : cut_whole(documents, documents_format_of(path, bytes, held));
     source_close(&documents->source);
     return on;
+}
+
+/* ---- Whether there are manual pages ---- */
+
+struct manual_search {
+    struct source source;
+    bool found;
+};
+
+static bool visit_named(void *context, const char *path) {
+    struct manual_search *search = context;
+    struct stat status;
+    const char *bytes;
+    if (!manual_is_named(path, strlen(path) - source_ending(path))) return true;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(&search->source, path)) return true;
+    size_t held = source_peek(&search->source, DOCUMENT_SNIFFED, &bytes);
+    search->found = documents_format_of(path, bytes, held) == FORMAT_MAN;
+    source_close(&search->source);
+    return !search->found;
+}
+
+bool documents_have_manual(const struct texts *paths) {
+    struct manual_search search = {.source.regular_only = true};
+    struct stat status;
+    for (size_t i = 0; i < paths->count && !search.found; i++) {
+        const char *path = paths->values[i];
+        if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+            folder_search(path, visit_named, &search);
+        else
+            visit_named(&search, path);
+    }
+    source_free(&search.source);
+    return search.found;
 }
 
 void documents_free(struct documents *documents) { source_free(&documents->source); }

@@ -17,6 +17,7 @@ enum document_format {
     FORMAT_TSV, /* ID<TAB>text */
     FORMAT_WARC,
     FORMAT_HTML,
+    FORMAT_MAN,      /* a manual page */
     FORMAT_FEATURES, /* ID<TAB>feature[<TAB>weight], a document the consecutive lines of an ID */
 };
 
@@ -24,12 +25,15 @@ enum document_format {
 #define DOCUMENT_BYTES ((uint64_t)64 << 20)
 #define MOST_DOCUMENT_BYTES (((uint64_t)1 << 30) - 1)
 
+/* The first bytes of a file, which say what is in it. */
+enum { DOCUMENT_SNIFFED = 8192 };
+
 /* What of a file a document is. */
 enum unit { UNIT_FILE, UNIT_LINES, UNIT_RECORD };
 
 /* A document as it was cut from an input; or a WARC record that holds none, of FORMAT_AUTO and without bytes. */
 struct raw_document {
-    enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML or FEATURES (lines) */
+    enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML, MAN or FEATURES (lines) */
     struct output bytes;         /* owned */
     uint64_t most;               /* of them */
     char *place;                 /* owned: FILE, FILE:LINE or the like; the ID where there is no other */
@@ -81,15 +85,22 @@ struct documents {
 };
 
 /* Reads all documents of the files and folders (none, and -: standard input). A folder stands for the regular files in
- * it and below; those that hold a NUL byte in their first 8 KiB are left out where they would be plain text or HTML.
- * False where the visitor stopped it. */
+ * it and below; those that hold a NUL byte in their first 8 KiB are left out where they would be plain text, HTML or
+ * manual pages. False where the visitor stopped it. */
 bool documents_read(struct documents *documents, const struct texts *paths);
 
 /* Reads a file that documents_read opened, and gave this number, once more. */
 bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number);
 
-/* Reads the file at `path` as one document, which is plain text or HTML. */
+/* Reads the file at `path` as one document, which is plain text, HTML or a manual page. */
 bool documents_read_one(struct documents *documents, const char *path);
+
+/* Whether any of the files, or of those in the folders, is a manual page by its name and how it begins. What can't be
+ * read is none, and nothing is said of it. */
+bool documents_have_manual(const struct texts *paths);
+
+/* What a document is by its file's name and how it begins: of FORMAT_PLAIN, FORMAT_HTML and FORMAT_MAN. */
+enum document_format documents_format_of(const char *name, const char *bytes, size_t length);
 
 void documents_free(struct documents *documents);
 

@@ -1,14 +1,21 @@
 /* extract.c: from a document as it was cut from an input to its fields, in UTF-8. */
 #include "tools/text/extract.h"
 
+#include "tools/text/manual.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules) {
-    *extractor = (struct extractor){
-        .rules = rules, .decompressed = OUTPUT_KEPT, .decoded = OUTPUT_KEPT, .html = HTML_INIT, .object = NULL};
+    *extractor = (struct extractor){.rules = rules,
+                                    .reads_manuals = true,
+                                    .decompressed = OUTPUT_KEPT,
+                                    .decoded = OUTPUT_KEPT,
+                                    .manual = OUTPUT_KEPT,
+                                    .html = HTML_INIT,
+                                    .object = NULL};
 }
 
 /* ---- Bodies ---- */
@@ -49,8 +56,8 @@ static bool decode_body(struct extractor *extractor, struct raw_document *raw, s
     if (!decompress(extractor, raw, body, bad)) return false;
     strcpy(charset, raw->charset);
     charset_by_mark(body, charset);
-    if (raw->format == FORMAT_HTML) {
-        if (charset[0] == '\0') html_find_charset(*body, charset);
+    if (raw->format == FORMAT_HTML || raw->format == FORMAT_MAN) {
+        if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
         bool utf8 = charset_is_utf8(body->bytes, body->length);
         if (charset[0] == '\0') strcpy(charset, utf8 ? "utf-8" : "windows-1252");
         /* What libxml2 is given has to be well-formed: ICU makes it so under its other name for UTF-8. */
@@ -68,6 +75,16 @@ static bool extract_html(struct extractor *extractor, struct fields *fields, str
     fields->body = (struct span){html->text.bytes, html->text.length};
     fields->title = (struct span){html->title.bytes, html->title.length};
     fields->description = (struct span){html->description.bytes, html->description.length};
+    return true;
+}
+
+static bool extract_manual(struct extractor *extractor, struct fields *fields, struct bad *bad) {
+    if (!extractor->reads_manuals)
+        return bad_set(bad, BAD_MANUAL,
+                       "this is a manual page, and the recipe has no part man=1, which says that the texts of such "
+                       "pages are compared");
+    if (!manual_read(fields->body, extractor->rules->max_text, &extractor->manual, bad)) return false;
+    fields->body = (struct span){extractor->manual.bytes, extractor->manual.length};
     return true;
 }
 
@@ -105,6 +122,8 @@ static bool extract_fields(struct extractor *extractor, struct raw_document *raw
             return extract_id((struct span){raw->bytes.bytes, raw->bytes.length}, &fields->id, &fields->body, bad);
         case FORMAT_HTML:
             return decode_body(extractor, raw, &fields->body, bad) && extract_html(extractor, fields, bad);
+        case FORMAT_MAN:
+            return decode_body(extractor, raw, &fields->body, bad) && extract_manual(extractor, fields, bad);
         default: return decode_body(extractor, raw, &fields->body, bad);
     }
 }
@@ -126,4 +145,5 @@ void extractor_free(struct extractor *extractor) {
     html_free(&extractor->html);
     free(extractor->decompressed.bytes);
     free(extractor->decoded.bytes);
+    free(extractor->manual.bytes);
 }

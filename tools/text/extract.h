@@ -27,7 +27,8 @@ struct fields {
 /* What extracting needs room for; a thread has its own, and uses it for one document after another. */
 struct extractor {
     const struct extract_rules *rules;
-    struct output decompressed, decoded;
+    bool reads_manuals; /* else a manual page is bad, because the recipe does not say that there are any */
+    struct output decompressed, decoded, manual;
     struct html html;
     struct jsonl_fields json;
     json_t *object;

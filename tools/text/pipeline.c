@@ -6,12 +6,14 @@
 #include "tools/shared/output.h"
 #include "tools/shared/recipes.h"
 #include "tools/text/batches.h"
+#include "tools/text/manual.h"
 #include "tools/text/memory.h"
 #include "tools/text/text.h"
 
 #include <idx.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,6 +249,13 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
 static bool is_expected(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
+    if (strstr(recipe, MANUAL_PART) != NULL && strstr(expected, MANUAL_PART) == NULL) {
+        complain("there are manual pages among the texts, but the recipe of the index, '%s', has no part man=1, so "
+                 "they can't "
+                 "be compared; make the index anew, or read manual pages as they are with --format plain",
+                 expected);
+        return false;
+    }
     complain(
         "texts are to be fingerprinted by the recipe '%s', but the index has fingerprints of '%s', so they can't be "
         "compared; omit --recipe, and the recipe of the index is used",
@@ -280,7 +289,14 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
     return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
 }
 
-enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
+/* Whether manual pages are read, which the recipe says before the first fingerprint is printed. */
+static bool has_manuals(const struct pipeline_rules *rules, const struct texts *paths) {
+    if (rules->format == FORMAT_FEATURES) return false;
+    if (rules->format == FORMAT_MAN || (rules->features != NULL && rules->features->next_file != NULL)) return true;
+    return rules->format == FORMAT_AUTO && documents_have_manual(paths);
+}
+
+static enum pipeline_status run_rules(const struct pipeline_rules *rules, const struct texts *paths) {
     struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD};
     struct worker *workers = calloc(rules->threads, sizeof *workers);
     unsigned opened = 0;
@@ -304,5 +320,20 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     pthread_mutex_destroy(&pipeline.mutex);
     pthread_mutex_destroy(&pipeline.large);
     free(workers);
+    return status;
+}
+
+enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths) {
+    struct pipeline_rules with_manuals = *rules;
+    char *recipe;
+    const char *given = rules->recipe != NULL ? rules->recipe : text_default_recipe;
+    if (!has_manuals(rules, paths) || strstr(given, MANUAL_PART) != NULL) return run_rules(rules, paths);
+    if (asprintf(&recipe, "%s" MANUAL_PART, given) < 0) {
+        complain("out of memory");
+        return PIPELINE_FAILED;
+    }
+    with_manuals.recipe = recipe;
+    enum pipeline_status status = run_rules(&with_manuals, paths);
+    free(recipe);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "tools/text/text.h"
 
 #include "tools/text/features.h"
+#include "tools/text/manual.h"
 #include "tools/text/memory.h"
 #include "tools/text/shingles.h"
 
@@ -43,6 +44,7 @@ bool text_try_open(struct text *text, const char *recipe, const struct idx_text_
         memory_ran_out(); /* it says so itself */
         return false;
     }
+    text->extractor.reads_manuals = strstr(text_recipe(text), MANUAL_PART) != NULL;
     if (check_opened(text, table != NULL, error)) return true;
     idx_text_close(text->fingerprinter);
     text->fingerprinter = NULL;

@@ -1,0 +1,314 @@
+/* manual.c: runs mandoc for a manual page, as a child process without a shell. Its input and output are the two
+ * directions of one socket, which are served in turn, so that neither side waits for the other for good. */
+#include "tools/text/manual.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a page may take: seconds of the clock, seconds of a processor, and memory. */
+enum { MOST_SECONDS = 60, MOST_PROCESSOR_SECONDS = 20 };
+#define MOST_MEMORY ((rlim_t)2 << 30)
+
+/* mandoc's exit statuses below this are of pages that break rules of style or syntax, and that it printed. */
+enum { MANDOC_FAILED = 5 };
+
+/* ---- Recognising ---- */
+
+bool manual_is_named(const char *name, size_t length) {
+    size_t dot = length;
+    while (dot > 0 && name[dot - 1] != '.' && name[dot - 1] != '/') dot--;
+    if (dot < 2 || name[dot - 1] != '.' || name[dot - 2] == '/') return false;
+    struct span ending = {name + dot, length - dot};
+    if (ending.length == 1 && *ending.bytes == 'n') return true;
+    if (ending.length == 3 && memcmp(ending.bytes, "man", 3) == 0) return true;
+    if (ending.length < 1 || *ending.bytes < '1' || *ending.bytes > '9') return false;
+    if (ending.length > 1 && !isalpha((unsigned char)ending.bytes[1])) return false;
+    for (size_t i = 1; i < ending.length; i++) {
+        if (!isalnum((unsigned char)ending.bytes[i])) return false;
+    }
+    return true;
+}
+
+static struct span next_line(struct span *rest) {
+    const char *newline = rest->length > 0 ? memchr(rest->bytes, '\n', rest->length) : NULL;
+    struct span line = {rest->bytes, newline == NULL ? rest->length : (size_t)(newline - rest->bytes)};
+    size_t taken = line.length + (newline != NULL);
+    rest->bytes += taken;
+    rest->length -= taken;
+    return line;
+}
+
+/* Whether a line is a request or macro of this name, of two letters. */
+static bool is_call(struct span line, const char *name) {
+    if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
+    size_t at = 1;
+    while (at < line.length && (line.bytes[at] == ' ' || line.bytes[at] == '\t')) at++;
+    if (line.length - at < 2 || memcmp(line.bytes + at, name, 2) != 0) return false;
+    return line.length - at == 2 || strchr(" \t\r", line.bytes[at + 2]) != NULL;
+}
+
+static bool is_blank(struct span line) {
+    for (size_t i = 0; i < line.length; i++) {
+        if (!isspace((unsigned char)line.bytes[i])) return false;
+    }
+    return true;
+}
+
+static bool is_comment(struct span line) {
+    if (is_blank(line) || (line.length == 1 && strchr(".'", *line.bytes) != NULL)) return true;
+    return is_call(line, "\\\"") || is_call(line, "\\#") ||
+           (line.length >= 3 && memchr(".'", *line.bytes, 2) != NULL && memcmp(line.bytes + 1, "\\\"", 2) == 0);
+}
+
+static struct span without_mark(const char *bytes, size_t length) {
+    bool marked = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
+    return marked ? (struct span){bytes + 3, length - 3} : (struct span){bytes, length};
+}
+
+bool manual_begins(const char *bytes, size_t length) {
+    struct span rest = without_mark(bytes, length), line;
+    bool all = true;
+    do line = next_line(&rest);
+    while (rest.length > 0 && is_blank(line));
+    if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
+    for (;; line = next_line(&rest)) {
+        if (is_call(line, "TH") || is_call(line, "Dd") || is_call(line, "so")) return true;
+        all = all && (is_blank(line) || *line.bytes == '.' || *line.bytes == '\'');
+        if (rest.length == 0) return all && !is_blank(line);
+    }
+}
+
+/* Whether all that a page does is to include another one, whose name is *name. */
+static bool only_includes(struct span page, struct span *name) {
+    struct span rest = without_mark(page.bytes, page.length);
+    name->length = 0;
+    while (rest.length > 0) {
+        struct span line = next_line(&rest);
+        if (is_comment(line)) continue;
+        if (name->length > 0 || !is_call(line, "so")) return false;
+        const char *at = memmem(line.bytes, line.length, "so", 2);
+        *name = (struct span){at + 2, line.length - (size_t)(at + 2 - line.bytes)};
+        while (name->length > 0 && isspace((unsigned char)*name->bytes)) name->bytes++, name->length--;
+        while (name->length > 0 && isspace((unsigned char)name->bytes[name->length - 1])) name->length--;
+    }
+    return name->length > 0;
+}
+
+/* ---- Running mandoc ---- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int nowhere = -1;
+
+/* A folder that has been removed: what a page includes by a relative path, the only kind that mandoc follows, is looked
+ * for there, and not found. */
+static void open_nowhere(void) {
+    const char *folder = getenv("TMPDIR");
+    char *path;
+    if (folder == NULL || *folder == '\0') folder = "/tmp";
+    if (asprintf(&path, "%s/idx-manual-XXXXXX", folder) < 0) return;
+    if (mkdtemp(path) != NULL) {
+        nowhere = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        rmdir(path);
+    }
+    free(path);
+}
+
+static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGTERM);
+    int error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &defaults);
+    if (error == 0) error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (error == 0) error = posix_spawn_file_actions_addfchdir_np(actions, nowhere);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(actions, socket, STDIN_FILENO);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(actions, socket, STDOUT_FILENO);
+    if (error == 0) error = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    return error;
+}
+
+/* Starts mandoc on its end of a socket. Returns 0, or an errno. */
+static int start(int socket, pid_t *process) {
+    /* So wide that few lines are broken; a width without bound would print as many blanks. */
+    static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
+    static char locale[] = "LC_ALL=C.UTF-8";
+    char *arguments[] = {name, format, charset, width, NULL}, *environment[] = {locale, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = prepare(&actions, &attributes, socket);
+        if (error == 0) error = posix_spawnp(process, name, &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* The process ends even where this one is killed meanwhile. */
+static void limit(pid_t process) {
+#ifdef IDX_LINUX
+    const struct rlimit seconds = {MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS}, memory = {MOST_MEMORY, MOST_MEMORY};
+    prlimit(process, RLIMIT_CPU, &seconds, NULL);
+    prlimit(process, RLIMIT_AS, &memory, NULL);
+#else
+    (void)process;
+#endif
+}
+
+static int64_t clock_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum talk { TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
+
+/* Sends the page, and takes what is printed, until the end of that. */
+static enum talk talk(int socket, struct span page, uint64_t most, struct output *text) {
+    int64_t end = clock_milliseconds() + MOST_SECONDS * 1000;
+    bool sending = true;
+    for (;;) {
+        if (sending && page.length == 0) {
+            shutdown(socket, SHUT_WR);
+            sending = false;
+        }
+        struct pollfd waited = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
+        int64_t left = end - clock_milliseconds();
+        if (left <= 0) return TALK_TOO_SLOW;
+        if (poll(&waited, 1, (int)left) < 0 && errno != EINTR) return TALK_BROKEN;
+        if ((waited.revents & POLLOUT) != 0) {
+            ssize_t sent = send(socket, page.bytes, page.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent > 0) page.bytes += sent, page.length -= (size_t)sent;
+            if (sent < 0 && errno != EAGAIN && errno != EINTR)
+                page.length = 0; /* it has ended, and its status says why */
+        }
+        if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+        enum { AT_ONCE = 1 << 16 };
+        char *room = output_reserve(text, AT_ONCE);
+        if (room == NULL) return TALK_NO_MEMORY;
+        ssize_t received = recv(socket, room, AT_ONCE, MSG_DONTWAIT);
+        if (received == 0) return TALK_ENDED;
+        if (received < 0 && errno == ECONNRESET) return TALK_ENDED;
+        if (received < 0 && errno != EAGAIN && errno != EINTR) return TALK_BROKEN;
+        if (received > 0) text->length += (size_t)received;
+        if (text->length > most) return TALK_TOO_LONG;
+    }
+}
+
+/* Whether it printed all of the page. */
+static bool has_ended_well(pid_t process) {
+    int status = 0;
+    pid_t ended;
+    do ended = waitpid(process, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended < 0) return true; /* the system has it, where this process was started with SIGCHLD ignored */
+    return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
+}
+
+static bool judge(enum talk talk, bool well, uint64_t most, struct bad *bad) {
+    switch (talk) {
+        case TALK_NO_MEMORY: return bad_set_memory(bad);
+        case TALK_TOO_LONG:
+            return bad_set(bad, BAD_LONG, "as text, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
+                           most);
+        case TALK_TOO_SLOW:
+            return bad_set(bad, BAD_MANUAL, "mandoc did not print this manual page within %d seconds", MOST_SECONDS);
+        default: return (talk == TALK_ENDED && well) || bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
+    }
+}
+
+static bool set_unstarted(struct bad *bad, int error) {
+    if (error == ENOMEM) return bad_set_memory(bad);
+    if (error == ENOENT)
+        return bad_set(bad, BAD_MANUAL,
+                       "this is a manual page, which needs the program mandoc, and that is not installed; install the "
+                       "package mandoc");
+    return bad_set(bad, BAD_MANUAL, "the program mandoc, which reads manual pages, can't be started: %s",
+                   strerror(error));
+}
+
+static bool run(struct span page, uint64_t most, struct output *text, struct bad *bad) {
+    int sockets[2];
+    pid_t process;
+    pthread_once(&once, open_nowhere);
+    if (nowhere < 0)
+        return bad_set(bad, BAD_MANUAL, "no folder for mandoc can be made; set TMPDIR to one that can be written to");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return set_unstarted(bad, errno);
+    int error = start(sockets[1], &process);
+    close(sockets[1]);
+    if (error != 0) {
+        close(sockets[0]);
+        return set_unstarted(bad, error);
+    }
+    limit(process);
+    enum talk ended = talk(sockets[0], page, most, text);
+    close(sockets[0]);
+    if (ended != TALK_ENDED) kill(process, SIGKILL);
+    return judge(ended, has_ended_well(process), most, bad);
+}
+
+/* ---- Its text ---- */
+
+/* Terminals show a letter bold that is printed twice, and underlined where it is over _, with a backspace between. */
+static void remove_overstrikes(struct output *text) {
+    size_t kept = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->bytes[i] != '\b') {
+            text->bytes[kept++] = text->bytes[i];
+            continue;
+        }
+        if (kept == 0 || text->bytes[kept - 1] == '\n') continue;
+        while (kept > 1 && ((unsigned char)text->bytes[kept - 1] & 0xc0) == 0x80) kept--;
+        kept--;
+    }
+    text->length = kept;
+}
+
+/* Rules across the page are lines of _, as long as the page is wide, and no words. */
+static void remove_rules(struct output *text) {
+    size_t kept = 0;
+    for (size_t i = 0, ends; i < text->length; i = ends) {
+        size_t blank = i;
+        while (blank < text->length && (text->bytes[blank] == ' ' || text->bytes[blank] == '_')) blank++;
+        bool is_rule =
+            blank > i && text->bytes[blank - 1] == '_' && (blank == text->length || text->bytes[blank] == '\n');
+        for (ends = blank; ends < text->length && text->bytes[ends] != '\n';) ends++;
+        ends += ends < text->length;
+        if (!is_rule) memmove(text->bytes + kept, text->bytes + i, ends - i);
+        if (!is_rule) kept += ends - i;
+    }
+    text->length = kept;
+}
+
+bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad) {
+    struct span included;
+    text->length = 0;
+    if (only_includes(page, &included))
+        return bad_set(bad, BAD_MANUAL,
+                       "this manual page has no text: it only includes another one, %.*s, which is not read",
+                       included.length > 100 ? 100 : (int)included.length, included.bytes);
+    if (!run(page, most, text, bad)) return false;
+    remove_overstrikes(text);
+    remove_rules(text);
+    return true;
+}
