@@ -14,8 +14,7 @@ enum idx_status idxi_fail_lmdb(struct idx_error *error, int result, const char *
                      mdb_strerror(result));
 }
 
-enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path,
-                                     const char *action) {
+enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
     mdb_filehandle_t file;
@@ -24,5 +23,7 @@ enum idx_status idxi_fail_lmdb_write(struct idx_error *error, MDB_env *env, int 
         unclear = pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) >= 0;
         if (!unclear) result = errno;
     }
-    return idxi_fail_lmdb(error, result, path, action);
+    return idxi_fail_lmdb(
+        error, result, path,
+        result != EIO ? "write" : "write (the disk was full for a moment, or it fails: make room, and try again)");
 }

@@ -36,7 +36,7 @@ static enum idx_status begin(struct idxi_map_writer *writer, size_t more, struct
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;
-    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path, "write");
+    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
 /* Makes an entry with room for a value of `size` bytes, to be filled at once. */
@@ -51,7 +51,7 @@ static enum idx_status reserve(struct idxi_map_writer *writer, MDB_dbi database,
     writer->batch_bytes += taken;
     int result = mdb_put(writer->txn, database, &name, &room, flags | MDB_RESERVE);
     *value = room.mv_data;
-    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path, "write");
+    return result == 0 ? IDX_OK : idxi_fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
 /* What packs IDs. */
@@ -96,6 +96,18 @@ static int open_databases(struct idxi_map_writer *writer) {
     return result;
 }
 
+/* Opens the file. LMDB gives up where a signal interrupts its reading; an environment can't be opened again then. */
+static int open_environment(struct idxi_map_writer *writer) {
+    for (;;) {
+        int result = mdb_env_create(&writer->env);
+        if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
+        if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666);
+        if (result != EINTR) return result;
+        mdb_env_close(writer->env);
+        writer->env = NULL;
+    }
+}
+
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error) {
     *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type};
@@ -107,9 +119,7 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
         (id_type == IDX_ID_TEXT && writer->packer == NULL))
         return idxi_fail_memory(error);
     writer->values = writer->fingerprints + IDXI_WAITING;
-    int result = mdb_env_create(&writer->env);
-    if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
-    if (result == 0) result = mdb_env_open(writer->env, writer->path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0666);
+    int result = open_environment(writer);
     if (result != 0) return idxi_fail_lmdb(error, result, writer->path, "create");
     IDXI_TRY(begin(writer, 0, error));
     result = open_databases(writer);

@@ -4,7 +4,8 @@
  *   IDX_FAIL_LOG   a file, to which each call is added as a line `NAME PATH`, `NAME FROM TO` for renames
  *   IDX_FAIL_AT    the call that fails, counted from 1; it ends the log as `fail NAME PATH`. Without it none does
  *   IDX_FAIL_HOW   a number of errno; or `kill`; or `full`: that call, if it writes, writes half of its bytes, and from
- *                  then on what needs room fails with ENOSPC
+ *                  then on what needs room fails with ENOSPC; or `short`: the first alone; or `read`: calls that read
+ * at an offset count, and no others, and fail with EINTR
  *
  * Opening counts where it is for writing. Removing is noted, but neither counted nor failed. */
 #include <dlfcn.h>
@@ -25,11 +26,11 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-enum what { NEEDS_ROOM, WRITES, OTHER };
+enum what { NEEDS_ROOM, WRITES, READS, OTHER };
 
 static long (*call)(long number, ...);
 static long at, how_errno;
-static bool kills, fills, full;
+static bool kills, fills, full, cuts, reads;
 static int log_file = -1;
 static long count;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +41,9 @@ __attribute__((constructor)) static void set_up(void) {
     if (at_text != NULL) at = atol(at_text);
     kills = how != NULL && strcmp(how, "kill") == 0;
     fills = how != NULL && strcmp(how, "full") == 0;
-    how_errno = fills ? ENOSPC : how != NULL ? atol(how) : EIO;
+    cuts = how != NULL && strcmp(how, "short") == 0;
+    reads = how != NULL && strcmp(how, "read") == 0;
+    how_errno = fills ? ENOSPC : reads ? EINTR : how != NULL ? atol(how) : EIO;
     if (path != NULL) log_file = (int)call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
@@ -52,6 +55,7 @@ static void note(bool fails, const char *name, const char *path) {
 
 /* Counts a call; -1 with errno where it is to fail, 1 where it is to be cut short. */
 static int take(enum what what, const char *name, const char *path) {
+    if (reads != (what == READS)) return 0;
     pthread_mutex_lock(&mutex);
     bool now = ++count == at;
     bool fails = now || (full && what != OTHER);
@@ -60,7 +64,8 @@ static int take(enum what what, const char *name, const char *path) {
     if (now && fills) full = true;
     pthread_mutex_unlock(&mutex);
     if (!fails) return 0;
-    if (now && fills && what == WRITES) return 1;
+    if (now && (fills || cuts) && what == WRITES) return 1;
+    if (cuts) return 0;
     errno = (int)how_errno;
     return -1;
 }
@@ -116,6 +121,13 @@ PUBLIC ssize_t pwritev(int fd, const struct iovec *parts, int parts_count, off_t
 PUBLIC ssize_t pwritev64(int fd, const struct iovec *parts, int parts_count, off_t offset) {
     return write_all_at("pwritev", fd, parts, parts_count, offset);
 }
+
+/* ---- Reading ---- */
+
+PUBLIC ssize_t pread(int fd, void *bytes, size_t size, off_t offset) {
+    return take_fd(READS, "pread", fd) != 0 ? -1 : call(SYS_pread64, fd, bytes, size, offset);
+}
+PUBLIC ssize_t pread64(int fd, void *bytes, size_t size, off_t offset) { return pread(fd, bytes, size, offset); }
 
 /* ---- Room and syncing ---- */
 
