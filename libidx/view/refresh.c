@@ -14,7 +14,8 @@
 /* How often a refresh looks for the log again, which may be replaced as often in the meantime. */
 #define REFRESH_ATTEMPTS 10
 
-/* Whether a file is the one that was seen last, and as it was. */
+/* Whether a file is the one that was seen last, and as it was. A manifest that was renamed has another inode, as that
+ * one is open. One that was rewritten in place, which SPEC.md forbids, may look the same. */
 static bool is_seen(const struct idx_index *index, const struct stat *now) {
     struct idx_index *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
