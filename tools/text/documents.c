@@ -244,7 +244,7 @@ struct manual_search {
 static bool visit_named(void *context, const char *path) {
     struct manual_search *search = context;
     struct stat status;
-    const char *bytes;
+    const char *bytes = "";
     if (!manual_is_named(path, strlen(path) - source_ending(path))) return true;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(&search->source, path)) return true;
     size_t held = source_peek(&search->source, DOCUMENT_SNIFFED, &bytes);

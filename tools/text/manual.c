@@ -82,6 +82,7 @@ static struct span without_mark(const char *bytes, size_t length) {
 bool manual_begins(const char *bytes, size_t length) {
     struct span rest = without_mark(bytes, length), line;
     bool all = true;
+    if (rest.length == 0) return false;
     do line = next_line(&rest);
     while (rest.length > 0 && is_blank(line));
     if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
