@@ -39,6 +39,8 @@ static const char help[] =
     "                         or cosine (of the weighted words)\n"
     "  --format FORMAT        format of FILE: auto (default), plain, html, man, jsonl, tsv or warc; see idx "
     "fingerprint\n"
+    "  --include GLOB         of FOLDER, which files to read; see idx fingerprint\n"
+    "  --exclude GLOB         the same: which not to read\n"
     "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
     "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
     "  --main-text            for HTML in FILE: drop what idx fingerprint --main-text drops\n"
@@ -149,6 +151,7 @@ static bool check_texts(struct clusters *clusters) {
     const char *vain = clusters->format != FORMAT_AUTO           ? "--format"
                        : strcmp(extract->json.text, "text") != 0 ? "--text-field"
                        : extract->json.id != NULL                ? "--id-field"
+                       : clusters->rules.globs.count > 0         ? "--include or --exclude"
                        : extract->main_text                      ? "--main-text"
                        : extract->max_text != DOCUMENT_BYTES     ? "--max-text"
                        : clusters->inputs.count > 0              ? "FILE"
@@ -176,6 +179,8 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = format_names},
         {.name = "text-field", .kind = OPTION_TEXT, .value = &extract->json.text},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &extract->json.id},
+        {.name = "include", .kind = OPTION_INCLUDE, .value = &clusters->rules.globs},
+        {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &clusters->rules.globs},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &extract->main_text},
         {.name = "max-text",
          .kind = OPTION_COUNT,
@@ -219,6 +224,7 @@ int command_clusters(int argc, char **argv) {
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();
     bool whole = run(&clusters);
+    globs_free(&clusters.rules.globs);
     bool written = output_close(&clusters.listing.output);
     interrupt_obey();
     return whole && written ? ENDS_WELL : ENDS_BADLY;

@@ -72,6 +72,7 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : extract->max_text != DOCUMENT_BYTES      ? "--max-text"
                        : dedup->texts.features || extract->hashes ? "--features and --hashes"
                        : extract->tokens                          ? "--tokens"
+                       : rules->globs.count > 0                   ? "--include and --exclude"
                        : rules->recipe != NULL                    ? "--recipe"
                        : dedup->texts.hash != 0                   ? "--hash"
                        : dedup->texts.ties != 0                   ? "--ties"
@@ -444,6 +445,7 @@ static bool run(struct dedup *dedup) {
 }
 
 static void finish(struct dedup *dedup) {
+    globs_free(&dedup->texts.rules.globs);
     folders_close(&dedup->folders);
     report_close(&dedup->report);
     free(dedup->dropped);

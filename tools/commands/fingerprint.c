@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char help[] =
+/* A string has at most 4095 bytes. */
+static const char help_of_inputs[] =
     "Usage: idx fingerprint [OPTION…] [FILE|FOLDER…]\n"
     "Print the fingerprint of each document in the form that idx build reads: a line #recipe, tab, RECIPE, one line\n"
     "per document (fingerprint, tab, ID), and a line #total. Without FILE, or where it is -, read standard input.\n"
@@ -21,6 +22,11 @@ static const char help[] =
     "                         jsonl  JSON Lines, one document per line\n"
     "                         tsv    ID, tab, text: one document per line\n"
     "                         warc   WARC or WET, one document per record of text or HTML; its ID is the target URI\n"
+    "  --include GLOB         of FOLDER, read the files whose path below it matches GLOB, a pattern as in '*.md', in "
+    "which\n"
+    "                         * also stands for slashes; may be repeated\n"
+    "  --exclude GLOB         leave out such files, and such folders with all that is in them; of several that match,\n"
+    "                         the last counts; what none matches is read, unless the first is --include\n"
     "  --text-field FIELD     jsonl field that contains the text (default text), as a name, a.b or /a/b\n"
     "  --id-field FIELD       jsonl field that contains the ID (default: FILE:LINE)\n"
     "  --title-field FIELD    jsonl field that contains a title, for recipes that use one\n"
@@ -30,7 +36,9 @@ static const char help[] =
     "                         consecutive lines with the same ID are one document\n"
     "  --hashes               the same, but a feature is a hash of 16 hex digits that was made elsewhere\n"
     "  --tokens               the same as --features or --hashes, but lines are ID, tab, and any number of\n"
-    "                         feature:weight with spaces or tabs between them\n"
+    "                         feature:weight with spaces or tabs between them\n";
+
+static const char help_of_recipes[] =
     "  --hash HASH            how features are hashed: xxh3 (default), or as in other programs fnv1, fnv1a, or md5 "
     "(its\n"
     "                         last 64 bits); part of the recipe (hash=HASH), as --ties is (ties=1)\n"
@@ -95,6 +103,14 @@ static int compare(const struct pipeline_rules *rules, const struct texts *paths
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
+static int run(struct text_options *texts, enum document_format format, bool compares, const struct texts *paths) {
+    struct pipeline_rules *rules = &texts->rules;
+    if (!text_options_settle(texts, format) || !check_train(texts)) return ENDS_BADLY;
+    if (rules->train != NULL) rules->threads = 1; /* so that the table is the same every time */
+    if (compares) return compare(rules, paths);
+    return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
+}
+
 int command_fingerprint(int argc, char **argv) {
     struct text_options texts;
     struct pipeline_rules *rules = &texts.rules;
@@ -107,14 +123,14 @@ int command_fingerprint(int argc, char **argv) {
         {.name = "train", .kind = OPTION_TEXT, .value = &rules->train},
         {.name = "compare", .kind = OPTION_FLAG, .value = &compares},
     };
+    char help[sizeof help_of_inputs + sizeof help_of_recipes];
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
+    strcat(strcpy(help, help_of_inputs), help_of_recipes);
     text_options_init(&texts);
     text_options_list(&texts, options);
     memcpy(options + TEXT_OPTIONS, own, sizeof own);
-    if (!arguments_read(&grammar, argc, argv, &paths, &status)) return status;
-    if (!text_options_settle(&texts, (enum document_format)format)) return ENDS_BADLY;
-    if (!check_train(&texts)) return ENDS_BADLY;
-    if (rules->train != NULL) rules->threads = 1; /* so that the table is the same every time */
-    if (compares) return compare(rules, &paths);
-    return pipeline_run(rules, &paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
+    if (arguments_read(&grammar, argc, argv, &paths, &status))
+        status = run(&texts, (enum document_format)format, compares, &paths);
+    globs_free(&rules->globs);
+    return status;
 }

@@ -16,6 +16,8 @@ static const char help[] =
     "  -k N                   largest distance (default and maximum: the k of INDEX)\n"
     "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; of a folder, all\n"
     "                         documents in it and below, read as by idx fingerprint; may be repeated\n"
+    "  --include GLOB         for --text of a folder: which files in it to read; see idx fingerprint\n"
+    "  --exclude GLOB         the same: which not to read\n"
     "  --id ID                look up the fingerprints of the document ID of INDEX, which was built with --by-id; may\n"
     "                         be repeated\n"
     "  --table FILE           for --text: table of document frequencies, if the recipe of INDEX needs one\n"
@@ -77,6 +79,8 @@ static bool check_options(const struct lookup *lookup) {
         complain_of_usage("--refresh is for lines on standard input; omit it");
     else if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
         complain_of_usage("--table has no effect without --text; omit it");
+    else if (lookup->queries.globs.count > 0 && lookup->queries.texts.count == 0)
+        complain_of_usage("--include and --exclude have no effect without --text; omit them");
     else if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
         complain_of_usage("--main-text has no effect without --text; omit it");
     else if (lookup->queries.extract.max_text != DOCUMENT_BYTES && lookup->queries.texts.count == 0)
@@ -105,6 +109,8 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "text", .kind = OPTION_TEXTS, .value = &lookup->queries.texts},
         {.name = "id", .kind = OPTION_TEXTS, .value = &lookup->queries.ids},
         {.name = "table", .kind = OPTION_TEXT, .value = &lookup->queries.table_path},
+        {.name = "include", .kind = OPTION_INCLUDE, .value = &lookup->queries.globs},
+        {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &lookup->queries.globs},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
         {.name = "max-text",
          .kind = OPTION_COUNT,
@@ -287,5 +293,6 @@ int command_lookup(int argc, char **argv) {
     if (read_arguments(argc, argv, &lookup, &status)) status = run(&lookup);
     texts_free(&lookup.queries.texts);
     texts_free(&lookup.queries.ids);
+    globs_free(&lookup.queries.globs);
     return status;
 }

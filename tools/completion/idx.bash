@@ -19,16 +19,16 @@ _idx_options() {
         compact) echo --all --growth --memory --threads --tmpdir --progress --help ;;
         merge) echo --memory --threads --force --progress --help ;;
         lookup)
-            echo -k --text --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
+            echo -k --text --include --exclude --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
                 --exists --agree --partial --threads --disk --refresh --help
             ;;
         clusters)
             echo -k --keep --drop --json --method --representative --cap --report --confirm --similarity --format \
-                --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --verbose --help
+                --include --exclude --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --verbose --help
             ;;
         dedup)
             echo --drop --clusters --confirm --similarity --write --dropped --report --against --partial -k --method \
-                --representative --cap --format --text-field --id-field --title-field --date-field --main-text --max-text \
+                --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --main-text --max-text \
                 --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --verbose --help
             ;;
@@ -45,7 +45,7 @@ _idx_options() {
         dump) echo --fingerprints --help ;;
         plan) echo --count -k --scheme --measure --calibration --bits --block-size --max-bytes-per-fingerprint --format --help ;;
         fingerprint)
-            echo --format --text-field --id-field --title-field --main-text --max-text --features --hashes --tokens \
+            echo --format --include --exclude --text-field --id-field --title-field --main-text --max-text --features --hashes --tokens \
                 --hash --ties --recipe --bits --compare --table --train --min-features --strict --threads --progress \
                 --help
             ;;

@@ -77,7 +77,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
         return QUERIES_BAD;
     }
     queries->given = queries->made.count = 0;
-    bool read = is_folder(path) ? (queries->below = below_new(&queries->text, path)) != NULL
+    bool read = is_folder(path) ? (queries->below = below_new(&queries->text, path, &queries->globs)) != NULL
                                 : text_fingerprint_file(&queries->text, path, &queries->made);
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }

@@ -27,6 +27,7 @@ enum queries_status {
 struct queries {
     struct texts fingerprints; /* the arguments; none, and no texts or IDs: standard input */
     struct texts texts;        /* files and folders to be fingerprinted by the index's recipe */
+    struct globs globs;        /* what of the folders is */
     struct texts ids;          /* of documents of the index */
     struct tsv_rules rules;
     const struct idx_index *index;

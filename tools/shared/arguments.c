@@ -2,6 +2,7 @@
 #include "tools/shared/arguments.h"
 
 #include "tools/shared/command.h"
+#include "tools/shared/globs.h"
 #include "tools/shared/message.h"
 #include "tools/shared/number.h"
 #include "tools/shared/output.h"
@@ -67,6 +68,12 @@ static bool append(struct texts *texts, char *text) {
     return true;
 }
 
+static bool append_glob(struct globs *globs, const char *pattern, bool includes) {
+    bool appended = globs_append(globs, pattern, includes);
+    if (!appended) complain("out of memory");
+    return appended;
+}
+
 static bool read_value(const struct option_rule *rule, char *text) {
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;
@@ -79,6 +86,8 @@ static bool read_value(const struct option_rule *rule, char *text) {
         complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
         return false;
     }
+    if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
+        return append_glob(rule->value, text, rule->kind == OPTION_INCLUDE);
     if (rule->kind == OPTION_TEXTS) return append(rule->value, text);
     *(const char **)rule->value = text;
     return true;

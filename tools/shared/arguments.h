@@ -7,9 +7,11 @@
 #include <stdint.h>
 
 enum option_kind {
-    OPTION_FLAG,   /* bool: true when given */
-    OPTION_TEXT,   /* const char *: the argument itself, not empty */
-    OPTION_TEXTS,  /* struct texts: every argument given */
+    OPTION_FLAG,    /* bool: true when given */
+    OPTION_TEXT,    /* const char *: the argument itself, not empty */
+    OPTION_TEXTS,   /* struct texts: every argument given */
+    OPTION_INCLUDE, /* struct globs: every argument given, among those of OPTION_EXCLUDE in their order */
+    OPTION_EXCLUDE,
     OPTION_NUMBER, /* unsigned */
     OPTION_COUNT,  /* uint64_t */
     OPTION_CHOICE, /* int: the index of the argument among `names`, which ends with NULL */

@@ -27,6 +27,8 @@ static char *join(const char *folder, const char *name) {
 
 /* A walk, and the temporary folders that it left out. */
 struct walk {
+    const char *root;
+    const struct globs *globs; /* or NULL */
     folder_visitor visit;
     void *context;
     bool *failed; /* NULL: nothing is said */
@@ -53,6 +55,12 @@ static bool leave_out(struct walk *walk, const char *path) {
     return true;
 }
 
+static bool admits(const struct walk *walk, const char *path, bool is_folder) {
+    const char *below = path + strlen(walk->root);
+    while (*below == '/') below++;
+    return walk->globs == NULL || globs_admit(walk->globs, below, is_folder);
+}
+
 static bool walk_folder(struct walk *walk, const char *path);
 
 /* Commands mark their folder before they write into it, and take the mark away last. So one that is marked neither
@@ -60,6 +68,7 @@ static bool walk_folder(struct walk *walk, const char *path);
 static bool visit_entry(struct walk *walk, const char *path) {
     struct stat status;
     if (lstat(path, &status) != 0) return complain_of(path, walk);
+    if (!admits(walk, path, S_ISDIR(status.st_mode))) return true;
     if (S_ISDIR(status.st_mode)) return scratch_is(path) ? leave_out(walk, path) : walk_folder(walk, path);
     return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
 }
@@ -83,8 +92,8 @@ static bool walk_folder(struct walk *walk, const char *path) {
     return on;
 }
 
-bool folder_walk(const char *path, folder_visitor visit, void *context, bool *failed) {
-    struct walk walk = {.visit = visit, .context = context, .failed = failed};
+bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed) {
+    struct walk walk = {.root = path, .globs = globs, .visit = visit, .context = context, .failed = failed};
     bool on = walk_folder(&walk, path);
     if (walk.left_out > 0)
         complain("left out %zu folder%s of temporary files that idx made: %s", walk.left_out,
@@ -93,8 +102,8 @@ bool folder_walk(const char *path, folder_visitor visit, void *context, bool *fa
     return on;
 }
 
-void folder_search(const char *path, folder_visitor visit, void *context) {
-    struct walk walk = {.visit = visit, .context = context};
+void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context) {
+    struct walk walk = {.root = path, .globs = globs, .visit = visit, .context = context};
     walk_folder(&walk, path);
     free(walk.names);
 }

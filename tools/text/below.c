@@ -49,7 +49,7 @@ static bool visit(void *context, struct raw_document *raw) {
     return below->bad.of[BAD_MEMORY] == 0;
 }
 
-struct below *below_new(struct text *text, const char *path) {
+struct below *below_new(struct text *text, const char *path, const struct globs *globs) {
     struct below *below = malloc(sizeof *below);
     if (below != NULL) {
         *below = (struct below){.text = text, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT};
@@ -57,7 +57,7 @@ struct below *below_new(struct text *text, const char *path) {
         below->documents.visit = visit;
         below->documents.context = below;
     }
-    if (below != NULL && folder_walk(path, visit_path, below, &below->documents.failed)) return below;
+    if (below != NULL && folder_walk(path, globs, visit_path, below, &below->documents.failed)) return below;
     if (below == NULL || !below->documents.failed) complain("%s: out of memory for the files in it", path);
     below_free(below);
     return NULL;

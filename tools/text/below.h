@@ -14,8 +14,9 @@ enum below_status {
     BELOW_FAILED, /* memory ran out, after a complaint */
 };
 
-/* Lists the files in the folder at `path` and below it. `text` is used until below_free. NULL after a complaint. */
-struct below *below_new(struct text *text, const char *path);
+/* Lists the files in the folder at `path` and below it that `globs` admits. `text` is used until below_free. NULL after
+ * a complaint. */
+struct below *below_new(struct text *text, const char *path, const struct globs *globs);
 
 /* Gives a fingerprint and the ID of its document, which is valid until the next call. Bad records are left out, as by
  * `idx fingerprint`, and counted at the end on standard error. */

@@ -209,7 +209,7 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
     struct stat status;
     for (size_t i = 0; i < count; i++) {
         bool folder = strcmp(path[i], "-") != 0 && stat(path[i], &status) == 0 && S_ISDIR(status.st_mode);
-        bool on = folder ? folder_walk(path[i], visit, documents, &documents->failed)
+        bool on = folder ? folder_walk(path[i], documents->globs, visit, documents, &documents->failed)
                          : read_file(documents, path[i], documents->format, false);
         if (!on) return false;
     }
@@ -253,13 +253,13 @@ static bool visit_named(void *context, const char *path) {
     return !search->found;
 }
 
-bool documents_have_manual(const struct texts *paths) {
+bool documents_have_manual(const struct texts *paths, const struct globs *globs) {
     struct manual_search search = {.source.regular_only = true};
     struct stat status;
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
         if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-            folder_search(path, visit_named, &search);
+            folder_search(path, globs, visit_named, &search);
         else
             visit_named(&search, path);
     }

@@ -4,6 +4,7 @@
 #define IDX_TOOLS_DOCUMENTS_H
 
 #include "tools/shared/arguments.h"
+#include "tools/shared/globs.h"
 #include "tools/shared/output.h"
 #include "tools/text/bad.h"
 #include "tools/text/date.h"
@@ -69,9 +70,10 @@ struct documents {
     uint64_t most; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
     document_visitor visit;
     void *context;
-    file_visitor visit_file; /* or NULL */
-    bool others;             /* also give the WARC records that hold no document */
-    struct source source;    /* its before_wait may be set */
+    file_visitor visit_file;   /* or NULL */
+    bool others;               /* also give the WARC records that hold no document */
+    struct source source;      /* its before_wait may be set */
+    const struct globs *globs; /* what is read of folders; or NULL */
 
     /* What was met. */
     uint64_t binary; /* files in folders that are not text, left out */
@@ -97,7 +99,7 @@ bool documents_read_one(struct documents *documents, const char *path);
 
 /* Whether any of the files, or of those in the folders, is a manual page by its name and how it begins. What can't be
  * read is none, and nothing is said of it. */
-bool documents_have_manual(const struct texts *paths);
+bool documents_have_manual(const struct texts *paths, const struct globs *globs);
 
 /* What a document is by its file's name and how it begins: of FORMAT_PLAIN, FORMAT_HTML and FORMAT_MAN. */
 enum document_format documents_format_of(const char *name, const char *bytes, size_t length);

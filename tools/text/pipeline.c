@@ -271,6 +271,7 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
                                   .visit_file = visit_file,
                                   .others = rules->others,
                                   .context = pipeline,
+                                  .globs = &rules->globs,
                                   .source = {.before_wait = submit_before_wait, .context = pipeline}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_recipe(&workers[0].text);
     if (!is_expected(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
@@ -293,7 +294,7 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
 static bool has_manuals(const struct pipeline_rules *rules, const struct texts *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
     if (rules->format == FORMAT_MAN || (rules->features != NULL && rules->features->next_file != NULL)) return true;
-    return rules->format == FORMAT_AUTO && documents_have_manual(paths);
+    return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
 }
 
 static enum pipeline_status run_rules(const struct pipeline_rules *rules, const struct texts *paths) {

@@ -35,6 +35,7 @@ struct pipeline_rules {
     unsigned bits;
     enum document_format format;
     struct extract_rules extract;
+    struct globs globs; /* what is read of folders */
     unsigned threads;
     uint64_t memory_bytes; /* that documents may take while they are fingerprinted: about so many, or what one of
                               extract.max_text takes where that is more */

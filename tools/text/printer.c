@@ -127,6 +127,8 @@ void printer_say_totals(const struct pipeline *pipeline, const struct documents 
     uint64_t bad = bad_total(&pipeline->bad);
     if (documents->binary > 0 && isatty(STDERR_FILENO))
         complain("left out %" PRIu64 " files that are not text", documents->binary);
+    if (pipeline->rules->globs.count > 0 && documents->files == 0 && !documents->failed)
+        complain("no file was read; --include and --exclude are matched against the path below the folder");
     bad_say_total(&pipeline->bad);
     say_few(pipeline, pipeline->documents - bad - pipeline->bad.of[BAD_FILE]);
 }

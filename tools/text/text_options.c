@@ -22,6 +22,8 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
     struct pipeline_rules *rules = &options->rules;
     struct jsonl_rules *json = &rules->extract.json;
     const struct option_rule filled[TEXT_OPTIONS] = {
+        {.name = "include", .kind = OPTION_INCLUDE, .value = &rules->globs},
+        {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &rules->globs},
         {.name = "text-field", .kind = OPTION_TEXT, .value = &json->text},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
         {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},

@@ -21,7 +21,7 @@ extern const char *const text_hash_names[];
 void text_options_init(struct text_options *options);
 
 /* Fills the list with the rules of the options, whose values they set. */
-enum { TEXT_OPTIONS = 17 };
+enum { TEXT_OPTIONS = 19 };
 void text_options_list(struct text_options *options, struct option_rule list[TEXT_OPTIONS]);
 
 /* Once they are read: completes the rules, for a format, which is FORMAT_AUTO where none was given. False after a

@@ -49,8 +49,8 @@ enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const stru
     return PIPELINE_FAILED;
 }
 
-struct below *below_new(struct text *text, const char *path) {
-    (void)text, (void)path;
+struct below *below_new(struct text *text, const char *path, const struct globs *globs) {
+    (void)text, (void)path, (void)globs;
     complain_of_build();
     return NULL;
 }
