@@ -110,7 +110,7 @@ static void batch(struct bench *bench, enum idx_batch_method method, unsigned th
 }
 
 static void probe(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_PROBE, threads); }
-static void merge(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_MERGE, threads); }
+static void sweep(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_SWEEP, threads); }
 static void stream(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_STREAM, threads); }
 static void choose(struct bench *bench, unsigned threads) { batch(bench, IDX_BATCH_AUTO, threads); }
 
@@ -187,7 +187,7 @@ static void measure_scheme(struct bench *bench) {
     measure(bench, "lookup", look_up, 1, "");
     measure_way(bench, "many", look_up_many);
     measure_way(bench, "probe", probe);
-    measure_way(bench, "merge", merge);
+    measure_way(bench, "sweep", sweep);
     measure_way(bench, "stream", stream);
     measure_way(bench, "auto", choose);
     idx_close(bench->index);

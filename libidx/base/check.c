@@ -33,6 +33,11 @@ enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error) {
                      IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
 }
 
+enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error) {
+    if (distance <= IDX_MAX_K) return IDX_OK;
+    return idxi_fail(error, status, NULL, "distance %u: it must be 0 to %d", distance, IDX_MAX_K);
+}
+
 enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
                                         struct idx_error *error) {
     uint64_t all = 0, over = ~idxf_low_bits(bits);

@@ -14,6 +14,9 @@ enum idx_status idxi_check_id(size_t length, struct idx_error *error);
 /* 1 to IDX_MAX_THREADS. */
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
 
+/* Up to IDX_MAX_K; else the status is `status`. */
+enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error);
+
 /* None of more than `bits` bits, 1 to 64. */
 enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
                                         struct idx_error *error);

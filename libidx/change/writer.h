@@ -5,9 +5,9 @@
 
 #include <sys/types.h>
 
+#include "libidx/arrays/compare.h"
 #include "libidx/change/background.h"
 #include "libidx/log/log_writer.h"
-#include "libidx/pairs/compare.h"
 #include "libidx/view/index.h"
 
 struct idx_writer {

@@ -290,7 +290,7 @@ static enum idx_status check_options(struct clustering *clustering, struct idx_e
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "there is no such method, or no such choice of representatives");
     if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
-    IDXI_TRY(idxi_check_distance(clustering->index, options->distance, error));
+    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 

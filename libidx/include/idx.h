@@ -654,11 +654,11 @@ IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t p
 
 struct idx_join_options {
     size_t size;
-    unsigned distance; /* UINT_MAX: the k of the index */
+    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
     unsigned threads;  /* 1 to IDX_MAX_THREADS */
     /* The memory that the call may use, in bytes, mapped pages not included: IDX_MIN_MEMORY_BYTES or more. It needs a
-     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. From distance 6 on, the call
-     * is many times as fast if it may use 32 bytes per fingerprint and some MiB. 0: half of what is free. */
+     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. From distance 4 or 5 on, the
+     * call is many times as fast if it may use 32 bytes per fingerprint and some MiB. 0: half of what is free. */
     uint64_t memory_bytes;
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
@@ -677,23 +677,42 @@ struct idx_pair {
 typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, size_t count);
 
 /* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order.
- * Reads each table once in file order, and a table with a radius a few more times in parts. However many fingerprints
- * share a prefix, the time grows with the number of fingerprints and pairs, and far less than quadratically. From
- * distance 6 on, where the memory suffices, reads one table into memory and compares there; then the time grows more
- * than linearly: 1e6 uniform fingerprints take about 0.4 s at distance 8 and 1.6 s at 12, on one core with AVX-512.
- * Fingerprints that are only pending are looked up on one thread, and need 16 bytes each. `options` may be NULL.
+ * Takes the way that is expected to be faster. One reads each table once in file order, and a table with a radius a few
+ * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
+ * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
+ * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
+ * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.11 s at distance 6, 0.3 s at
+ * 8, 0.7 s at 10, 1.5 s at 12 and 8 s at 16, 1e7 of them 4 s at 6 and 9 s at 8, on one core with AVX-512. How many
+ * pairs are near by chance idx_chance_matches tells: n times what it says of a query, halved. At distances beyond the
+ * k of the index, where memory does not suffice, the table is read several times, a part against each other part.
+ * By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each. `options` may be
+ * NULL.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY.
  * After an error the pairs visited so far are correct, but not complete. */
 IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
                                   idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
 
 /* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones included, each
- * once. Both must have the same bits, k, recipe and tables; they may be the same index. Of `b`, only what may be near
- * to a fingerprint of `a` is read and checked. Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match; the
- * sentence names the difference). */
+ * once. Both must have the same bits and recipe; they may be the same index. By tables only if these and k are the
+ * same; then of `b`, only what may be near to a fingerprint of `a` is read and checked. UINT_MAX is the k of `a`.
+ * Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match; the sentence names the difference). */
 IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
                                  const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                  struct idx_error *error);
+
+/* Finds every pair of fingerprints of an array within the distance (0 to IDX_MAX_K; it has no default), each once, a
+ * below b, in no particular order. Fingerprints may come in any order; one that comes several times counts once. Any
+ * values are allowed: fingerprints of fewer bits than 64 have zeros before them. Needs no index. The array is copied
+ * and sorted, in 16 bytes per fingerprint, however small `memory_bytes` is; with 32 the search is fastest. Errors:
+ * IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count,
+                                        const struct idx_join_options *options, idx_pairs_visitor visit,
+                                        void *visit_context, struct idx_error *error);
+
+/* The same for every pair of a fingerprint of `a` and one of `b`, equal ones included. */
+IDX_API enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+                                       const struct idx_join_options *options, idx_pairs_visitor visit,
+                                       void *visit_context, struct idx_error *error);
 
 /* ---- Batches ----------------------------------------------------------------------------------------------------- */
 
@@ -701,15 +720,17 @@ IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_ind
 enum idx_batch_method {
     IDX_BATCH_AUTO = 0,   /* the method that is expected to take the least time */
     IDX_BATCH_PROBE = 1,  /* query by query, as idx_lookup_many: for few queries */
-    IDX_BATCH_MERGE = 2,  /* table by table: the queries are sorted in the table's order, and each part of the table
+    IDX_BATCH_SWEEP = 2,  /* table by table: the queries are sorted in the table's order, and each part of the table
                              that they need is read once, in file order */
-    IDX_BATCH_STREAM = 3, /* the queries become tables in memory, and the fingerprints of the index's first table stream
-                             past them: for very many queries, or if the other tables are not available */
+    IDX_BATCH_STREAM = 3, /* the fingerprints of the index's first table stream past the queries, in memory: for very
+                             many queries, large distances, or if the other tables are not available. The only method
+                             beyond the k of the index */
 };
 
 struct idx_batch_options {
     size_t size;
-    unsigned distance; /* UINT_MAX: the k of the index */
+    unsigned
+        distance; /* 0 to the k of the index, or by IDX_BATCH_AUTO and IDX_BATCH_STREAM to IDX_MAX_K; UINT_MAX: k */
     enum idx_batch_method method;
     unsigned threads; /* 1 to IDX_MAX_THREADS */
     /* The memory that the call may use besides the index and the queries, in bytes. Half of it is for matches; if they
@@ -739,10 +760,10 @@ IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t 
 /* Queries in memory. Fingerprints from any source stream past them, so no index is needed. One thread at a time. */
 struct idx_stream;
 
-/* Makes the tables of queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
+/* Prepares queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
  * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY (also if the tables need more than
- * memory_bytes), IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
+ * folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
                                         unsigned bits, const struct idx_batch_options *options,
                                         struct idx_error *error);
@@ -854,7 +875,7 @@ enum idx_representative {
 
 struct idx_cluster_options {
     size_t size;
-    unsigned distance; /* 0 to the k of the index; UINT_MAX: that k */
+    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
     enum idx_cluster_method method;
     enum idx_representative representative;
     bool alone;       /* also visit documents without near-duplicates, each as a cluster of its own */

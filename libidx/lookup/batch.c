@@ -1,6 +1,5 @@
 /* batch.c: idx_batch: chooses the method for a batch of queries, and implements two of the methods: probing, and
  * streaming the fingerprints of the index past the queries. */
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -8,14 +7,11 @@
 #include "libidx/base/memory.h"
 #include "libidx/base/parallel.h"
 #include "libidx/lookup/batch.h"
+#include "libidx/lookup/cost.h"
 #include "libidx/lookup/passing.h"
+#include "libidx/lookup/passing_arrays.h"
 #include "libidx/lookup/search.h"
 #include "libidx/lookup/sweep.h"
-
-/* What things take, on a core of a typical server, in nanoseconds; see also sweep.c and query_tables.c. */
-#define PROBE_TIME 90.0   /* a probe of one query after the other, a look-up's next ones asked for ahead */
-#define DECODE_TIME 2.0   /* a fingerprint, decoded and permuted back */
-#define INSERT_TIME 150.0 /* a query, put into the tables past which fingerprints stream */
 
 struct batch {
     const struct idx_index *index;
@@ -95,9 +91,9 @@ static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
     return run_probers(batch, error);
 }
 
-/* ---- Merging ---- */
+/* ---- Sweeping ---- */
 
-static enum idx_status merge_all(struct batch *batch, struct idx_error *error) {
+static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     struct idxi_sweep_options sweep = {options->distance, options->threads, options->memory_bytes / 2,
                                        &batch->progress};
@@ -173,15 +169,6 @@ static enum idx_status stream(void *context, size_t number, struct idx_error *er
     return status;
 }
 
-/* Nanoseconds that a disk takes for the tables that stream. */
-static double get_read_time(const struct idx_index *index) {
-    double bytes = 0;
-    if (index->options.residence != IDX_RESIDENCE_DISK) return 0;
-    for (size_t i = 0; i < index->manifest->segment_count; i++)
-        bytes += (double)index->segments[i]->tables[0].layout.file_size;
-    return bytes * IDXI_DISK_BYTE_TIME;
-}
-
 static uint64_t count_fingerprints(const struct idx_index *index) {
     uint64_t count = 0;
     for (size_t i = 0; i < index->manifest->segment_count; i++)
@@ -211,7 +198,7 @@ static size_t choose_streamed(const struct batch *batch) {
     return count;
 }
 
-static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
+static enum idx_status stream_past_tables(struct batch *batch, struct idx_error *error) {
     uint64_t all = count_fingerprints(batch->index);
     size_t count = choose_streamed(batch), turns = count == 0 ? 0 : (batch->count - 1) / count + 1;
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, all * turns, error));
@@ -221,32 +208,63 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
     return IDX_OK;
 }
 
+struct array_streamer {
+    struct idxi_passing_arrays passing;
+    enum idx_status status;
+    struct idx_error *error;
+};
+
+static bool pass_arrays(void *context, const uint64_t *fingerprints, size_t count) {
+    struct array_streamer *streamer = context;
+    streamer->status = idxi_passing_arrays_add(&streamer->passing, fingerprints, count, streamer->error);
+    return streamer->status == IDX_OK;
+}
+
+static enum idx_status stream_past_arrays(struct batch *batch, struct idx_error *error) {
+    const struct idx_batch_options *options = &batch->options;
+    struct array_streamer streamer = {.status = IDX_OK, .error = error};
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, count_fingerprints(batch->index), error));
+    enum idx_status status =
+        idxi_passing_arrays_open(&streamer.passing, batch->queries, batch->count, options->distance, options->threads,
+                                 options->memory_bytes / 2, &batch->results, &batch->progress, error);
+    if (status == IDX_OK) status = idx_visit_part(batch->index, 0, 1, pass_arrays, &streamer, error);
+    if (status == IDX_OK) status = streamer.status;
+    if (status == IDX_OK) status = idxi_passing_arrays_end(&streamer.passing, error);
+    idxi_passing_arrays_close(&streamer.passing);
+    return status;
+}
+
+static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
+    const struct idx_batch_options *options = &batch->options;
+    struct idxi_streaming_cost cost =
+        idxi_cost_of_passing(batch->count, batch->index->manifest->bits, options->distance, options->memory_bytes / 2);
+    return cost.by_arrays ? stream_past_arrays(batch, error) : stream_past_tables(batch, error);
+}
+
 /* ---- All ways ---- */
 
 static enum idx_batch_method choose_method(const struct batch *batch) {
-    const struct idx_index *index = batch->index;
     const struct idx_batch_options *options = &batch->options;
-    double count = (double)batch->count, probes = 0;
-    for (size_t i = 0; i < index->probings[options->distance].count; i++) {
-        const struct idxi_probed *probed = &index->probings[options->distance].tables[i];
-        for (size_t segment = 0; segment < index->manifest->segment_count; segment++)
-            probes += idxi_count_probes(&index->segments[segment]->tables[probed->table], probed->radius);
-    }
-    struct idxi_passing_cost cost = idxi_passing_cost(batch->count, index->manifest->bits, options->distance);
-    bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
-    double probing = count * probes * (on_disk ? IDXI_DISK_PROBE_TIME : PROBE_TIME);
-    double merging = idxi_sweep_cost(index, batch->count, options->distance);
-    double streaming = (double)count_fingerprints(index) * (DECODE_TIME + cost.nanoseconds) + count * INSERT_TIME;
-    streaming += get_read_time(index);
-    bool streams = choose_streamed(batch) == batch->count;
-    if (streams && streaming < fmin(probing, merging)) return IDX_BATCH_STREAM;
-    return merging < probing ? IDX_BATCH_MERGE : IDX_BATCH_PROBE;
+    if (options->distance > batch->index->manifest->k) return IDX_BATCH_STREAM;
+    double probing = idxi_cost_of_probing(batch->index, batch->count, options->distance);
+    double sweeping = idxi_cost_of_sweeping(batch->index, batch->count, options->distance);
+    double streaming = idxi_cost_of_streaming(batch->index, batch->count, options->distance, options->memory_bytes / 2);
+    if (streaming < probing && streaming < sweeping) return IDX_BATCH_STREAM;
+    return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
+}
+
+/* Whether the method can be used. */
+static enum idx_status check_distance(const struct batch *batch, struct idx_error *error) {
+    const struct idx_batch_options *options = &batch->options;
+    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
+    if (options->method == IDX_BATCH_AUTO || options->method == IDX_BATCH_STREAM) return IDX_OK;
+    return idxi_check_distance(batch->index, options->distance, error);
 }
 
 static enum idx_status find_all(struct batch *batch, struct idx_error *error) {
     switch (batch->options.method) {
         case IDX_BATCH_PROBE: return probe_all(batch, error);
-        case IDX_BATCH_MERGE: return merge_all(batch, error);
+        case IDX_BATCH_SWEEP: return sweep_all(batch, error);
         default: return stream_all(batch, error);
     }
 }
@@ -257,7 +275,7 @@ enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries
     struct batch batch = {.index = index, .queries = queries, .count = count};
     IDXI_TRY(idxi_batch_options(&batch.options, options, error));
     if (batch.options.distance == UINT_MAX) batch.options.distance = index->manifest->k;
-    IDXI_TRY(idxi_check_distance(index, batch.options.distance, error));
+    IDXI_TRY(check_distance(&batch, error));
     IDXI_TRY(idxi_check_queries(index, queries, count, error));
     if (batch.options.method == IDX_BATCH_AUTO) batch.options.method = choose_method(&batch);
     idxi_progress_init(&batch.progress, batch.options.progress, batch.options.context);

@@ -135,7 +135,7 @@ enum idx_status idxi_passing_add(struct idxi_passing *passing, const uint64_t *f
                                  struct idx_error *error) {
     const struct idxi_query_tables *tables = passing->tables;
     IDXI_TRY(idxi_check_fingerprints(fingerprints, count, tables->bits, error));
-    if (tables->distinct == 0) return IDX_OK;
+    if (tables->queries.count == 0) return IDX_OK;
     size_t most = tables->tables[0].bucket_bits == 0 ? LARGE_CHUNK : CHUNK;
     for (size_t at = 0; at < count; at += most) {
         struct pass pass = begin_pass(passing, error);

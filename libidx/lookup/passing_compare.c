@@ -20,16 +20,18 @@ static void check_candidates(struct idxi_meeting *meeting) {
         uint64_t errors = meeting->table->values[candidate.at] ^ candidate.fingerprint;
         if ((unsigned)__builtin_popcountll(errors) > tables->distance || !owns(meeting, errors)) continue;
         candidate.at = meeting->table->queries[candidate.at];
-        __builtin_prefetch(&tables->firsts[candidate.at], 0, 3);
+        __builtin_prefetch(&tables->queries.firsts[candidate.at], 0, 3);
         meeting->candidates[count++] = candidate;
     }
     meeting->candidate_count = 0;
-    for (size_t i = 0; i < count; i++) __builtin_prefetch(&tables->numbers[tables->firsts[meeting->candidates[i].at]]);
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&tables->queries.numbers[tables->queries.firsts[meeting->candidates[i].at]]);
     for (size_t i = 0; i < count && meeting->status == IDX_OK; i++) {
         struct idxi_candidate found = meeting->candidates[i];
-        for (size_t j = tables->firsts[found.at]; j < tables->firsts[found.at + 1] && meeting->status == IDX_OK; j++)
-            meeting->status = idxi_results_find(meeting->finds, tables->first + (size_t)tables->numbers[j],
-                                                found.fingerprint, meeting->error);
+        size_t end = tables->queries.firsts[found.at + 1];
+        for (size_t j = tables->queries.firsts[found.at]; j < end && meeting->status == IDX_OK; j++)
+            meeting->status =
+                idxi_results_find(meeting->finds, tables->queries.numbers[j], found.fingerprint, meeting->error);
     }
 }
 

@@ -8,13 +8,18 @@
 #include "libidx/base/memory.h"
 #include "libidx/base/parallel.h"
 #include "libidx/lookup/batch.h"
+#include "libidx/lookup/cost.h"
 #include "libidx/lookup/passing.h"
+#include "libidx/lookup/passing_arrays.h"
 
 struct idx_stream {
     struct idx_batch_options options;
     uint64_t *queries;
     struct idxi_query_tables *tables;
     struct idxi_passing *passings[IDX_MAX_THREADS]; /* one a thread */
+    bool by_arrays;                                 /* then this is used, and not the tables: */
+    struct idxi_passing_arrays arrays;
+    unsigned bits;
     struct idxi_results results;
     bool results_open;
     struct idxi_progress progress;
@@ -28,12 +33,20 @@ static enum idx_status check(struct idx_stream *stream, const uint64_t *queries,
     const struct idx_batch_options *options = &stream->options;
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits: the number must be 1 to %d", bits, IDX_MAX_BITS);
-    if (options->distance > IDX_MAX_K)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "distance %u: it must be 0 to %d", options->distance,
-                         IDX_MAX_K);
+    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
     if (options->method != IDX_BATCH_AUTO && options->method != IDX_BATCH_STREAM)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream supports no other method");
     return idxi_check_fingerprints(queries, count, bits, error);
+}
+
+static enum idx_status open_tables(struct idx_stream *stream, size_t count, struct idx_error *error) {
+    const struct idx_batch_options *options = &stream->options;
+    IDXI_TRY(idxi_query_tables_make(&stream->tables, stream->queries, count, 0, stream->bits, options->distance,
+                                    options->memory_bytes / 2, options->threads, error));
+    for (unsigned i = 0; i < options->threads; i++)
+        IDXI_TRY(idxi_passing_open(&stream->passings[i], stream->tables, &stream->results,
+                                   options->memory_bytes / 4 / options->threads, error));
+    return IDX_OK;
 }
 
 static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
@@ -41,17 +54,18 @@ static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queri
     struct idx_batch_options *options = &stream->options;
     IDXI_TRY(idxi_batch_options(options, given, error));
     IDXI_TRY(check(stream, queries, count, bits, error));
+    stream->bits = bits;
     stream->queries = malloc((count + 1) * sizeof *queries);
     if (stream->queries == NULL) return idxi_fail_memory(error);
     if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
     stream->results_open = true;
     IDXI_TRY(idxi_results_open(&stream->results, stream->queries, false, options->threads, options->memory_bytes / 4,
                                options->temporary_folder, error));
-    IDXI_TRY(idxi_query_tables_make(&stream->tables, queries, count, 0, bits, options->distance,
-                                    options->memory_bytes / 2, options->threads, error));
-    for (unsigned i = 0; i < options->threads; i++)
-        IDXI_TRY(idxi_passing_open(&stream->passings[i], stream->tables, &stream->results,
-                                   options->memory_bytes / 4 / options->threads, error));
+    stream->by_arrays = idxi_cost_of_passing(count, bits, options->distance, options->memory_bytes / 2).by_arrays;
+    IDXI_TRY(stream->by_arrays
+                 ? idxi_passing_arrays_open(&stream->arrays, queries, count, options->distance, options->threads,
+                                            options->memory_bytes / 2, &stream->results, &stream->progress, error)
+                 : open_tables(stream, count, error));
     idxi_progress_init(&stream->progress, options->progress, options->context);
     return idxi_progress_begin(&stream->progress, IDX_PHASE_COMPARING, 0, error);
 }
@@ -91,6 +105,10 @@ static enum idx_status pass_some(void *context, size_t number, struct idx_error 
 enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
                                struct idx_error *error) {
     unsigned threads = stream->options.threads;
+    if (stream->by_arrays) {
+        IDXI_TRY(idxi_check_fingerprints(fingerprints, count, stream->bits, error));
+        return idxi_passing_arrays_add(&stream->arrays, fingerprints, count, error);
+    }
     stream->fingerprints = fingerprints;
     stream->count = count;
     stream->next = 0;
@@ -105,13 +123,15 @@ static enum idx_status end_passing(void *context, size_t number, struct idx_erro
 enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
                                   struct idx_error *error) {
     unsigned threads = stream->options.threads;
-    IDXI_TRY(idxi_parallel(threads, threads, end_passing, stream, &stream->progress, error));
+    IDXI_TRY(stream->by_arrays ? idxi_passing_arrays_end(&stream->arrays, error)
+                               : idxi_parallel(threads, threads, end_passing, stream, &stream->progress, error));
     return idxi_results_give(&stream->results, &stream->progress, visit, visit_context, error);
 }
 
 void idx_stream_close(struct idx_stream *stream) {
     if (stream == NULL) return;
     for (unsigned i = 0; i < IDX_MAX_THREADS; i++) idxi_passing_close(stream->passings[i]);
+    if (stream->by_arrays) idxi_passing_arrays_close(&stream->arrays);
     idxi_query_tables_free(stream->tables);
     if (stream->results_open) idxi_results_close(&stream->results);
     free(stream->queries);

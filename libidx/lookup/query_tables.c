@@ -5,12 +5,10 @@
 #include "libidx/lookup/query_tables.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "libidx/base/binomial.h"
 #include "libidx/base/error.h"
 #include "libidx/base/parallel.h"
-#include "libidx/streams/sort.h"
 
 /* What a fingerprint takes, on a core of a typical server, in nanoseconds. */
 #define TABLE_TIME 5.0   /* a table */
@@ -93,7 +91,7 @@ static void set_masks(struct idxi_query_tables *tables, const struct choice *cho
         struct idxi_query_table *table = &tables->tables[tables->table_count++];
         set_mask(table, get_mask(tables->bits, choice->parts, chosen), tables->bits);
         table->key_bits = choice->key_bits;
-        uint64_t bytes = (uint64_t)tables->distinct * 4;
+        uint64_t bytes = (uint64_t)tables->queries.count * 4;
         while (bytes > WHOLE_BYTES && table->bucket_bits < MAX_BUCKET_BITS && table->bucket_bits < table->key_bits &&
                bytes >> table->bucket_bits > BUCKET_BYTES)
             table->bucket_bits++;
@@ -105,52 +103,27 @@ static enum idx_status fill_table(void *context, size_t number, struct idx_error
     struct idxi_query_table *table = &tables->tables[number];
     size_t keys = (size_t)1 << table->key_bits;
     table->starts = calloc(keys + 2, sizeof *table->starts);
-    table->folds = calloc(tables->distinct + IDXI_QUERY_PADDING, sizeof *table->folds);
-    table->queries = malloc((tables->distinct + 1) * sizeof *table->queries);
-    table->values = malloc((tables->distinct + 1) * sizeof *table->values);
+    table->folds = calloc(tables->queries.count + IDXI_QUERY_PADDING, sizeof *table->folds);
+    table->queries = malloc((tables->queries.count + 1) * sizeof *table->queries);
+    table->values = malloc((tables->queries.count + 1) * sizeof *table->values);
     if (table->starts == NULL || table->folds == NULL || table->queries == NULL || table->values == NULL)
         return idxi_fail_memory(error);
-    for (size_t i = 0; i < tables->distinct; i++) table->starts[idxi_query_key(table, tables->values[i]) + 2]++;
+    for (size_t i = 0; i < tables->queries.count; i++)
+        table->starts[idxi_query_key(table, tables->queries.values[i]) + 2]++;
     for (size_t key = 2; key <= keys + 1; key++) table->starts[key] += table->starts[key - 1];
-    for (size_t i = 0; i < tables->distinct; i++) {
-        uint32_t at = table->starts[idxi_query_key(table, tables->values[i]) + 1]++;
-        table->folds[at] = idxi_fold(tables->values[i]);
+    for (size_t i = 0; i < tables->queries.count; i++) {
+        uint32_t at = table->starts[idxi_query_key(table, tables->queries.values[i]) + 1]++;
+        table->folds[at] = idxi_fold(tables->queries.values[i]);
         table->queries[at] = (uint32_t)i;
-        table->values[at] = tables->values[i];
+        table->values[at] = tables->queries.values[i];
     }
     return IDX_OK;
 }
 
-/* Sorts the queries, and keeps each value once. */
-static enum idx_status set_queries(struct idxi_query_tables *tables, const uint64_t *queries, size_t count,
-                                   struct idx_error *error) {
-    uint64_t *spare = malloc((count + 1) * sizeof *spare), *spare_numbers = malloc((count + 1) * sizeof *spare);
-    tables->values = malloc((count + 1) * sizeof *tables->values);
-    tables->numbers = malloc((count + 1) * sizeof *tables->numbers);
-    tables->firsts = malloc((count + 1) * sizeof *tables->firsts);
-    bool enough = spare != NULL && spare_numbers != NULL && tables->values != NULL && tables->numbers != NULL &&
-                  tables->firsts != NULL;
-    if (enough) {
-        if (count > 0) memcpy(tables->values, queries, count * sizeof *queries);
-        for (size_t i = 0; i < count; i++) tables->numbers[i] = i;
-        idxi_sort_pairs(tables->values, tables->numbers, count, false, spare, spare_numbers);
-        for (size_t i = 0; i < count; i++) {
-            if (i > 0 && tables->values[i] == tables->values[tables->distinct - 1]) continue;
-            tables->values[tables->distinct] = tables->values[i];
-            tables->firsts[tables->distinct++] = (uint32_t)i;
-        }
-        tables->firsts[tables->distinct] = (uint32_t)count;
-        tables->count = count;
-    }
-    free(spare);
-    free(spare_numbers);
-    return enough ? IDX_OK : idxi_fail_memory(error);
-}
-
-static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *queries, size_t count, uint64_t memory,
-                            unsigned threads, struct idx_error *error) {
-    IDXI_TRY(set_queries(tables, queries, count, error));
-    struct choice choice = choose_tables(tables->distinct, tables->bits, tables->distance, memory);
+static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *queries, size_t count, size_t first,
+                            uint64_t memory, unsigned threads, struct idx_error *error) {
+    IDXI_TRY(idxi_distinct_queries_make(&tables->queries, queries, count, first, error));
+    struct choice choice = choose_tables(tables->queries.count, tables->bits, tables->distance, memory);
     if (choice.cost.bytes > memory)
         return idxi_fail(
             error, IDX_OUT_OF_MEMORY, NULL,
@@ -163,13 +136,11 @@ static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *qu
 enum idx_status idxi_query_tables_make(struct idxi_query_tables **result, const uint64_t *queries, size_t count,
                                        size_t first, unsigned bits, unsigned distance, uint64_t memory,
                                        unsigned threads, struct idx_error *error) {
-    if (count >= UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "%zu queries: the maximum is 2^32 - 2", count);
     struct idxi_query_tables *tables = calloc(1, sizeof *tables);
     if (tables == NULL) return idxi_fail_memory(error);
     tables->bits = bits;
-    tables->first = first;
     tables->distance = distance;
-    enum idx_status status = make(tables, queries, count, memory, threads, error);
+    enum idx_status status = make(tables, queries, count, first, memory, threads, error);
     if (status == IDX_OK)
         *result = tables;
     else
@@ -185,8 +156,6 @@ void idxi_query_tables_free(struct idxi_query_tables *tables) {
         free(tables->tables[i].queries);
         free(tables->tables[i].values);
     }
-    free(tables->values);
-    free(tables->numbers);
-    free(tables->firsts);
+    idxi_distinct_queries_free(&tables->queries);
     free(tables);
 }

@@ -9,6 +9,7 @@
 #include "format/bytes.h"
 #include "format/permute.h"
 #include "format/processor.h"
+#include "libidx/lookup/distinct_queries.h"
 
 #define IDXI_MAX_QUERY_TABLES 64
 #define IDXI_MAX_QUERY_PARTS 20
@@ -29,12 +30,7 @@ struct idxi_query_table {
 
 struct idxi_query_tables {
     unsigned bits, distance;
-    size_t first; /* number of the first query */
-    size_t distinct;
-    uint64_t *values;  /* of distinct queries, ascending */
-    uint64_t *numbers; /* of all queries, those of a distinct one together */
-    uint32_t *firsts;  /* in `numbers`, of each distinct one; one more */
-    size_t count;
+    struct idxi_distinct_queries queries;
     struct idxi_query_table tables[IDXI_MAX_QUERY_TABLES];
     size_t table_count;
 };

@@ -5,21 +5,15 @@
  * included, so each range sees all its queries together and the table's file is read in order. */
 #include "libidx/lookup/sweep.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "libidx/base/binomial.h"
 #include "libidx/base/memory.h"
 #include "libidx/base/parallel.h"
+#include "libidx/lookup/cost.h"
 #include "libidx/lookup/decoded_range.h"
 #include "libidx/lookup/search.h"
-
-/* What things take, on a core of a typical server, in nanoseconds. */
-#define SORT_TIME 20.0  /* permuting and sorting a query for a table */
-#define PROBE_TIME 40.0 /* a probe, in order */
-#define SEARCH_TIME 4.0 /* looking for a flipped query in a range that was decoded */
-#define DECODE_TIME 0.5 /* decoding a byte of blocks, and checking it */
 
 /* Queries that are swept together, however little memory there is. */
 #define MIN_QUERIES ((size_t)4096)
@@ -128,17 +122,18 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 /* ---- Ranges ---- */
 
 static double get_probe_time(const struct idxi_table *table) {
-    return table->on_disk ? IDXI_DISK_PROBE_TIME : PROBE_TIME;
+    return table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME;
 }
 
 /* Nanoseconds that looking for queries saves against probing. */
 static double count_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
-    return (double)count * patterns * (get_probe_time(queries->table) - SEARCH_TIME);
+    return (double)count * patterns * (get_probe_time(queries->table) - IDXI_SEARCH_TIME);
 }
 
 static double get_decode_time(const struct idxi_table *table, uint64_t blocks) {
-    return (double)blocks * table->header.block_size * (DECODE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
+    return (double)blocks * table->header.block_size *
+           (IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
 }
 
 /* Queries with flipped bits among the first ones are as many in a range as it has itself, for each of these. */
@@ -292,17 +287,4 @@ enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *querie
     }
     free(sweep.sorted);
     return status;
-}
-
-double idxi_sweep_cost(const struct idx_index *index, size_t count, unsigned distance) {
-    double cost = 0;
-    for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
-        for (size_t order = 0; order < index->probings[distance].count; order++) {
-            struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, segment, order, distance);
-            double patterns = (double)count * idxi_count_probes(queries.table, queries.radius);
-            double decoding = get_decode_time(queries.table, queries.table->header.blocks) + patterns * SEARCH_TIME;
-            cost += (double)count * SORT_TIME + fmin(patterns * get_probe_time(queries.table), decoding);
-        }
-    }
-    return cost;
 }

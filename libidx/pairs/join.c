@@ -3,7 +3,8 @@
  * order. A table with a radius may also have pairs that differ in the leading bits. Such a pair differs less in the
  * bits after them that a look-up flips, so the fingerprints are spread in memory by some of those bits instead. A pair
  * that several tables find belongs to the first of them. Removed fingerprints are dropped from the pairs, and pending
- * ones are looked up. Pairs that may differ in many bits are found in memory instead (join_balls.c). */
+ * ones are looked up. Pairs that may differ in many bits are found in memory
+ * instead (join_arrays.c). */
 #include "libidx/pairs/join.h"
 
 #include <limits.h>
@@ -104,14 +105,6 @@ static enum idx_status match_tables(struct idxi_join *join, struct idx_error *er
     return IDX_OK;
 }
 
-static enum idx_status match_in_memory(struct idxi_join *join, struct idx_error *error) {
-    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_join_fingerprints(join->a), error));
-    begin_table(join, 0);
-    IDXI_TRY(idxi_join_match_balls(join, error));
-    IDXI_TRY(check_counts(join, error));
-    return check_workers(join, error);
-}
-
 /* ---- Pending fingerprints ---- */
 
 static bool visit_pending(void *context, uint64_t a, uint64_t b) {
@@ -142,21 +135,34 @@ static size_t get_capacity(const struct idxi_join *join) {
     return room > least ? (size_t)room : (size_t)least;
 }
 
-static enum idx_status match_all(struct idxi_join *join, struct idx_error *error) {
+static enum idx_status match_tables_and_pending(struct idxi_join *join, struct idx_error *error) {
     join->capacity = get_capacity(join);
     IDXI_TRY(idxi_join_make_workers(join, error));
+    IDXI_TRY(match_tables(join, error));
+    return join->ended ? IDX_OK : match_pending(join, error);
+}
+
+static enum idx_status match_all(struct idxi_join *join, struct idx_error *error) {
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
-    IDXI_TRY(idxi_join_prefers_balls(join) ? match_in_memory(join, error) : match_tables(join, error));
-    if (!join->ended) IDXI_TRY(match_pending(join, error));
+    IDXI_TRY(idxi_join_prefers_arrays(join) ? idxi_join_search_arrays(join, error)
+                                            : match_tables_and_pending(join, error));
     return idxi_progress_add(&join->progress, 0, error);
 }
 
 static enum idx_status check_options(struct idxi_join *join, struct idx_error *error) {
     struct idx_join_options *options = &join->options;
     if (options->distance == UINT_MAX) options->distance = join->a->manifest->k;
+    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
-    IDXI_TRY(idxi_check_distance(join->a, options->distance, error));
     return idxi_memory_settle(&options->memory_bytes, error);
+}
+
+static bool are_tables_equal(const struct idxf_manifest *a, const struct idxf_manifest *b) {
+    if (a->k != b->k || a->table_count != b->table_count) return false;
+    for (size_t i = 0; i < a->table_count; i++) {
+        if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return false;
+    }
+    return true;
 }
 
 static enum idx_status run(const struct idx_index *a, const struct idx_index *b, bool within,
@@ -171,7 +177,8 @@ static enum idx_status run(const struct idx_index *a, const struct idx_index *b,
                              .handing_over = PTHREAD_MUTEX_INITIALIZER};
     idxi_copy_options(&join.options, options);
     IDXI_TRY(check_options(&join, error));
-    join.probing = &a->probings[join.options.distance];
+    if (join.options.distance <= a->manifest->k && are_tables_equal(a->manifest, b->manifest))
+        join.probing = &a->probings[join.options.distance];
     enum idx_status status = match_all(&join, error);
     idxi_join_free_workers(&join);
     idxi_spread_release(&join.spread_a);
@@ -189,13 +196,7 @@ enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_o
 /* What a sentence says that two indexes differ in; NULL where they can be joined. */
 static const char *find_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->bits != b->bits) return "bits";
-    if (a->k != b->k) return "k";
-    if (!idx_recipe_matches(a->recipe, b->recipe, NULL)) return "recipe";
-    if (a->table_count != b->table_count) return "scheme";
-    for (size_t i = 0; i < a->table_count; i++) {
-        if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return "scheme";
-    }
-    return NULL;
+    return idx_recipe_matches(a->recipe, b->recipe, NULL) ? NULL : "recipe";
 }
 
 enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b, const struct idx_join_options *options,

@@ -37,13 +37,12 @@ struct idxi_join_pass {
 };
 
 struct idxi_join_worker;
-struct idxi_join_balls;
 
 struct idxi_join {
     const struct idx_index *a, *b;
     bool within; /* pairs of `a` alone; then `b` is the same one */
     struct idx_join_options options;
-    const struct idxi_probing *probing;
+    const struct idxi_probing *probing; /* NULL: the tables are of no use */
     idx_pairs_visitor visit;
     void *visit_context;
     struct idxi_join_worker **workers; /* of each thread */
@@ -66,8 +65,6 @@ struct idxi_join {
     atomic_size_t next; /* leaf, or bucket */
     struct idxi_spread spread_a, spread_b;
     atomic_bool is_full; /* one of these */
-
-    struct idxi_join_balls *balls; /* where the pairs are found in memory: join_balls.c */
 };
 
 /* What a thread has. */
@@ -117,9 +114,6 @@ void idxi_join_hand_over(struct idxi_join_worker *worker);
 /* Adds a pair to those that a thread has. */
 void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y);
 
-/* The same, unless one of the two was removed. Where that can't be found out, the worker gets the error. */
-void idxi_join_put_live_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y);
-
 /* Whether the join, of the worker that is the context, was neither ended nor cancelled. */
 bool idxi_join_goes_on(void *context);
 
@@ -153,12 +147,12 @@ enum idx_status idxi_join_match_leaves(struct idxi_join_worker *worker, struct i
 /* Finds the pairs of the table that is gone through with an error in the leading bits at least. */
 enum idx_status idxi_join_match_apart(struct idxi_join *join, struct idx_error *error);
 
-/* ---- Buckets in memory: join_balls.c ---- */
+/* ---- Arrays in memory: join_arrays.c ---- */
 
-/* Whether buckets in memory are faster than tables, and the memory is enough. */
-bool idxi_join_prefers_balls(const struct idxi_join *join);
+/* Whether searching in memory is faster than tables, and the memory is enough; or tables are of no use. */
+bool idxi_join_prefers_arrays(const struct idxi_join *join);
 
-/* Finds the pairs in segments by buckets. The join must have begun its first table. */
-enum idx_status idxi_join_match_balls(struct idxi_join *join, struct idx_error *error);
+/* Finds all pairs in memory, pending fingerprints included. */
+enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error);
 
 #endif

@@ -35,15 +35,12 @@ void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y)
     if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over(worker);
 }
 
-void idxi_join_put_live_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
-    if (worker->status == IDX_OK && are_live(worker, x, y)) idxi_join_put_pair(worker, x, y);
-}
-
 static void visit_pair(void *context, uint64_t a, uint64_t b) {
     struct idxi_join_worker *worker = context;
     const struct idxi_join *join = worker->join;
     uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
-    if (idxi_owns(join->probing, join->order, x ^ y)) idxi_join_put_live_pair(worker, x, y);
+    if (!idxi_owns(join->probing, join->order, x ^ y) || worker->status != IDX_OK) return;
+    if (are_live(worker, x, y)) idxi_join_put_pair(worker, x, y);
 }
 
 bool idxi_join_goes_on(void *context) {

@@ -226,7 +226,7 @@ static void match_groups(struct idxi_matching *matching, const struct idxi_match
 /* Sorts into the room, which becomes what it is at. */
 static void sort(struct idxi_matching *matching, struct idxi_matched *side, uint64_t mask) {
     uint64_t *from = (uint64_t *)(uintptr_t)side->at;
-    matching->way->sort(from, side->count, mask, side->room, matching->counts);
+    idxi_compare_sort(matching->way, from, side->count, mask, side->room, matching->counts);
     side->at = side->room;
     side->room = from;
     side->more_room = side->room;
@@ -291,7 +291,7 @@ static void cover(struct parts *parts, uint64_t bits, unsigned errors, unsigned 
 
 /* A side's copy, sorted. */
 static struct idxi_matched get_sorted(struct idxi_matching *matching, const struct idxi_matched *side, uint64_t mask) {
-    matching->way->sort(side->at, side->count, mask, side->room, matching->counts);
+    idxi_compare_sort(matching->way, side->at, side->count, mask, side->room, matching->counts);
     return (struct idxi_matched){side->room, side->more_room, side->more_room, side->count};
 }
 

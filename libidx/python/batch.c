@@ -11,13 +11,13 @@ static bool take_matches(void *context, size_t query, const struct idx_match *ma
 }
 
 static bool read_method(const char *name, enum idx_batch_method *method) {
-    static const char *const names[] = {"auto", "probe", "merge", "stream"};
+    static const char *const names[] = {"auto", "probe", "sweep", "stream"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) != 0) continue;
         *method = (enum idx_batch_method)i;
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'merge' and 'stream'", name);
+    PyErr_Format(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'sweep' and 'stream'", name);
     return false;
 }
 

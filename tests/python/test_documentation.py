@@ -114,7 +114,7 @@ with libidx.open("i", residence="all") as index:
     documents = index.documents(fingerprints, limit=2).tolist(bytes)
     first: bytes = documents[0][0]
     found = index.find(["a"]).fingerprints
-    index.batch(many.fingerprints, method="merge", progress=lambda phase, done, total: print(phase))
+    index.batch(many.fingerprints, method="sweep", progress=lambda phase, done, total: print(phase))
     clusters = index.clusters(method="star").clusters.max()
 with libidx.Builder("j") as builder:
     builder.add(fingerprints, ["a", "b"])

@@ -50,7 +50,7 @@ def test_lookups(tmp_path_factory, centres, turns, queries, k, limit, threads):
             assert index.lookup(query, k, limit=limit) == row[:limit]
             assert index.count(query, k) == len(row)
             assert index.exists(query, k) is bool(row)
-        for method in "auto", "probe", "merge", "stream":
+        for method in "auto", "probe", "sweep", "stream":
             assert rows(index.batch(asked, k, method=method, threads=threads)) == expected
     stream = libidx.Stream(asked, k)
     for piece in numpy.array_split(held, 3):

@@ -16,7 +16,7 @@ void near_init(struct near *near) {
 
 void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
     const struct option_rule filled[NEAR_OPTIONS] = {
-        {.name = "k", .kind = OPTION_NUMBER, .value = &near->options.distance, .most = IDX_MAX_BITS},
+        {.name = "k", .kind = OPTION_NUMBER, .value = &near->options.distance, .most = IDX_MAX_K},
         {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
         {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},

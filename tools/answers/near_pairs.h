@@ -9,7 +9,7 @@
 #include <idx.h>
 
 /* Lines of --help that both have in common. */
-#define NEAR_HELP_DISTANCE "  -k N                   largest distance (default and maximum: the k of the index)\n"
+#define NEAR_HELP_DISTANCE "  -k N                   largest distance, 0 to 16 (default: the k of the index)\n"
 
 #define NEAR_HELP                                                                                                      \
     "  --fingerprints HOW     write hex (default), dec (unsigned) or signed (two's complement)\n"                      \

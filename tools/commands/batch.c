@@ -24,11 +24,12 @@ static const char help[] =
     "input, with all QUERIES. The FINGERPRINTS can be split into parts: the outputs for all parts, merged by\n"
     "LC_ALL=C sort -m -u, are the output for the whole.\n"
     "\n"
-    "  -k N                   largest distance (default: the k of INDEX; with --stream: 3)\n"
+    "  -k N                   largest distance, 0 to 16 (default: the k of INDEX; with --stream: 3)\n"
     "  --method METHOD        auto (default) or one of these, with the same output:\n"
     "                         probe   look up query by query\n"
-    "                         merge   sort the queries for each table, and read the table once, in file order\n"
-    "                         stream  compare each fingerprint of the index with the queries\n"
+    "                         sweep   sort the queries for each table, and read the table once, in file order\n"
+    "                         stream  compare each fingerprint of the index with the queries, in memory; also\n"
+    "                                 beyond the k of INDEX\n"
     "  --format FORMAT        QUERIES and FINGERPRINTS are auto (default: by their names, or else tsv), tsv, u64 or "
     "npy;\n"
     "                         only the first column of FINGERPRINTS in tsv is read\n"
@@ -59,7 +60,8 @@ static const char help[] =
     "\n"
     "Exit status: 0 there were matches; 1 there were none; 2 error.\n";
 
-static const char *const method_names[] = {"auto", "probe", "merge", "stream", NULL};
+static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
+static const char *const older_method_names[] = {"auto", "probe", "merge", "stream", NULL};
 
 struct batch {
     struct idx_batch_options options;
@@ -116,7 +118,11 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
     struct question *question = &batch->question;
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance, .most = IDX_MAX_BITS},
-        {.name = "method", .kind = OPTION_CHOICE, .value = &batch->method, .names = method_names},
+        {.name = "method",
+         .kind = OPTION_CHOICE,
+         .value = &batch->method,
+         .names = method_names,
+         .older_names = older_method_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &batch->format, .names = input_format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &batch->notation, .names = notation_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},
@@ -232,9 +238,10 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     idx_get_properties(*index, &question->properties);
     question->index = *index;
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
-    if (batch->options.distance <= question->properties.k) return true;
-    complain("-k %u is more than the %u that %s was built for; build it with that -k, or look up with -k %u or less",
-             batch->options.distance, question->properties.k, path, question->properties.k);
+    bool by_tables = batch->options.method == IDX_BATCH_PROBE || batch->options.method == IDX_BATCH_SWEEP;
+    if (!by_tables || batch->options.distance <= question->properties.k) return true;
+    complain("-k %u is more than the %u that %s was built for; omit --method, or give --method stream",
+             batch->options.distance, question->properties.k, path);
     return false;
 }
 

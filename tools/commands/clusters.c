@@ -17,7 +17,7 @@ static const char help[] =
     "Print the clusters of near-duplicates among the documents of INDEX. Documents that are connected by pairs within\n"
     "distance K are in one cluster. Documents without near-duplicates are in none, and are not printed.\n"
     "\n"
-    "  -k N                   distance of near-duplicates (default and maximum: the k of INDEX)\n"
+    "  -k N                   distance of near-duplicates, 0 to 16 (default: the k of INDEX)\n"
     "  --keep                 print the IDs to keep instead: the representative of each cluster, and all documents\n"
     "                         that are in no cluster\n"
     "  --drop                 print the IDs to drop instead: all others\n"

@@ -47,7 +47,8 @@ static bool read_number(const struct option_rule *rule, const char *text) {
 static bool read_choice(const struct option_rule *rule, const char *text) {
     char names[256] = "";
     for (int i = 0; rule->names[i] != NULL; i++) {
-        if (strcmp(rule->names[i], text) == 0) {
+        if (strcmp(rule->names[i], text) == 0 ||
+            (rule->older_names != NULL && strcmp(rule->older_names[i], text) == 0)) {
             *(int *)rule->value = i;
             return true;
         }

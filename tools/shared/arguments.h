@@ -28,7 +28,8 @@ struct option_rule {
     enum option_kind kind;
     void *value; /* what stands there stays when the option isn't given */
     const char *const *names;
-    uint64_t least, most; /* OPTION_NUMBER, OPTION_COUNT; most 0: no bound of its own */
+    const char *const *older_names; /* OPTION_CHOICE: what the names were before, which still count; NULL: the same */
+    uint64_t least, most;           /* OPTION_NUMBER, OPTION_COUNT; most 0: no bound of its own */
 };
 
 struct grammar {

@@ -179,7 +179,7 @@ class Index(_core.Index):
         queries: Numbers,
         k: Optional[int] = None,
         *,
-        method: Literal["auto", "probe", "merge", "stream"] = "auto",
+        method: Literal["auto", "probe", "sweep", "stream"] = "auto",
         threads: int = 1,
         memory: int = 0,
         tmpdir: Optional[Path] = None,

@@ -594,7 +594,7 @@ static void check_view(const struct view *view, uint64_t *seed, bool all) {
         for (size_t i = 0; i < MANY; i++) queries[i] = draw(seed);
         check_many(&view->model, view->index, queries);
         check_batch(&view->model, view->index, queries, IDX_BATCH_PROBE);
-        check_batch(&view->model, view->index, queries, IDX_BATCH_MERGE);
+        check_batch(&view->model, view->index, queries, IDX_BATCH_SWEEP);
         check_batch(&view->model, view->index, queries, IDX_BATCH_STREAM);
         check_all(&view->model, view->index, cursor);
         check_ids(&view->model, view->index);

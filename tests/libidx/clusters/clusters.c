@@ -559,7 +559,7 @@ static void bad_options_are_refused(void **state) {
     struct idx_index *index = build(*state, &documents, 3, 1);
     struct visit visit = {.id_type = IDX_ID_TEXT};
     struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT, good = options;
-    options.distance = 4;
+    options.distance = IDX_MAX_K + 1;
     assert_status(IDX_BAD_DISTANCE, idx_clusters(index, &options, visit_member, &visit, NULL, &failure));
     options = good;
     options.threads = 0;

@@ -74,7 +74,7 @@ static void compare_answers(const struct answers *found, const struct answers *e
 
 static void check_batch(const struct idx_index *index, const struct idx_batch_options *options, const uint64_t *queries,
                         size_t count, const struct answers *expected, const char *what) {
-    static const char *const names[] = {"auto", "probe", "merge", "stream"};
+    static const char *const names[] = {"auto", "probe", "sweep", "stream"};
     char where[200];
     struct answers found = {0};
     snprintf(where, sizeof where, "%s, %s, %u threads, distance %u", what, names[options->method], options->threads,
@@ -88,10 +88,14 @@ static void check_ways(const struct idx_index *index, const struct set *set, con
                        unsigned distance, const char *what) {
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct answers expected = {0};
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
     scan_all(set, queries, count, distance, true, &expected);
     options.distance = distance;
     for (size_t i = 0; i < 4 * LENGTH(threads); i++) {
         options.method = (enum idx_batch_method)(i % 4);
+        bool by_tables = options.method == IDX_BATCH_PROBE || options.method == IDX_BATCH_SWEEP;
+        if (by_tables && distance > properties.k) continue;
         options.threads = threads[i / 4];
         options.memory_bytes = i % 2 == 0 ? IDX_MIN_MEMORY_BYTES : (uint64_t)64 << 20;
         check_batch(index, &options, queries, count, &expected, what);
@@ -114,6 +118,8 @@ static void check_index(const char *folder, const struct set *set, const char *s
     uint64_t *queries = make_queries(set, query_count, 5);
     for (unsigned distance = 0; distance <= k; distance++)
         check_ways(index, set, queries, query_count, distance, scheme);
+    check_ways(index, set, queries, query_count, k + 3, scheme);
+    check_ways(index, set, queries, query_count, IDX_MAX_K, scheme);
     free(queries);
     idx_close(index);
     remove_all(path_in(folder, "trial.idx"));
@@ -168,7 +174,7 @@ static void test_large_tables(void **state) {
             options.method = IDX_BATCH_PROBE; /* which the tests above compare with scans */
             assert_ok(idx_batch(index, queries, counts[j], &options, collect, &expected, &failure));
             for (size_t turn = 0; turn < 4; turn++) {
-                options.method = turn % 2 == 0 ? IDX_BATCH_MERGE : IDX_BATCH_STREAM;
+                options.method = turn % 2 == 0 ? IDX_BATCH_SWEEP : IDX_BATCH_STREAM;
                 options.threads = turn < 2 ? 1 : 3;
                 check_batch(index, &options, queries, counts[j], &expected, of_large[i]);
             }
@@ -292,6 +298,12 @@ static void test_refusals(void **state) {
     assert_status(IDX_INVALID_ARGUMENT, ask(index, &options, UINT64_C(0x200000000)));
     assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than 33 bits");
     options.distance = 3;
+    options.method = IDX_BATCH_PROBE;
+    assert_status(IDX_BAD_DISTANCE, ask(index, &options, 1));
+    options.method = IDX_BATCH_SWEEP;
+    assert_status(IDX_BAD_DISTANCE, ask(index, &options, 1));
+    options.distance = IDX_MAX_K + 1;
+    options.method = IDX_BATCH_AUTO;
     assert_status(IDX_BAD_DISTANCE, ask(index, &options, 1));
     options = (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT;
     options.threads = 0;
@@ -411,7 +423,7 @@ static void test_stream_refusals(void **state) {
     assert_status(IDX_INVALID_ARGUMENT, idx_stream_open(&stream, &query, 1, 0, &options, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_stream_open(&stream, &query, 1, 65, &options, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_stream_open(&stream, &query, 1, 2, &options, &failure));
-    options.method = IDX_BATCH_MERGE;
+    options.method = IDX_BATCH_SWEEP;
     assert_status(IDX_INVALID_ARGUMENT, idx_stream_open(&stream, &query, 1, 9, &options, &failure));
     options.method = IDX_BATCH_STREAM;
     assert_ok(idx_stream_open(&stream, &query, 1, 9, &options, &failure));

@@ -1,5 +1,6 @@
 /* join.c: all pairs of an index, and of two, compared with those that comparing all with all finds. */
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,14 @@ uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
     return array_bytes > 0 ? array_bytes : __real_idxi_memory_of_arrays(memory, threads);
 }
 
+/* Which way is taken where there are two. */
+static bool prefers_tables;
+double __wrap_idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
+double __wrap_idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
+    (void)distance, (void)bits, (void)a, (void)b;
+    return prefers_tables ? HUGE_VAL : 0;
+}
+
 static struct idx_join_options options_of(const struct call *call) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     options.distance = call->distance;
@@ -130,6 +139,7 @@ static void check_call(const struct idx_index *a, const struct idx_index *b, con
     struct idx_join_options options = options_of(call);
     struct list found = {.most = SIZE_MAX};
     array_bytes = call->memory;
+    prefers_tables = !prefers_tables;
     if (b == NULL)
         assert_ok(idx_pairs(a, &options, take_pairs, &found, &failure));
     else
@@ -144,23 +154,26 @@ static void check_call(const struct idx_index *a, const struct idx_index *b, con
 #define FEW_BYTES 1
 #define SOME_BYTES ((uint64_t)16 << 10)
 
+/* At each distance that the tables support, and at `most`, for which `expected` is. */
 static void check_index(const struct idx_index *a, const struct idx_index *b, const struct list *expected,
-                        struct call *call, unsigned k) {
+                        struct call *call, unsigned k, unsigned most) {
     static const unsigned threads[] = {1, 2, 7};
     static const uint64_t memories[] = {FEW_BYTES, 0, SOME_BYTES};
     static size_t turn;
-    for (unsigned distance = 0; distance <= k; distance++, turn++) {
+    for (unsigned distance = 0; distance <= most; distance = distance < k ? distance + 1 : most, turn++) {
         call->distance = distance;
         call->threads = threads[turn % LENGTH(threads)];
         call->memory = memories[turn / LENGTH(threads) % LENGTH(memories)];
         check_call(a, b, call, expected);
-        if (distance < k || call->memory != 0) continue;
-        call->memory = SOME_BYTES * call->threads;
-        check_call(a, b, call, expected);
+        if (distance >= k && call->memory == 0) {
+            call->memory = SOME_BYTES * call->threads;
+            check_call(a, b, call, expected);
+        }
+        if (distance == most) break;
     }
 }
 
-static void run(const char *folder, struct trial *trial, const struct list *expected) {
+static void run(const char *folder, struct trial *trial, const struct list *expected, unsigned most) {
     static size_t turn;
     char name[256];
     struct call call = {.name = name};
@@ -171,10 +184,13 @@ static void run(const char *folder, struct trial *trial, const struct list *expe
     snprintf(name, sizeof name, "%s of %u bits, scheme %s, k = %u, %zu segments", trial->name, trial->set->bits,
              trial->scheme, trial->k, trial->segments);
     struct idx_index *index = open_trial(folder, trial, IDX_ID_NONE);
-    check_index(index, NULL, expected, &call, trial->k);
+    check_index(index, NULL, expected, &call, trial->k, most);
     idx_close(index);
     remove_all(path_in(folder, "trial.idx"));
 }
+
+/* The distance up to which the schemes are tried: more than largest_k's largest. */
+#define FARTHEST 11
 
 static void run_schemes(const char *folder, struct trial *trial, const struct list *expected, const char *const *texts,
                         size_t count) {
@@ -184,7 +200,7 @@ static void run_schemes(const char *folder, struct trial *trial, const struct li
         int k = largest_k(texts[text], trial->set->bits);
         trial->scheme = texts[text];
         trial->k = (unsigned)k;
-        if (k >= 0) run(folder, trial, expected);
+        if (k >= 0) run(folder, trial, expected, FARTHEST);
     }
 }
 
@@ -194,7 +210,7 @@ static void test_shapes(void **state) {
         enum shape shape = (enum shape)(i % SHAPE_COUNT);
         struct set set = make_set(shape, bits[i / SHAPE_COUNT], 250, i);
         struct trial trial = {shape_names[shape], .set = &set};
-        struct list expected = compare_all(&set, NULL, 7); /* largest_k's largest */
+        struct list expected = compare_all(&set, NULL, FARTHEST);
         run_schemes(*state, &trial, &expected, schemes, LENGTH(schemes));
         if (set.bits == 64) run_schemes(*state, &trial, &expected, masks_of_64, LENGTH(masks_of_64));
         free(expected.pairs);
@@ -208,11 +224,11 @@ static void test_larger_sets(void **state) {
     for (size_t i = 0; i < LENGTH(shapes); i++) {
         struct set set = make_set(shapes[i], 64, scale(4000), i);
         struct trial trial = {shape_names[shapes[i]], .set = &set};
-        struct list expected = compare_all(&set, NULL, 3);
+        struct list expected = compare_all(&set, NULL, 5);
         for (size_t text = 0; text < 3; text++) {
             trial.scheme = ((const char *[]){"2:1:1", "10", masks_of_64[0]})[text];
             trial.k = 3;
-            run(*state, &trial, &expected);
+            run(*state, &trial, &expected, 5);
         }
         free(expected.pairs);
         free_set(&set);
@@ -226,7 +242,7 @@ static void test_large_distances(void **state) {
         struct set set = make_set(shapes[i], 64, scale(1000), i);
         struct trial trial = {shape_names[shapes[i]], .set = &set, .scheme = "17:1", .k = 16};
         struct list expected = compare_all(&set, NULL, trial.k);
-        for (size_t turn = 0; turn < 3; turn++) run(*state, &trial, &expected);
+        for (size_t turn = 0; turn < 3; turn++) run(*state, &trial, &expected, trial.k);
         free(expected.pairs);
         free_set(&set);
     }
@@ -301,6 +317,7 @@ static void check_sum(const char *folder, const char *name, const struct set *se
         struct sum found = {.busy = &busy};
         options.distance = distance;
         array_bytes = calls[i].memory;
+        prefers_tables = !prefers_tables;
         assert_ok(idx_pairs(index, &options, add_up, &found, &failure));
         array_bytes = 0;
         if (found.count != expected->count || found.hash != expected->hash)
@@ -357,8 +374,8 @@ static void test_groups(void **state) {
 
 static void check_join(const struct idx_index *a, const struct idx_index *b, const struct set *of_a,
                        const struct set *of_b, struct call *call, unsigned k) {
-    struct list expected = compare_all(of_a, of_b, k);
-    check_index(a, b, &expected, call, k);
+    struct list expected = compare_all(of_a, of_b, k + 3);
+    check_index(a, b, &expected, call, k, k + 3);
     free(expected.pairs);
 }
 
@@ -424,15 +441,14 @@ static void test_few_with_many(void **state) {
 }
 
 static void test_indexes_that_differ(void **state) {
-    static const char *const differences[] = {"bits", "k", "recipe", "scheme"};
+    static const char *const differences[] = {"bits", "recipe"};
     struct idx_build_options options = options_for(24, 3, "4");
     build_index(path_in(*state, "x.idx"), &options, NULL, 0);
     struct idx_index *index = open_index(path_in(*state, "x.idx"), IDX_RESIDENCE_NONE);
     for (size_t i = 0; i < LENGTH(differences); i++) {
-        struct idx_build_options others[] = {options_for(25, 3, "4"), options_for(24, 2, "4"), options_for(24, 3, "4"),
-                                             options_for(24, 3, "2:1:1")};
+        struct idx_build_options others[] = {options_for(25, 3, "4"), options_for(24, 3, "4")};
         const char *path = path_in(*state, "%s.idx", differences[i]);
-        others[2].recipe = "other";
+        others[1].recipe = "other";
         build_index(path, &others[i], NULL, 0);
         struct idx_index *other = open_index(path, IDX_RESIDENCE_NONE);
         struct list list = {.most = SIZE_MAX};
@@ -442,6 +458,34 @@ static void test_indexes_that_differ(void **state) {
         idx_close(other);
     }
     idx_close(index);
+}
+
+/* Indexes whose tables differ, and whose k does. */
+static void test_other_tables(void **state) {
+    static const struct {
+        unsigned k;
+        const char *scheme;
+    } others[] = {{3, "10"}, {3, "2:1:1"}, {2, "5:3"}, {8, "9:1"}};
+    struct set set = make_set(SHAPE_CLUSTERED, 24, scale(400), 1), other = make_set(SHAPE_CLUSTERED, 24, scale(500), 2);
+    for (size_t i = 0; i < set.count / 4; i++) other.items[i * 2] = set.items[i * 3];
+    struct set mixed = set_of(other.items, other.count, 24);
+    struct idx_build_options options = options_for(24, 3, "4");
+    build_index(path_in(*state, "x.idx"), &options, set.items, set.count);
+    struct idx_index *index = open_index(path_in(*state, "x.idx"), IDX_RESIDENCE_NONE);
+    for (size_t i = 0; i < LENGTH(others); i++) {
+        struct call call = {.name = others[i].scheme};
+        struct idx_build_options unlike = options_for(24, others[i].k, others[i].scheme);
+        build_index(path_in(*state, "y.idx"), &unlike, mixed.items, mixed.count);
+        struct idx_index *second = open_index(path_in(*state, "y.idx"), IDX_RESIDENCE_ALL);
+        check_join(index, second, &set, &mixed, &call, 3);
+        check_join(second, index, &mixed, &set, &call, others[i].k);
+        idx_close(second);
+        remove_all(path_in(*state, "y.idx"));
+    }
+    idx_close(index);
+    free_set(&set);
+    free_set(&other);
+    free_set(&mixed);
 }
 
 /* ---- Ends ---- */
@@ -501,7 +545,7 @@ static void test_bad_options(void **state) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct list list = {.most = SIZE_MAX};
     struct idx_progress last = {0};
-    options.distance = 4;
+    options.distance = IDX_MAX_K + 1;
     assert_status(IDX_BAD_DISTANCE, idx_pairs(index, &options, take_pairs, &list, &failure));
     options.distance = UINT_MAX;
     options.threads = 0;
@@ -527,6 +571,7 @@ static void test_bad_options(void **state) {
  * unchecked. */
 static void test_damage(void **state) {
     static const char *const damaged_schemes[] = {"4", "2:1:1"};
+    prefers_tables = true;
     for (size_t i = 0; i < LENGTH(damaged_schemes) * 2; i++) {
         idx_close(build_dense(*state, damaged_schemes[i / 2]));
         const char *path = path_in(*state, "dense-%zu.idx", strlen(damaged_schemes[i / 2]));
@@ -615,6 +660,7 @@ static const struct forgery forgeries[] = {
 static void test_forged(void **state) {
     const char *path = path_in(*state, "forged.idx"), *file = path_in(path, "000001/table-00.tbl");
     size_t size;
+    prefers_tables = true;
     for (size_t i = 0; i < LENGTH(ones); i++) ones[i] = 1;
     build_neighbours(path);
     build_neighbours(path_in(*state, "sound.idx"));
@@ -639,6 +685,7 @@ int main(void) {
         in_folder(test_joins),
         in_folder(test_few_with_many),
         in_folder(test_indexes_that_differ),
+        in_folder(test_other_tables),
         in_folder(test_visitor_stops),
         in_folder(test_cancelled),
         in_folder(test_bad_options),

@@ -74,7 +74,7 @@ static void test_many_queries_read_in_order(void **state) {
     struct set set = build_uniform(path, IDX_ID_NONE);
     struct idx_index *mapped = open_index(path, IDX_RESIDENCE_DIRECTORY), *index = open_asked(path);
     struct matches expected = answer(mapped, &set, COUNT / 400, IDX_BATCH_PROBE);
-    struct matches merged = answer(index, &set, COUNT / 400, IDX_BATCH_MERGE);
+    struct matches merged = answer(index, &set, COUNT / 400, IDX_BATCH_SWEEP);
     expect_all_asked(index, 2);
     assert_memory_equal(&merged, &expected, sizeof merged);
     calls = bytes = 0;

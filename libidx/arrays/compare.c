@@ -1,5 +1,5 @@
 /* compare.c: see compare.h. */
-#include "libidx/pairs/compare.h"
+#include "libidx/arrays/compare.h"
 
 #include <string.h>
 
@@ -68,13 +68,13 @@ IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
     return bits;
 }
 
-IDXF_INLINE void sort_by(extractor key, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
-                         uint32_t *counts) {
-    size_t values = (size_t)1 << idxf_count_bits(mask);
-    memset(counts, 0, (values + 1) * sizeof *counts);
-    for (size_t i = 0; i < count; i++) counts[key(from[i], mask) + 1]++;
-    for (size_t i = 1; i < values; i++) counts[i] += counts[i - 1];
-    for (size_t i = 0; i < count; i++) to[counts[key(from[i], mask)]++] = from[i];
+IDXF_INLINE void count_by(extractor key, const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
+    for (size_t i = 0; i < count; i++) counts[key(from[i], mask)]++;
+}
+
+IDXF_INLINE void place_by(extractor key, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
+                          uint32_t *places) {
+    for (size_t i = 0; i < count; i++) to[places[key(from[i], mask)]++] = from[i];
 }
 
 static void within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
@@ -94,11 +94,15 @@ static void buckets(struct idxi_comparison *comparison, const struct idxi_bucket
     compare_buckets(compare_two, comparison, pairs);
 }
 
-static void sort(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *counts) {
-    sort_by(extract, from, count, mask, to, counts);
+static void count(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
+    count_by(extract, from, number, mask, counts);
 }
 
-static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets, sort, 8.0, 4};
+static void place(const uint64_t *from, size_t number, uint64_t mask, uint64_t *to, uint32_t *places) {
+    place_by(extract, from, number, mask, to, places);
+}
+
+static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets, count, place, 8.0, 4};
 
 #ifdef IDXF_X86
 #include <immintrin.h>
@@ -122,12 +126,16 @@ IDXF_BMI2 static void buckets_bmi2(struct idxi_comparison *comparison, const str
 
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
-IDXF_BMI2 static void sort_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *counts) {
-    sort_by(extract_bmi2, from, count, mask, to, counts);
+IDXF_BMI2 static void count_bmi2(const uint64_t *from, size_t number, uint64_t mask, uint32_t *counts) {
+    count_by(extract_bmi2, from, number, mask, counts);
 }
 
-static const struct idxi_compare_way bmi2 = {"BMI2",       within_bmi2, between_bmi2, runs_bmi2,
-                                             buckets_bmi2, sort_bmi2,   3.0,          4};
+IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t number, uint64_t mask, uint64_t *to, uint32_t *places) {
+    place_by(extract_bmi2, from, number, mask, to, places);
+}
+
+static const struct idxi_compare_way bmi2 = {"BMI2",     within_bmi2, between_bmi2, runs_bmi2, buckets_bmi2,
+                                             count_bmi2, place_bmi2,  3.0,          4};
 
 /* ---- With AVX-512 ---- */
 
@@ -264,9 +272,18 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
     compare_buckets(compare_two_avx512, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx512 = {"AVX-512",      within_avx512, between_avx512, runs_avx512,
-                                               buckets_avx512, sort_bmi2,     1.36,           LANES};
+static const struct idxi_compare_way avx512 = {"AVX-512",  within_avx512, between_avx512, runs_avx512, buckets_avx512,
+                                               count_bmi2, place_bmi2,    0.84,           LANES};
 #endif
+
+void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t number, uint64_t mask,
+                       uint64_t *to, uint32_t *counts) {
+    size_t values = (size_t)1 << idxf_count_bits(mask);
+    memset(counts, 0, (values + 1) * sizeof *counts);
+    way->count(from, number, mask, counts + 1);
+    for (size_t i = 1; i < values; i++) counts[i] += counts[i - 1];
+    way->place(from, number, mask, to, counts);
+}
 
 size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]) {
     size_t count = 0;

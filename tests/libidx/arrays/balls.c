@@ -1,5 +1,5 @@
 /* balls.c: the search by buckets in memory, on each kind of instructions, compared with comparing all with all. */
-#include "libidx/pairs/balls.h"
+#include "libidx/arrays/balls.h"
 
 #include <stdlib.h>
 #include <string.h>

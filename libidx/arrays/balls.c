@@ -3,7 +3,7 @@
  * Search in Hamming Space with Multi-Index Hashing, CVPR 2012; the radii here may be uneven). For each part the
  * fingerprints are sorted into buckets by its bits. Each bucket is compared with all buckets whose values differ in at
  * most the radius. A pair that several parts find belongs to the first one. */
-#include "libidx/pairs/balls.h"
+#include "libidx/arrays/balls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,10 @@
 #define SAMPLED 64
 
 /* What is expected on one core, in nanoseconds. */
-#define SORT_TIME 8.0  /* sorting a fingerprint into its bucket */
-#define VISIT_TIME 3.0 /* going on to the next two buckets */
+#define SORT_TIME 6.0 /* sorting a fingerprint into its bucket, */
+#define CACHED_BITS 16
+#define FAR_TIME 1.5    /* and for each bit more than these */
+#define VISIT_TIME 12.0 /* going on to the next two buckets */
 
 /* ---- How to cut ---- */
 
@@ -110,9 +112,10 @@ struct sizes {
 static double get_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance, unsigned parts,
                        unsigned width) {
     double values = (double)((uint64_t)1 << width), half = sizes->within ? 0.5 : 1, time = 0;
+    double sort = SORT_TIME + (width > CACHED_BITS ? (width - CACHED_BITS) * FAR_TIME : 0);
     for (unsigned i = 0; i < parts; i++) {
         double ball = idxi_count_patterns(width, get_radius(distance, parts, i)) * half;
-        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * SORT_TIME + ball * values * VISIT_TIME;
+        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + ball * values * VISIT_TIME;
         time += get_compare_time(way, ball / values * sizes->a * sizes->b, sizes->b / values);
     }
     return time;
@@ -145,30 +148,40 @@ static double get_sampled_share(const struct idxi_cut *cut, const struct spectru
  * compared again and again where most fingerprints are near to each other. */
 #define WORTH 0.66
 
-static void choose(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
-                   const struct sizes *sizes) {
+struct layout {
+    unsigned parts, width;
+    double time;
+};
+
+/* The fastest way to cut so many bits; without parts where comparing all with all is as fast. */
+static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
+                                   unsigned bits) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1);
-    double all = get_compare_time(way, pairs, sizes->b), best = all * WORTH;
-    unsigned best_parts = 0, best_width = 0;
-    for (unsigned parts = 1; parts <= spectrum->left + 1 && parts <= spectrum->ranked_count; parts++) {
-        for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= spectrum->ranked_count; width++) {
+    struct layout best = {0, 0, get_compare_time(way, pairs, sizes->b) * WORTH};
+    for (unsigned parts = 1; parts <= distance + 1 && parts <= bits; parts++) {
+        for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= bits; width++) {
             if ((double)((uint64_t)1 << width) > 2 * (sizes->a + sizes->b)) break;
-            double time = get_time(way, sizes, spectrum->left, parts, width);
-            if (time >= best) continue;
-            best = time;
-            best_parts = parts;
-            best_width = width;
+            double time = get_time(way, sizes, distance, parts, width);
+            if (time < best.time) best = (struct layout){parts, width, time};
         }
     }
-    cut->count = 0;
-    cut->nanoseconds = all;
-    if (best_parts == 0) return;
-    deal(cut, spectrum, best_parts, best_width);
+    if (best.parts == 0) best.time /= WORTH;
+    return best;
+}
+
+static void choose(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
+                   const struct sizes *sizes) {
+    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all = get_compare_time(way, pairs, sizes->b);
+    struct layout layout = choose_layout(way, sizes, spectrum->left, spectrum->ranked_count);
+    if (layout.parts == 0) return;
+    deal(cut, spectrum, layout.parts, layout.width);
     double compared = get_compare_time(way, get_sampled_share(cut, spectrum, sizes->within) * pairs, sizes->b);
-    if (compared > all * WORTH)
-        cut->count = 0;
-    else
-        cut->nanoseconds = best > compared ? best : compared;
+    if (compared > all * WORTH) cut->count = 0;
+}
+
+double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
+    struct sizes sizes = {a, b > 0 ? b : a, b <= 0};
+    return choose_layout(way, &sizes, distance, bits).time;
 }
 
 void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, unsigned distance, const uint64_t *a,
@@ -299,7 +312,7 @@ static void search_ball(struct idxi_balls *balls, const struct idxi_sorted *sort
 void idxi_buckets_fill(const struct idxi_compare_way *way, struct idxi_buckets *buckets, const uint64_t *from,
                        size_t count, uint64_t mask) {
     buckets->starts[0] = 0;
-    way->sort(from, count, mask, buckets->fingerprints, buckets->starts + 1);
+    idxi_compare_sort(way, from, count, mask, buckets->fingerprints, buckets->starts + 1);
 }
 
 static void search_balls(struct idxi_balls *balls, const struct idxi_cut *cut, struct idxi_sorted *sorted,

@@ -1,5 +1,5 @@
 /* compare.c: each way to compare fingerprints all with all, and to sort them by some bits, against plain loops. */
-#include "libidx/pairs/compare.h"
+#include "libidx/arrays/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static void check_sort(const struct idxi_compare_way *way, const uint64_t *a, si
     uint64_t sorted[MOST + 1], all[MOST];
     memset(counts, 0xff, sizeof counts);
     sorted[count] = 12345;
-    way->sort(a, count, mask, sorted, counts);
+    idxi_compare_sort(way, a, count, mask, sorted, counts);
     assert_int_equal(sorted[count], 12345);
     for (size_t i = 1; i < count; i++) assert_true((sorted[i - 1] & mask) <= (sorted[i] & mask));
     sorted_by = UINT64_MAX;

@@ -4,7 +4,7 @@
 
 #include <idx.h>
 
-#include "libidx/pairs/compare.h"
+#include "libidx/arrays/compare.h"
 
 /* How often buckets are cut again within buckets. */
 #define IDXI_MAX_BALL_DEPTH 4
@@ -20,7 +20,6 @@ struct idxi_cut {
     size_t count;   /* 0: all are compared with all */
     unsigned width; /* bits of each mask */
     struct idxi_ball balls[IDX_MAX_K + 1];
-    double nanoseconds; /* expected, on one thread */
 };
 
 /* What one thread needs to search. */
@@ -61,6 +60,10 @@ void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
  * each. */
 void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, unsigned distance, const uint64_t *a,
                      size_t a_count, const uint64_t *b, size_t b_count);
+
+/* The nanoseconds that a search of so many uniform fingerprints of `bits` bits is expected to take on one thread; `b`
+ * 0: of `a` against itself. */
+double idxi_cut_expect(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
 
 /* The bytes that sorting so many fingerprints of one side takes. */
 uint64_t idxi_buckets_bytes(size_t count, unsigned width);

@@ -44,13 +44,19 @@ struct idxi_compare_way {
      */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
     void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
-    /* Sorts by the bits of `mask` into `to`; fewer than 2^32. There are one more `counts` than values of these bits.
-     * Then counts[v] is the end of the fingerprints with value v. */
-    void (*sort)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *counts);
+    /* Adds to counts[v] the fingerprints with value v, which is the bits of `mask` moved together. */
+    void (*count)(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts);
+    /* Puts each fingerprint with value v at to[places[v]++]. */
+    void (*place)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places);
     /* The nanoseconds that `buckets` takes for as many comparisons as a vector has lanes, about. */
     double vector_time;
     unsigned lanes;
 };
+
+/* Sorts by the bits of `mask` into `to`; fewer than 2^32. There are one more `counts` than values of these bits. Then
+ * counts[v] is the end of the fingerprints with value v. */
+void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
+                       uint64_t *to, uint32_t *counts);
 
 /* Lists the implementations that this processor can run, the fastest last, and returns their number. */
 #define IDXI_MAX_COMPARE_WAYS 3

@@ -1,0 +1,120 @@
+/* cost.c: see cost.h. */
+#include "libidx/lookup/cost.h"
+
+#include <math.h>
+
+#include "libidx/arrays/balls.h"
+#include "libidx/lookup/passing_arrays.h"
+#include "libidx/lookup/query_tables.h"
+#include "libidx/lookup/search.h"
+#include "libidx/lookup/sorted_queries.h"
+
+/* ---- Batches ---- */
+
+double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
+    bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
+    double probes = 0;
+    for (size_t i = 0; i < index->probings[distance].count; i++) {
+        const struct idxi_probed *probed = &index->probings[distance].tables[i];
+        for (size_t segment = 0; segment < index->manifest->segment_count; segment++)
+            probes += idxi_count_probes(&index->segments[segment]->tables[probed->table], probed->radius);
+    }
+    return (double)queries * probes * (on_disk ? IDXI_DISK_PROBE_TIME : IDXI_PROBE_TIME);
+}
+
+/* All blocks of a table, read in order. */
+static double get_reading_time(const struct idxi_table *table) {
+    double bytes = (double)table->header.blocks * table->header.block_size;
+    return bytes * (IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
+}
+
+double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance) {
+    double cost = 0;
+    for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
+        for (size_t order = 0; order < index->probings[distance].count; order++) {
+            struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment, order, distance);
+            double patterns = (double)queries * idxi_count_probes(sorted.table, sorted.radius);
+            double probing = patterns * (sorted.table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME);
+            double reading = get_reading_time(sorted.table) + patterns * IDXI_SEARCH_TIME;
+            cost += (double)queries * IDXI_SORT_QUERY_TIME + fmin(probing, reading);
+        }
+    }
+    return cost;
+}
+
+struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t memory) {
+    struct idxi_passing_cost tables = idxi_passing_cost(queries, bits, distance);
+    size_t some = idxi_passing_arrays_most(queries, memory);
+    double arrays = idxi_cost_of_arrays(distance, bits, queries, some) / (double)some;
+    bool by_arrays = queries > 0 && (arrays < tables.nanoseconds || tables.bytes > memory);
+    return (struct idxi_streaming_cost){by_arrays, by_arrays ? arrays : tables.nanoseconds};
+}
+
+double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
+    double one = idxi_cost_of_passing(queries, index->manifest->bits, distance, memory).nanoseconds, cost = 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        const struct idxi_table *table = &index->segments[i]->tables[0];
+        cost += (double)table->header.fingerprints * (IDXI_DECODE_TIME + one);
+        if (table->on_disk) cost += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
+    }
+    return cost + (double)queries * IDXI_INSERT_TIME;
+}
+
+/* ---- Pairs ---- */
+
+double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
+    double searching = idxi_cut_expect(idxi_compare_widest(), distance, bits, (double)a, (double)b);
+    return ((double)a + (double)b) * IDXI_ARRAY_TIME + searching;
+}
+
+/* Fingerprints of a range (pairs/join_ranges.c), the most that are compared all with all (pairs/matching.c), and what
+ * a comparison takes there; and what a fingerprint takes that is sorted by some bits, and that is spread by a prefix.
+ */
+#define RANGE 16384.0
+#define FEW 256.0
+#define GROUP_TIME 2.5
+#define COMPARE_TIME 0.12
+#define SORT_TIME 2.5
+#define SPREAD_TIME 6.0
+
+/* What comparing a fingerprint with its group takes: with all of it if it is small; else it is sorted by parts of the
+ * bits again. */
+static double get_group_time(double group, unsigned distance, double bits) {
+    double width = fmin(bits / (distance + 1), log2(group) - 1);
+    if (group <= FEW || width < 1) return GROUP_TIME + group / 2 * COMPARE_TIME;
+    return (distance + 1) * (SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
+}
+
+/* Fingerprints that share some bits, in ranges of `range`: those pairs that differ in up to `errors` of the next `bits`
+ * bits. `ascending`: by these bits. */
+static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
+    unsigned parts = errors + 1;
+    double width = bits / parts;
+    if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
+    return parts * (ascending && errors == 0 ? 0 : SORT_TIME) +
+           parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
+}
+
+static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
+    double leading = fmin(fmax(ceil(log2(count / RANGE)), 0), prefix > radius ? prefix - radius : 0);
+    double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);
+    double width = radius == 0 ? 0 : floor((prefix - leading) / radius);
+    if (leading == 0) return time;
+    for (unsigned pass = 1; pass <= radius; pass++) {
+        double rest = prefix - leading - pass * width;
+        time +=
+            IDXI_DECODE_TIME + SPREAD_TIME + get_match_time(count / exp2(width), rest, radius - pass, false, distance);
+    }
+    return time;
+}
+
+double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance) {
+    double count = 0, time = 0;
+    for (size_t i = 0; i < a->open_segments; i++) count += (double)a->segments[i]->entry.fingerprints;
+    for (size_t i = 0; b != NULL && i < b->open_segments; i++) count += (double)b->segments[i]->entry.fingerprints;
+    for (size_t i = 0; i < a->probings[distance].count && count > 0; i++) {
+        const struct idxi_probed *probed = &a->probings[distance].tables[i];
+        time += count * get_table_time(count, idxf_count_bits(probed->mask), probed->radius, distance);
+    }
+    return time;
+}

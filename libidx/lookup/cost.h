@@ -1,0 +1,61 @@
+/* cost.h: what the ways to compare many with many are expected to take, so that the fastest is taken. All that they are
+ * expected by is here, and in balls.c for arrays: nanoseconds on one core of a typical server. bench/batch and
+ * bench/pairs print what was expected beside what was measured. */
+#ifndef IDX_LIBIDX_LOOKUP_COST_H
+#define IDX_LIBIDX_LOOKUP_COST_H
+
+#include "libidx/view/index.h"
+
+/* ---- What things take ---- */
+
+/* A probe for one query after the other, the next ones asked for ahead; and where queries are in the table's order, so
+ * that its next line is mostly in a cache. */
+#define IDXI_PROBE_TIME 90.0
+#define IDXI_ORDERED_PROBE_TIME 40.0
+
+/* A probe of a table on disk, a read at random with others under way beside it; and a byte that is read together with
+ * those beside it. */
+#define IDXI_DISK_PROBE_TIME 20000.0
+#define IDXI_DISK_BYTE_TIME 1.0
+
+/* A byte of blocks, decoded and checked; and a fingerprint. */
+#define IDXI_DECODE_BYTE_TIME 0.5
+#define IDXI_DECODE_TIME 2.0
+
+/* A fingerprint that is put into an array in memory that was not used before. */
+#define IDXI_ARRAY_TIME 12.0
+
+/* A query: permuted and sorted for a table; looked for, flipped, in a range that was decoded; and put into the tables
+ * past which fingerprints stream. */
+#define IDXI_SORT_QUERY_TIME 20.0
+#define IDXI_SEARCH_TIME 4.0
+#define IDXI_INSERT_TIME 150.0
+
+/* ---- What the ways take ---- */
+
+/* Probing for each query. */
+double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance);
+
+/* Sweeping along the tables (sweep.h). */
+double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance);
+
+/* Fingerprints that stream past queries in memory: past tables of the queries (passing.h), or as arrays
+ * (passing_arrays.h). */
+struct idxi_streaming_cost {
+    bool by_arrays;
+    double nanoseconds; /* of a fingerprint */
+};
+
+/* Where queries need more than `memory` bytes for their tables, arrays are chosen. */
+struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t memory);
+
+/* Streaming all fingerprints of an index. */
+double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
+
+/* Searching so many fingerprints in memory, those of `a` with those of `b`, or, where `b` is 0, with each other. */
+double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
+
+/* Going through the tables of index `a` for its pairs, or, where `b` is not NULL, through those of both. */
+double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance);
+
+#endif

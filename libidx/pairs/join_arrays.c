@@ -1,0 +1,153 @@
+/* join_arrays.c: finds the pairs of a join in memory (array_pairs.h), where going through the tables is slower, or the
+ * tables do not support the distance. Where memory is short, each side is read in parts, and each part is searched with
+ * each of the other side. */
+#include "libidx/pairs/join.h"
+
+#include <string.h>
+
+#include "libidx/arrays/array_pairs.h"
+#include "libidx/base/memory.h"
+#include "libidx/lookup/cost.h"
+
+/* A side, some of whose fingerprints are in memory. */
+struct side {
+    const struct idx_index *index;
+    uint64_t *fingerprints;
+    size_t count, room;
+    uint32_t parts;
+    bool is_full;
+};
+
+struct searching {
+    struct idxi_join *join;
+    struct side a, b;
+    uint64_t memory;
+    uint64_t parts, done; /* pairs of parts that are searched, and were */
+};
+
+/* The fingerprints of an index, or a few more. */
+static uint64_t count_all(const struct idx_index *index) {
+    const struct idxi_pending_view *pending = &index->pending;
+    return idxi_join_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
+}
+
+static uint64_t count_both(const struct idxi_join *join) {
+    return count_all(join->a) + (join->within ? 0 : count_all(join->b));
+}
+
+static uint64_t get_memory(const struct idxi_join *join) {
+    return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
+}
+
+/* Each fingerprint takes so many bytes. */
+#define BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
+
+bool idxi_join_prefers_arrays(const struct idxi_join *join) {
+    const struct idxf_manifest *manifest = join->a->manifest;
+    uint64_t a = count_all(join->a), b = count_all(join->b);
+    unsigned distance = join->options.distance;
+    if (join->probing == NULL) return true;
+    if (count_both(join) * BYTES > get_memory(join) || a >= UINT32_MAX || b >= UINT32_MAX) return false;
+    return idxi_cost_of_arrays(distance, manifest->bits, a, join->within ? 0 : b) <
+           idxi_cost_of_tables(join->a, join->within ? NULL : join->b, distance);
+}
+
+/* ---- Reading ---- */
+
+static bool take(void *context, const uint64_t *fingerprints, size_t count) {
+    struct side *side = context;
+    side->is_full = count > side->room - side->count;
+    if (side->is_full) return false;
+    memcpy(side->fingerprints + side->count, fingerprints, count * sizeof *fingerprints);
+    side->count += count;
+    return true;
+}
+
+/* Reads a part of a side, in some steps, so that the call can be cancelled. */
+static enum idx_status load(struct searching *searching, struct side *side, uint32_t part, struct idx_error *error) {
+    uint32_t steps = UINT32_MAX / side->parts < 16 ? 1 : 16;
+    side->count = 0;
+    if (side->parts == 1) idxi_array_expect(side->fingerprints, side->room);
+    for (uint32_t i = 0; i < steps; i++) {
+        IDXI_TRY(idx_visit_part(side->index, part * steps + i, side->parts * steps, take, side, error));
+        if (side->is_full) return idxi_fail_fault(error, IDXF_FAULT_COUNT, side->index->segments[0]->tables[0].path, 0);
+        IDXI_TRY(idxi_progress_add(&searching->join->progress, 0, error));
+    }
+    return IDX_OK;
+}
+
+/* ---- Searching ---- */
+
+static enum idx_status search(struct searching *searching, const struct side *b, struct idx_error *error) {
+    struct idxi_join *join = searching->join;
+    uint64_t all = idxi_join_fingerprints(join->a), done = searching->done++;
+    uint64_t arrays = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
+    struct idxi_array_pairs pairs = {
+        .distance = join->options.distance,
+        .threads = join->options.threads,
+        .memory = searching->memory > arrays ? searching->memory - arrays : 0,
+        .visit = join->visit,
+        .visit_context = join->visit_context,
+        .progress = &join->progress,
+        .work = (uint64_t)((double)all / (double)searching->parts * (double)(done + 1)) -
+                (uint64_t)((double)all / (double)searching->parts * (double)done),
+    };
+    IDXI_TRY(idxi_array_pairs_find(&pairs, searching->a.fingerprints, searching->a.count,
+                                   b == NULL ? NULL : b->fingerprints, b == NULL ? 0 : b->count, error));
+    join->ended = pairs.ended;
+    return IDX_OK;
+}
+
+/* The first side's part was read. */
+static enum idx_status search_part(struct searching *searching, uint32_t part, struct idx_error *error) {
+    bool within = searching->join->within;
+    if (within) IDXI_TRY(search(searching, NULL, error));
+    for (uint32_t i = within ? part + 1 : 0; i < searching->b.parts && !searching->join->ended; i++) {
+        IDXI_TRY(load(searching, &searching->b, i, error));
+        IDXI_TRY(search(searching, &searching->b, error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status search_all(struct searching *searching, struct idx_error *error) {
+    uint64_t a = searching->a.parts, b = searching->b.parts;
+    searching->parts = searching->join->within ? a * (a + 1) / 2 : a * b;
+    for (uint32_t i = 0; i < a && !searching->join->ended; i++) {
+        IDXI_TRY(load(searching, &searching->a, i, error));
+        IDXI_TRY(search_part(searching, i, error));
+    }
+    return IDX_OK;
+}
+
+/* ---- All ---- */
+
+/* Parts of about equal size are a little uneven, since blocks hold different numbers of fingerprints. */
+static enum idx_status prepare(struct side *side, const struct idx_index *index, uint64_t most,
+                               struct idx_error *error) {
+    uint64_t all = count_all(index), parts = all > most ? (all - 1) / most + 1 : 1;
+    side->index = index;
+    side->parts = parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
+    side->room = (size_t)all;
+    side->fingerprints = idxi_array_reserve(side->room);
+    return side->fingerprints != NULL ? IDX_OK : idxi_fail_memory(error);
+}
+
+/* Fingerprints that a part may have. */
+static uint64_t get_most(const struct idxi_join *join, uint64_t memory) {
+    uint64_t most = memory / 2 / BYTES;
+    if (count_both(join) * BYTES <= memory) most = UINT32_MAX - 1;
+    if (most < IDXI_JOIN_PAIRS) most = IDXI_JOIN_PAIRS;
+    return most < UINT32_MAX ? most : UINT32_MAX - 1;
+}
+
+enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error) {
+    struct searching searching = {.join = join, .memory = get_memory(join)};
+    uint64_t most = get_most(join, searching.memory);
+    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_join_fingerprints(join->a), error));
+    enum idx_status status = prepare(&searching.a, join->a, most, error);
+    if (status == IDX_OK) status = prepare(&searching.b, join->b, most, error);
+    if (status == IDX_OK) status = search_all(&searching, error);
+    idxi_array_release(searching.a.fingerprints, searching.a.room);
+    idxi_array_release(searching.b.fingerprints, searching.b.room);
+    return status;
+}
