@@ -13,6 +13,23 @@ void array_release(struct array *array) {
     *array = (struct array){.items = NULL};
 }
 
+/* ---- Masks ---- */
+
+/* Where numpy.ma was not imported, there is no masked array. */
+bool check_unmasked(PyObject *object, const char *what) {
+    PyObject *name = PyUnicode_FromString("numpy.ma");
+    PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
+    PyObject *kind = module == NULL ? NULL : PyObject_GetAttrString(module, "MaskedArray");
+    int masked = kind != NULL ? PyObject_IsInstance(object, kind) : PyErr_Occurred() != NULL ? -1 : 0;
+    Py_XDECREF(kind);
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    if (masked > 0)
+        PyErr_Format(PyExc_TypeError,
+                     "%s: a masked array, whose mask would be lost: give x.compressed() or x.filled(value)", what);
+    return masked == 0;
+}
+
 /* ---- Numbers ---- */
 
 /* The letter of a buffer's items, where they are integers of 8 bytes in this machine's order; else 0. */
@@ -65,8 +82,11 @@ bool number_take(PyObject *object, const char *what, uint64_t *number) {
         PyErr_Format(PyExc_TypeError, "%s: a float holds only 53 bits; give int", what);
         return false;
     }
-    if (PyObject_CheckBuffer(object) && take_scalar(object, number)) return true;
-    PyErr_Clear();
+    if (PyObject_CheckBuffer(object)) {
+        if (!check_unmasked(object, what)) return false;
+        if (take_scalar(object, number)) return true;
+        PyErr_Clear();
+    }
     PyObject *index = PyNumber_Index(object);
     if (index == NULL) return false;
     bool taken = take_int(index, what, number);
@@ -203,7 +223,7 @@ static bool take_by_method(PyObject *object, const char *what, struct array *arr
 static bool take(PyObject *object, const char *what, struct array *array) {
     struct taking taking = {array, what, false};
     bool found;
-    if (PyObject_CheckBuffer(object)) return take_buffer(object, what, array);
+    if (PyObject_CheckBuffer(object)) return check_unmasked(object, what) && take_buffer(object, what, array);
     if (PyList_Check(object) || PyTuple_Check(object)) return take_list(object, what, array);
     if (!take_arrow(object, &taking, &found)) return false;
     if (found) return true;

@@ -55,6 +55,9 @@ struct array {
     uint64_t *owned; /* a copy, or NULL */
 };
 
+/* Whether an object is no NumPy masked array, whose mask nobody would read; else it sets TypeError. */
+bool check_unmasked(PyObject *object, const char *what);
+
 /* Takes anything with the buffer protocol, Arrow's interfaces or __array__, or a list or tuple of int. `what` is for
  * messages: "fingerprints". Sets TypeError or ValueError. */
 bool array_take(PyObject *object, const char *what, struct array *array);

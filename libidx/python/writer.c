@@ -66,7 +66,7 @@ static void report_raised(struct writer_object *object) {
     PyErr_Restore(type, value, traceback);
 }
 
-/* Not in a process that did not open it: its compaction thread and its lock are another's. */
+/* In a process that did not open it, nothing is closed: its compaction thread and its lock are another's. */
 static void close_writer(struct writer_object *object) {
     struct idx_writer *writer = object->writer;
     object->writer = NULL;
@@ -90,11 +90,11 @@ static void writer_free(PyObject *self) {
 static PyObject *writer_close(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
     (void)unused;
-    if (object->writer != NULL) {
+    if (object->writer != NULL && object->process == (long)getpid()) {
         if (!writer_enter(object)) return NULL;
         object->busy = false;
-        close_writer(object);
     }
+    close_writer(object);
     Py_RETURN_NONE;
 }
 
@@ -203,7 +203,8 @@ static PyObject *get_closed(PyObject *self, void *closure) {
 
 static PyMethodDef methods[] = {
     {"close", writer_close, METH_NOARGS,
-     "close($self)\n--\n\nClose the writer. Cancels a running compaction without effect. May be called again."},
+     "close($self)\n--\n\nClose the writer. Cancels a running compaction without effect. May be called again. In a\n"
+     "forked process it does nothing to the index, nor to the writer of the process that opened it."},
     {"wait", writer_wait, METH_NOARGS,
      "wait($self)\n--\n\nWait for the running compaction, if any. Raises the error of the last one, if it failed, or\n"
      "what progress raised. Ctrl-C cancels the compaction. A compaction that fails or is cancelled loses nothing."},

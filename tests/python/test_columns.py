@@ -92,6 +92,38 @@ def test_what_is_refused(index, given, error, words):
             call(given)
 
 
+@pytest.mark.parametrize("mask", [[False, True, False], [False] * 3, numpy.ma.nomask])
+def test_masked_arrays_are_refused(index, mask):
+    """Wherever arrays are taken, whatever the mask is: nobody reads it."""
+    numbers = numpy.ma.array(numpy.array(FINGERPRINTS, numpy.uint64), mask=mask)
+    texts = numpy.ma.array(numpy.array(IDS), mask=mask)
+    libidx.build("numbered", FINGERPRINTS, FINGERPRINTS, by_id=True)
+    builder = libidx.Builder("b")
+    with libidx.Writer("i") as writer, libidx.open("numbered") as numbered:
+        of_numbers = [
+            index.lookup, index.exists, index.count, index.documents, index.batch, numbered.find, libidx.Stream,
+            libidx.Stream([1]).add, libidx.dedup, writer.remove_fingerprints, lambda x: libidx.shard(x, 2),
+            lambda x: writer.add(x, IDS), lambda x: writer.check_and_add(x, IDS), lambda x: writer.remove(x, IDS),
+            lambda x: builder.add(x, IDS), lambda x: libidx.build("x", x), lambda x: libidx.build("x", FINGERPRINTS, x),
+        ]  # fmt: skip
+        of_texts = [
+            index.find, writer.remove_ids, lambda x: writer.add(FINGERPRINTS, x), libidx.dedup,
+            lambda x: libidx.build("x", FINGERPRINTS, x),
+        ]  # fmt: skip
+        if libidx.HAS_TEXT:
+            of_texts += [libidx.Fingerprinter(), lambda x: libidx.Fingerprinter()(IDS, titles=x), libidx.train]
+        for calls, array in (of_numbers, numbers), (of_texts, texts):
+            for call in calls:
+                with pytest.raises(TypeError, match=r"masked array.*: give x.compressed\(\) or x.filled"):
+                    call(array)
+        for one in numbers[0:1].reshape(()), numpy.ma.masked:
+            with pytest.raises(TypeError, match="masked"):
+                index.lookup(one)
+    assert builder.finish().documents == 0
+    assert index.lookup(numbers.data, 0).fingerprints.tolist() == FINGERPRINTS
+    assert not index.refresh()
+
+
 def test_scalars_are_single(index):
     for one in 7, True + 6, numpy.uint64(7), numpy.int64(7), numpy.uint8(7):
         assert index.lookup(one, 0) == [(7, 0)]

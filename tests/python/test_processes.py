@@ -68,7 +68,13 @@ def test_a_fork_goes_on_with_an_index(index):
 def test_a_fork_leaves_writers_and_builders_alone(index):
     with libidx.Writer("i") as writer:
         assert run_in_fork(lambda: writer.add([1], ["a"])) == "'InvalidArgumentError'"
-        assert run_in_fork(lambda: writer.close()) == "'InvalidArgumentError'"
+        assert run_in_fork(lambda: (writer.close(), writer.closed)) == "(None, True)"
+
+        def leave():
+            with writer:
+                return "left"
+
+        assert run_in_fork(leave) == "'left'"
 
         def drop():
             nonlocal writer

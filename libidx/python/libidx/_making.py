@@ -294,7 +294,7 @@ _watched: weakref.WeakSet[Writer] = weakref.WeakSet()
 @atexit.register
 def _close_watched() -> None:
     for writer in list(_watched):
-        with contextlib.suppress(InvalidArgumentError):  # of a process that forked
+        with contextlib.suppress(InvalidArgumentError):  # another thread is using it
             writer.close()
 
 
@@ -302,9 +302,10 @@ class Writer(_core.Writer):
     """Adds documents to an existing index and removes documents. A call is on disk when it returns. A context manager.
 
     An index has one writer at a time; a second one raises BusyError. One thread at a time; a forked process can't use
-    it. A thread compacts the index in the background above compact_records pending records (None: by the size of the
-    index; 0: never) or compact_segments segments, and calls progress; what that raises, wait raises. A writer with
-    progress that is open when Python ends is closed.
+    it: there, close and the end of `with` do nothing, and all else raises InvalidArgumentError. A thread compacts the
+    index in the background above compact_records pending records (None: by the size of the index; 0: never) or
+    compact_segments segments, and calls progress; what that raises, wait raises. A writer with progress that is open
+    when Python ends is closed.
 
     >>> with libidx.Writer("crawl.idx") as writer:
     ...     added, matches = writer.check_and_add([1 << 41, 5], ["d", "e"], k=1)
