@@ -68,7 +68,7 @@ static enum idx_status check_target(const struct idxi_publication *publication, 
     if (!*exists) return IDX_OK;
     if (!publication->replace)
         return idxi_fail(error, IDX_EXISTS, publication->path,
-                         "already exists: choose another name, or ask for it to be replaced (--force)");
+                         "already exists: choose another name, or ask for it to be replaced");
     return S_ISDIR(status.st_mode) ? check_index(publication->path, error) : fail_not_index(publication->path, error);
 }
 

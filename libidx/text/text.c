@@ -25,13 +25,12 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     if (table == NULL && recipe->has_table)
         return idxt_fail(error, IDX_BAD_RECIPE,
-                         "recipe '%s' names a table of document frequencies, but none is given: give it with --table "
-                         "FILE",
+                         "recipe '%s' names a table of document frequencies, but none is given: give that table",
                          string);
     if (table == NULL)
         return idxt_fail(error, IDX_BAD_RECIPE,
-                         "recipe '%s' needs a table of document frequencies, but none is given: make one with idx "
-                         "fingerprint --train FILE --recipe '%s', and give it with --table FILE",
+                         "recipe '%s' needs a table of document frequencies, but none is given: make one with "
+                         "recipe '%s', and give it",
                          string, name);
     if (table->kind != IDXT_COUNTED && !idxt_recipe_has_single_words(recipe))
         return idxt_fail(
@@ -42,7 +41,7 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     if (table->kind == IDXT_COUNTED && strcmp(name, table->features) != 0)
         return idxt_fail(
             error, IDX_BAD_RECIPE,
-            "recipe '%s': the table of document frequencies was made with --recipe '%s', but must be made with '%s'",
+            "recipe '%s': the table of document frequencies was made with recipe '%s', but must be made with '%s'",
             string, table->features, name);
     if (recipe->has_table && recipe->table != hash)
         return idxt_fail(error, IDX_BAD_RECIPE,

@@ -23,7 +23,7 @@ static enum idx_status check_index(const struct idx_index *index, const struct w
                                    struct idx_error *error) {
     if (!index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                         "has no map from IDs to fingerprints: build it with --by-id");
+                         "has no map from IDs to fingerprints: build it with such a map");
     if ((enum idx_id_type)index->manifest->id_type != wanted->type)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has IDs of another type than the one that was looked up");

@@ -172,6 +172,45 @@ def test_arguments_refused_in_python(call, sentence):
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
+def replace_nothing():
+    make()
+    libidx.merge("i", ["i"])
+
+
+def find_without_map():
+    make()
+    with libidx.open("i") as index:
+        index.find("document 1")
+
+
+def remove_without_map():
+    make()
+    with libidx.Writer("i") as writer:
+        writer.remove_ids(["document 1"])
+
+
+@pytest.mark.parametrize(
+    "call, ending",
+    [
+        (lambda: (make(), make()), "ask for it to be replaced (replace=True)"),
+        (replace_nothing, "ask for it to be replaced (replace=True)"),
+        (find_without_map, "build it with such a map (by_id=True)"),
+        (remove_without_map, "build it with such a map (by_id=True)"),
+        (lambda: libidx.Fingerprinter("words:1;w=tfidf"), "and give it (table=, as libidx.train makes it)"),
+        (lambda: libidx.Fingerprinter("words:1;w=tfidf:74120555b59355ce"), "give that table (table=)"),
+        (lambda: libidx.Fingerprinter("words:2;w=tfidf", table=libidx.train(["a"], "words:1")), "v1'"),
+    ],
+)
+def test_arguments_are_called_what_python_calls_them(call, ending):
+    """No sentence names an option of the command."""
+    if not libidx.HAS_TEXT and ending.endswith(("(table=)", "makes it)", "v1'")):
+        pytest.skip("built without ICU")
+    with pytest.raises(libidx.Error) as caught:
+        call()
+    assert str(caught.value).endswith(ending) and "--" not in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
 def test_no_exception_without_its_fields():
     for kind in {libidx.Error, *_errors.BY_STATUS.values()}:
         with pytest.raises(TypeError):

@@ -38,6 +38,24 @@ static size_t make_printable(char *to, size_t size, const char *text) {
     return length;
 }
 
+/* Which options do what sentences of the libraries end in, which name none. */
+static const char *options_for(const char *sentence) {
+    static const struct {
+        const char *ending, *options;
+    } known[] = {
+        {"ask for it to be replaced", " (--force)"},
+        {"build it with such a map", " (--by-id)"},
+        {"give that table", " (--table FILE)"},
+        {"and give it", " (by idx fingerprint --train FILE --recipe RECIPE, and by --table FILE)"},
+    };
+    size_t length = strlen(sentence);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t end = strlen(known[i].ending);
+        if (length >= end && strcmp(sentence + length - end, known[i].ending) == 0) return known[i].options;
+    }
+    return "";
+}
+
 /* One write a message, so that messages of several processes don't mix. */
 static void say(bool help, const char *format, va_list arguments) {
     char line[8192], sentence[8192];
@@ -46,6 +64,7 @@ static void say(bool help, const char *format, va_list arguments) {
     length = (size_t)snprintf(line, size, "idx%s%s: ", gap, who);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     length += make_printable(line + length, size - length, sentence);
+    length += make_printable(line + length, size - length, options_for(sentence));
     if (help)
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
     else

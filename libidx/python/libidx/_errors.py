@@ -154,8 +154,20 @@ BY_STATUS: dict[int, type[Error]] = {
 }
 
 
+# Which arguments do what sentences of the library end in, which name none.
+ARGUMENTS = {
+    "ask for it to be replaced": "replace=True",
+    "build it with such a map": "by_id=True",
+    "give that table": "table=",
+    "and give it": "table=, as libidx.train makes it",
+}
+
+
 def make(status: int, errno: Optional[int], file: str, offset: int, sentence: str) -> Error:
-    """Makes the exception of a status."""
+    """Makes the exception of a status, of which the sentence names the arguments that are meant."""
+    for ending, arguments in ARGUMENTS.items():
+        if sentence.endswith(ending):
+            sentence += f" ({arguments})"
     return BY_STATUS.get(status, Error)(status, errno, file, offset, sentence)
 
 

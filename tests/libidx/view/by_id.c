@@ -222,7 +222,7 @@ static void test_refusals(void **state) {
     build_index(path_in(*state, "without"), &options, (const uint64_t[]){1}, 1);
     expect_refusal(path_in(*state, "text"), false, "has IDs of another type than the one that was looked up");
     expect_refusal(path_in(*state, "u64"), true, "has IDs of another type than the one that was looked up");
-    expect_refusal(path_in(*state, "without"), false, "has no map from IDs to fingerprints: build it with --by-id");
+    expect_refusal(path_in(*state, "without"), false, "has no map from IDs to fingerprints: build it with such a map");
     options.id_type = IDX_ID_NONE;
     options.by_id = true;
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_open(&builder, path_in(*state, "none"), &options, &failure));
