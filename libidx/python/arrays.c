@@ -32,6 +32,37 @@ bool check_unmasked(PyObject *object, const char *what) {
 
 /* ---- Numbers ---- */
 
+enum { ALONE = -1 };
+
+/* Where an argument's number stands: `what`, and its item. */
+static PyObject *place_of(const char *what, Py_ssize_t at) {
+    return at == ALONE ? PyUnicode_FromFormat("%s:", what) : PyUnicode_FromFormat("%s: item %zd", what, at);
+}
+
+static bool refuse_float(const char *what, Py_ssize_t at) {
+    PyObject *place = place_of(what, at);
+    if (place == NULL) return false;
+    PyErr_Format(PyExc_TypeError, "%U%s a float holds only 53 bits; give int", place, at == ALONE ? "" : ":");
+    Py_DECREF(place);
+    return false;
+}
+
+/* What to do where texts stand for numbers. */
+static const char *text_advice(const char *what) {
+    return strcmp(what, "ids") == 0 ? "give all IDs as int, or make an index of text IDs by id_type=\"text\""
+                                    : "make fingerprints of texts by Fingerprinter, of hex digits by int(x, 16)";
+}
+
+static bool refuse_object(PyObject *object, const char *what, Py_ssize_t at) {
+    bool text = (PyUnicode_Check(object) || PyBytes_Check(object)) && at != ALONE;
+    PyObject *place = place_of(what, at);
+    if (place == NULL) return false;
+    PyErr_Format(PyExc_TypeError, at == ALONE ? "%U %R; expected an integer: %s" : "%U is %R; expected an integer: %s",
+                 place, (PyObject *)Py_TYPE(object), text ? text_advice(what) : "give an int");
+    Py_DECREF(place);
+    return false;
+}
+
 /* The letter of a buffer's items, where they are integers of 8 bytes in this machine's order; else 0. */
 static char integer_letter(const Py_buffer *view) {
     const char *format = view->format == NULL ? "B" : view->format;
@@ -56,14 +87,17 @@ bool is_number(PyObject *object) {
     return PyObject_CheckBuffer(object) ? is_scalar(object) : PyIndex_Check(object) || PyFloat_Check(object);
 }
 
-static bool take_int(PyObject *object, const char *what, uint64_t *number) {
+static bool take_int(PyObject *object, const char *what, Py_ssize_t at, uint64_t *number) {
     *number = PyLong_AsUnsignedLongLong(object);
     if (*number != UINT64_MAX || !PyErr_Occurred()) return true;
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return false;
     PyErr_Clear();
+    PyObject *place = place_of(what, at);
+    if (place == NULL) return false;
     PyErr_Format(PyExc_ValueError,
-                 "%s: %S is not from 0 to 2**64 - 1; of signed 64-bit integers take the same bits: n & (2**64 - 1)",
-                 what, object);
+                 "%U%s %S is not from 0 to 2**64 - 1; of signed 64-bit integers take the same bits: n & (2**64 - 1)",
+                 place, at == ALONE ? "" : ":", object);
+    Py_DECREF(place);
     return false;
 }
 
@@ -76,28 +110,39 @@ static bool take_scalar(PyObject *object, uint64_t *number) {
     return taken;
 }
 
-bool number_take(PyObject *object, const char *what, uint64_t *number) {
-    if (PyLong_Check(object)) return take_int(object, what, number);
-    if (PyFloat_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s: a float holds only 53 bits; give int", what);
-        return false;
-    }
+static bool take_number(PyObject *object, const char *what, Py_ssize_t at, uint64_t *number) {
+    if (PyLong_Check(object)) return take_int(object, what, at, number);
+    if (PyFloat_Check(object)) return refuse_float(what, at);
     if (PyObject_CheckBuffer(object)) {
         if (!check_unmasked(object, what)) return false;
         if (take_scalar(object, number)) return true;
         PyErr_Clear();
     }
     PyObject *index = PyNumber_Index(object);
-    if (index == NULL) return false;
-    bool taken = take_int(index, what, number);
+    if (index == NULL && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    if (index == NULL) {
+        PyErr_Clear();
+        return refuse_object(object, what, at);
+    }
+    bool taken = take_int(index, what, at, number);
     Py_DECREF(index);
     return taken;
 }
 
+bool number_take(PyObject *object, const char *what, uint64_t *number) {
+    return take_number(object, what, ALONE, number);
+}
+
 /* ---- Buffers ---- */
+
+static bool refuse_texts(const char *what) {
+    PyErr_Format(PyExc_TypeError, "%s: texts; expected integers: %s", what, text_advice(what));
+    return false;
+}
 
 static bool refuse_buffer(const Py_buffer *view, const char *what) {
     const char *format = view->format == NULL ? "B" : view->format;
+    if (strchr("ws", format[strlen(format) - 1]) != NULL) return refuse_texts(what); /* of NumPy, str or bytes */
     const char *advice = strchr("efdg", format[strlen(format) - 1]) != NULL
                              ? "floats hold only 53 bits; make the numbers uint64 where they come from"
                          : format[strlen(format) - 1] == 'O' ? "objects; convert them by numpy.array(x, numpy.uint64)"
@@ -163,6 +208,8 @@ static bool append(struct array *array, const uint64_t *items, size_t count) {
 /* Chunks are gathered; an array of a capsule that is kept is not copied. */
 static bool take_chunk(void *context, const char *format, struct ArrowArray *chunk) {
     struct taking *taking = context;
+    bool texts = strlen(format) > 0 && strchr("uUzZ", format[strlen(format) - 1]) != NULL && format[0] != 't';
+    if (texts) return refuse_texts(taking->what);
     if (strcmp(format, "L") != 0 && strcmp(format, "l") != 0) {
         PyErr_Format(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", taking->what,
                      format);
@@ -205,7 +252,8 @@ static bool take_list(PyObject *object, const char *what, struct array *array) {
         return false;
     }
     for (size_t i = 0; i < array->count; i++) {
-        if (!number_take(PyTuple_GetItem(array->keeps, (Py_ssize_t)i), what, &array->owned[i])) return false;
+        if (!take_number(PyTuple_GetItem(array->keeps, (Py_ssize_t)i), what, (Py_ssize_t)i, &array->owned[i]))
+            return false;
     }
     return true;
 }

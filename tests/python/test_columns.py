@@ -92,6 +92,39 @@ def test_what_is_refused(index, given, error, words):
             call(given)
 
 
+TEXTS_AS_NUMBERS = r"expected .*integer.*: make fingerprints of texts by Fingerprinter, of hex digits by int\(x, 16\)$"
+IDS_AS_NUMBERS = r'expected .*integer.*: give all IDs as int, or make an index of text IDs by id_type="text"$'
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: libidx.build("x", ["a", "b"]), r"fingerprints: item 0 is <class 'str'>; " + TEXTS_AS_NUMBERS),
+        (lambda: libidx.build("x", [1, b"b"]), r"fingerprints: item 1 is <class 'bytes'>; " + TEXTS_AS_NUMBERS),
+        (lambda: libidx.build("x", numpy.array(["a"])), r"fingerprints: texts; " + TEXTS_AS_NUMBERS),
+        (lambda: libidx.build("x", numpy.array([b"a"])), r"fingerprints: texts; " + TEXTS_AS_NUMBERS),
+        (lambda: libidx.Stream(["a"]), r"queries: item 0 is <class 'str'>; " + TEXTS_AS_NUMBERS),
+        (lambda: libidx.build("x", [1, None]), r"fingerprints: item 1 is <class 'NoneType'>; expected an integer: give"),
+        (lambda: libidx.build("x", [1, 2], [1, "b"]), r"ids: item 1 is <class 'str'>; " + IDS_AS_NUMBERS),
+        (lambda: libidx.plan("many"), r"count: <class 'str'>; expected an integer: give an int$"),
+        (lambda: libidx.build("x", [1, 1.5]), r"fingerprints: item 1: a float holds only 53 bits"),
+        (lambda: libidx.build("x", [1, -1]), r"fingerprints: item 1: -1 is not from 0"),
+    ],
+)
+def test_what_is_no_number(call, words):
+    """What it is, where, and what to do."""
+    with pytest.raises((TypeError, ValueError), match="^" + words):
+        call()
+
+
+def test_arrow_texts_are_no_numbers():
+    import pyarrow
+
+    for texts in pyarrow.array(["a"]), pyarrow.chunked_array([["a"], ["b"]]), pyarrow.array([b"a"], pyarrow.binary()):
+        with pytest.raises(TypeError, match="^fingerprints: texts; " + TEXTS_AS_NUMBERS):
+            libidx.build("x", texts)
+
+
 @pytest.mark.parametrize("mask", [[False, True, False], [False] * 3, numpy.ma.nomask])
 def test_masked_arrays_are_refused(index, mask):
     """Wherever arrays are taken, whatever the mask is: nobody reads it."""
