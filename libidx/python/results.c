@@ -63,6 +63,55 @@ static Py_ssize_t get_length(PyObject *self) {
     return (Py_ssize_t)(object->block->columns[0].count - of_queries);
 }
 
+/* ---- What they look like ---- */
+
+static PyObject *counted(long long count, const char *one, const char *many) {
+    return PyUnicode_FromFormat("%lld %s", count, count == 1 ? one : many);
+}
+
+/* Clusters are numbered from 0, ascending, without gaps. */
+static long long count_clusters(const struct column *clusters) {
+    return clusters->count == 0 ? 0 : ((const int64_t *)clusters->items)[clusters->count - 1] + 1;
+}
+
+/* Of results by query, the last offset is the number of rows. */
+static long long count_rows(const struct column *offsets) {
+    return ((const int64_t *)offsets->items)[offsets->count - 1];
+}
+
+static PyObject *represent(PyObject *self) {
+    const struct result_object *object = (const struct result_object *)self;
+    const struct column *columns = object->block->columns;
+    long long length = (long long)get_length(self);
+    PyObject *rows = NULL, *whole = NULL, *text = NULL;
+    const char *name = "", *joined = "";
+    switch (object->result) {
+        case RESULT_MATCHES:
+            name = "Matches", joined = " of ";
+            rows = counted(count_rows(columns), "match", "matches");
+            whole = counted(length, "query", "queries");
+            break;
+        case RESULT_DOCUMENTS:
+            name = "Documents", joined = " of ";
+            rows = counted(count_rows(columns), "document", "documents");
+            whole = counted(length, "fingerprint", "fingerprints");
+            break;
+        case RESULT_CLUSTERS:
+            name = "Clusters", joined = " in ";
+            rows = counted(length, "document", "documents");
+            whole = counted(count_clusters(columns), "cluster", "clusters");
+            break;
+        default:
+            name = "Pairs";
+            rows = counted(length, "pair", "pairs");
+            whole = PyUnicode_FromString("");
+    }
+    if (rows != NULL && whole != NULL) text = PyUnicode_FromFormat("<libidx.%s: %U%s%U>", name, rows, joined, whole);
+    Py_XDECREF(rows);
+    Py_XDECREF(whole);
+    return text;
+}
+
 /* ---- Gathering matches ---- */
 
 bool gather_matches(struct gathering *gathering, size_t query, const struct idx_match *matches, size_t count) {
@@ -234,6 +283,7 @@ bool results_init(PyObject *module) {
         PyType_Slot slots[] = {
             {Py_tp_doc, (void *)(uintptr_t)docs[i]},
             {Py_tp_dealloc, free_result},
+            {Py_tp_repr, represent},
             {Py_tp_getset, columns[i]},
             {Py_tp_methods, methods[i]},
             {Py_sq_length, get_length},

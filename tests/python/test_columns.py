@@ -292,6 +292,17 @@ def test_columns_outlive_their_results(index):
     del stream
 
 
+def test_what_results_look_like(index):
+    found = index.lookup(numpy.array([7, 5, 2**64 - 1], numpy.uint64), 1)
+    assert repr(found) == str(found) == "<libidx.Matches: 4 matches of 3 queries>"
+    assert repr(index.lookup([6], 0)) == "<libidx.Matches: 1 match of 1 query>"
+    assert repr(index.documents([6, 9])) == "<libidx.Documents: 1 document of 2 fingerprints>"
+    assert repr(index.pairs()) == "<libidx.Pairs: 1 pair>"
+    assert repr(index.pairs(0)) == "<libidx.Pairs: 0 pairs>"
+    assert repr(index.clusters(alone=True)) == "<libidx.Clusters: 3 documents in 2 clusters>"
+    assert repr(index.clusters(0)) == "<libidx.Clusters: 0 documents in 0 clusters>"
+
+
 def test_results_are_made_by_calls_alone():
     for kind in libidx.Matches, libidx.Documents, libidx.Pairs, libidx.Clusters:
         with pytest.raises(TypeError):
