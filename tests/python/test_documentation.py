@@ -99,6 +99,7 @@ USED = """
 from typing import List
 
 import numpy
+from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
 
 import libidx
 
@@ -115,6 +116,8 @@ with libidx.open("i", residence="all") as index:
     first: bytes = documents[0][0]
     found = index.find(["a"]).fingerprints
     index.batch(many.fingerprints, method="sweep", progress=lambda phase, done, total: print(phase))
+    index.batch(fingerprints, progress=True)
+    index.batch(fingerprints, progress=tqdm())
     clusters = index.clusters(method="star").clusters.max()
 with libidx.Builder("j") as builder:
     builder.add(fingerprints, ["a", "b"])

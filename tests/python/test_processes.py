@@ -1,6 +1,8 @@
 """Threads, signals, forks, pickles: what else goes on in a process while an index is open."""
 
 import gc
+import io
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -281,6 +283,93 @@ def test_progress():
         assert bar.desc.startswith("publishing")
     with pytest.raises(TypeError):
         libidx.merge("r", ["p"], progress=5)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def without_tqdm(monkeypatch):
+    for name in "tqdm", "tqdm.auto":
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def show_everywhere():
+    """Every call that takes progress."""
+    libidx.build("p", FINGERPRINTS, progress=True, replace=True)
+    libidx.merge("q", ["p"], replace=True, progress=True)
+    libidx.compact("p", progress=True)
+    libidx.dedup(FINGERPRINTS, progress=True)
+    libidx.Stream([1], progress=True).add(FINGERPRINTS).finish()
+    with libidx.open("p") as index, libidx.open("q") as other:
+        index.documents(FINGERPRINTS, progress=True)
+        index.batch(FINGERPRINTS, progress=True)
+        index.pairs(progress=True)
+        index.join(other, progress=True)
+        index.clusters(progress=True)
+    with libidx.Writer("p", compact_records=10, progress=True) as writer:
+        writer.add(FINGERPRINTS, FINGERPRINTS)
+        writer.wait()
+
+
+def test_progress_as_a_bar(monkeypatch, capsys):
+    """tqdm chooses between a bar for a terminal and one for a notebook."""
+    import tqdm.auto
+
+    bars = []
+
+    class Watched(tqdm.auto.tqdm):
+        def __init__(self, *given, **more):
+            super().__init__(*given, **more)
+            self.ended = False
+            bars.append(self)
+
+        def close(self):
+            super().close()
+            self.ended = True
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Watched)
+    show_everywhere()
+    said = capsys.readouterr()
+    assert len(bars) == 11 and all(bar.ended for bar in bars)
+    assert said.out == "" and "publishing" in said.err and "clustering" in said.err and said.err.endswith("\n")
+    assert f"/{len(FINGERPRINTS)} [" in said.err
+    with pytest.raises(libidx.ExistsError):
+        libidx.build("p", FINGERPRINTS, progress=True)
+    assert bars[-1].ended
+
+
+def test_progress_as_lines(monkeypatch, capsys):
+    """Without tqdm: a line for each phase, where there is no terminal."""
+    without_tqdm(monkeypatch)
+    libidx.build("p", FINGERPRINTS, progress=True)
+    said = capsys.readouterr()
+    lines = said.err.splitlines()
+    assert said.out == "" and lines[0] == "libidx: adding" and lines[-1] == "libidx: publishing"
+    assert len(lines) == len(set(lines))
+    show_everywhere()
+    assert "libidx: clustering\n" in capsys.readouterr().err
+
+
+def test_progress_as_a_line_of_a_terminal(monkeypatch):
+    without_tqdm(monkeypatch)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    libidx.build("p", FINGERPRINTS, progress=True)
+    said = sys.stderr.getvalue()
+    assert said.count("\n") == 1 and said.endswith("\n") and said.startswith("\rlibidx: adding")
+    shown = said.rstrip("\n").split("\r")[1:]
+    assert shown[-1].startswith("libidx: publishing")
+    for before, after in itertools.pairwise(shown):
+        assert len(after) >= len(before.rstrip())  # and hides what was there
+
+
+def test_progress_where_nobody_looks(monkeypatch, capsys):
+    libidx.build("p", FINGERPRINTS, progress=False)
+    assert capsys.readouterr() == ("", "")
+    without_tqdm(monkeypatch)
+    monkeypatch.setattr(sys, "stderr", None)
+    libidx.build("q", FINGERPRINTS, progress=True)
 
 
 def compacting(progress):

@@ -217,7 +217,9 @@ def build(
     IDs are str, bytes or uint64. Without IDs, the ID of a document is its row; with id_type="none" there are no IDs. k
     is the largest distance in bits for look-ups. scheme, block_size and max_bytes_per_fingerprint are as for idx build.
     by_id keeps a map from IDs for find. memory is in bytes; 0 means half of the free memory. replace replaces an index
-    at the path.
+    at the path. progress, here and elsewhere: True shows a bar on a terminal and in a notebook, by tqdm if that is
+    installed, else lines on standard error; or a bar of tqdm, or a callable (phase, done, total), which ends the call
+    with CancelledError when it returns False.
     Raises ExistsError, NotAnIndexError, NotFoundError, BadSchemeError, WeakSchemeError, BusyError, DiskFullError,
     NoAccessError.
 
@@ -542,7 +544,7 @@ def dedup(
     place = None if tmpdir is None else os.fsdecode(tmpdir)
     with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
         path = os.path.join(folder, "index")
-        common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": progress}
+        common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": callback(progress)}
         # Few tables, which are read once: blocks may differ in one bit.
         build(path, numbers, rows, id_type="u64", k=k, bits=bits, scheme=f"{k // 2 + 1}:1:1", **common)
         with Index(path, residence="none") as index:
