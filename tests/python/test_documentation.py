@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import pathlib
+import pydoc
 import re
 import shutil
 
@@ -53,6 +54,26 @@ def test_everything_is_documented():
     for name, value in vars(libidx.Index).items():
         if inspect.isfunction(value) and not name.startswith("_"):
             assert f"Index.{name}" in names
+
+
+def test_help_begins_with_the_functions():
+    """pydoc lists classes before functions, so the docstring has the functions; exceptions don't repeat their parents."""
+    lines = pydoc.plain(pydoc.render_doc(libidx)).splitlines()
+    classes = lines.index("CLASSES")
+    assert classes < 70 and len(lines) < 2600
+    listed = {}
+    for line in lines[:classes]:
+        if found := re.match(r" {8}(\w+)\(([\w, ]*)\)  +[A-Z]", line):
+            listed[found[1]] = found[2].split(", ")
+    functions = {name for name in libidx.__all__ if inspect.isfunction(getattr(libidx, name))}
+    assert listed.keys() == functions
+    for name, parameters in listed.items():
+        assert list(inspect.signature(getattr(libidx, name)).parameters)[: len(parameters)] == parameters
+    for name in libidx.__all__:
+        value = getattr(libidx, name)
+        if inspect.isclass(value) and issubclass(value, libidx.Error):
+            assert name == "Error" or len(pydoc.plain(pydoc.render_doc(value)).splitlines()) < 25, name
+    assert list(inspect.signature(libidx.Error).parameters) == ["status", "errno", "file", "offset", "sentence"]
 
 
 @pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")

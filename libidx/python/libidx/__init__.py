@@ -2,8 +2,23 @@
 
 An index answers which of its fingerprints differ from a given one in at most k bits, and which documents they belong
 to. Fingerprints are 64-bit integers: `int`, or arrays of uint64 of whatever holds them (NumPy, Arrow, anything with a
-buffer); int64 is taken as the same bits, and masked arrays are refused. Results are columns that NumPy
-views without a copy, and that leave as Arrow.
+buffer); int64 is taken as the same bits, and masked arrays are refused. Results are columns
+that NumPy views without a copy, and that leave as Arrow.
+
+Functions, of which help(libidx.build) and so on have all arguments, errors and an example:
+
+    open(path)                      Open an index, to look up fingerprints, documents, pairs and clusters: Index
+    build(path, fingerprints, ids)  Build an index; Builder does it step by step
+    merge(path, inputs)             Merge indexes into a new one
+    compact(path)                   Merge what Writer added to an index into one segment
+    dedup(documents, k)             Which of many texts or fingerprints to keep
+    train(texts, recipe)            Count document frequencies, for Fingerprinter, which makes fingerprints of texts
+    shard(fingerprints, shards)     The shard of each fingerprint, for an index that is built in parts
+    plan(count, k)                  The schemes worth considering, and what they cost
+    calibrate(tmpdir)               Measure this machine, for plan
+    scheme(name, k)                 The tables of a scheme
+
+Writer adds to an index and removes from it; Stream needs no index. Every exception is an Error.
 
 >>> import numpy, libidx
 >>> fingerprints = numpy.array([6, 7, 2**64 - 1], numpy.uint64)

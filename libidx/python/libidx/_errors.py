@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any, Optional
 
 
-class Error(Exception):
+class _Brief(type):
+    """Lists what a class itself defines, so that help doesn't repeat for each exception what all of them inherit."""
+
+    def __dir__(cls) -> list[str]:
+        return list(vars(cls))
+
+
+class Error(Exception, metaclass=_Brief):
     """What went wrong in the library. str() is the sentence: what, where, what to do.
 
     status is the number of enum idx_status in idx.h; errno that of the failed system call, or 0; file the file or
