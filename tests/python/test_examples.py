@@ -1,10 +1,12 @@
 """The examples for other tools do what they say."""
 
+import ast
 import asyncio
 import http.client
 import importlib.util
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -64,6 +66,34 @@ def test_datatrove(tmp_path):
     assert kept == {"old": {0, 1, 3}, "new": {1, 2, 4, 5}}  # the first of NEW is near to one of OLD
     with libidx.open("crawl.idx") as index:
         assert index.info().pending_documents == 5  # texts 1, 2 and 3, then 4 and 5
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_what_to_install(path):
+    """The docstring has a line for pip, with all that the example imports."""
+    tree = ast.parse(path.read_text())
+    imported = set()
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) else []
+        imported |= {name.split(".")[0] for name in names}
+    needed = imported - set(sys.stdlib_module_names) - {"libidx", "numpy"}
+    needed |= {"datatrove_steps": {"orjson"}, "asgi": {"uvicorn"}}.get(path.stem, set())
+    line = re.search(r"^ *pip install (.*)$", ast.get_docstring(tree), re.M)
+    assert needed <= (set(re.findall(r"[\w-]+", line[1])) if line else set())
+
+
+@pytest.mark.parametrize(
+    "name, needs",
+    [("datasets_dedup", "datasets"), ("datatrove_steps", "datatrove"), ("parquet", "duckdb"), ("asgi", None)],
+)
+def test_without_arguments(name, needs):
+    if needs is not None:
+        pytest.importorskip(needs)
+    environment = {name: value for name, value in os.environ.items() if name != "INDEX"}
+    done = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"usage: .*\n", done.stderr)
 
 
 def write_new(path):

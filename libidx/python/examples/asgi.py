@@ -1,4 +1,7 @@
-"""An ASGI application that answers from an index, also while that is replaced or added to: uvicorn asgi:application
+"""An ASGI application that answers from an index, also while that is replaced or added to.
+
+    pip install uvicorn
+    INDEX=crawl.idx uvicorn asgi:application
 
 GET /lookup/5225228b2be28bc8?k=2 returns {"matches": [{"fingerprint", "distance", "documents"}, …]}, nearest first. The
 environment variable INDEX is the path of the index, whose IDs are text.
@@ -11,6 +14,8 @@ from urllib.parse import parse_qs
 
 import libidx
 
+if "INDEX" not in os.environ:
+    raise SystemExit("usage: INDEX=PATH uvicorn asgi:application")
 PATH, LIMIT, SECONDS = os.environ["INDEX"], 100, 0.5
 probe = libidx.open(PATH, residence="none")  # says whether there is something new
 current = libidx.open(PATH)  # each request answers from the view that it finds here; the last one closes it

@@ -1,5 +1,6 @@
 """Near-duplicates in a dataset of Hugging Face's datasets: a column of fingerprints, and a selection of rows.
 
+    pip install datasets
     python datasets_dedup.py INPUT.parquet OUTPUT.parquet
 """
 
@@ -38,4 +39,6 @@ def main(source, target):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python datasets_dedup.py INPUT.parquet OUTPUT.parquet")
     main(*sys.argv[1:])

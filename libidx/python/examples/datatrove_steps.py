@@ -3,6 +3,7 @@
 Signatures writes the fingerprints of each task's documents, decide chooses in one process which documents to keep, and
 DropDuplicates drops the others. An index of what was kept makes the next crawl know this one.
 
+    pip install 'datatrove[io]' orjson
     python datatrove_steps.py CRAWL KEPT OLD_INDEX      # folders of JSON Lines; the index is made where there is none
 """
 
@@ -103,4 +104,6 @@ def main(crawl, kept, old, tasks=2):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit("usage: python datatrove_steps.py CRAWL KEPT OLD_INDEX")
     main(*sys.argv[1:])

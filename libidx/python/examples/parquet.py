@@ -1,5 +1,6 @@
 """Near-duplicates in a Parquet file with the columns url and text: Polars reads and writes it, DuckDB joins clusters.
 
+    pip install polars duckdb pyarrow
     python parquet.py INPUT.parquet OUTPUT.parquet
 """
 
@@ -38,5 +39,7 @@ def clusters(source, k=3):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python parquet.py INPUT.parquet OUTPUT.parquet")
     deduplicate(*sys.argv[1:])
     print(clusters(sys.argv[1]))
