@@ -37,11 +37,35 @@ static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     return result_array(block);
 }
 
+/* (texts) → the bytes of each in UTF-8 */
+static PyObject *core_lengths(PyObject *module, PyObject *arguments) {
+    PyObject *given;
+    struct texts texts;
+    size_t room = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O", &given) || !texts_take(given, "texts", &texts)) return NULL;
+    struct block *block = block_new("q");
+    if (block == NULL || !column_reserve(block->columns, &room, texts.count)) {
+        block_release(block);
+        texts_release(&texts);
+        return PyErr_NoMemory();
+    }
+    for (size_t i = 0; i < texts.count; i++) ((int64_t *)block->columns[0].items)[i] = (int64_t)texts.lengths[i];
+    block->columns[0].count = texts.count;
+    texts_release(&texts);
+    return result_array(block);
+}
+
 static PyMethodDef functions[] = {
-    {"merge", core_merge, METH_VARARGS, NULL},   {"compact", core_compact, METH_VARARGS, NULL},
-    {"verify", core_verify, METH_VARARGS, NULL}, {"plan", core_plan, METH_VARARGS, NULL},
-    {"shard", core_shard, METH_VARARGS, NULL},   {"calibrate", core_calibrate, METH_VARARGS, NULL},
-    {"scheme", core_scheme, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+    {"merge", core_merge, METH_VARARGS, NULL},
+    {"compact", core_compact, METH_VARARGS, NULL},
+    {"verify", core_verify, METH_VARARGS, NULL},
+    {"plan", core_plan, METH_VARARGS, NULL},
+    {"shard", core_shard, METH_VARARGS, NULL},
+    {"calibrate", core_calibrate, METH_VARARGS, NULL},
+    {"scheme", core_scheme, METH_VARARGS, NULL},
+    {"lengths", core_lengths, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {

@@ -57,7 +57,7 @@ def test_everything_is_documented():
 
 
 def test_help_begins_with_the_functions():
-    """pydoc lists classes before functions, so the docstring has the functions; exceptions don't repeat their parents."""
+    """pydoc lists classes before functions, so the docstring has the functions; exceptions don't repeat parents."""
     lines = pydoc.plain(pydoc.render_doc(libidx)).splitlines()
     classes = lines.index("CLASSES")
     assert classes < 70 and len(lines) < 2600

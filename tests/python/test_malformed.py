@@ -51,7 +51,7 @@ def calls(index, writer, builder, stream):
         builder.add, builder._add, stream.add, simhash.add, simhash.add_hash, simhash.finish, simhash.ties,
         found.tolist, found.__arrow_c_stream__, libidx.open, libidx.merge, libidx.plan, libidx.dedup, libidx.Stream,
         libidx._core.Stream, libidx._core.Builder, libidx._core.Writer, libidx._core.Index, libidx._core.merge,
-        libidx._core.compact, libidx._core.verify, libidx._core.plan, libidx._core.shard,
+        libidx._core.compact, libidx._core.verify, libidx._core.plan, libidx._core.shard, libidx._core.lengths,
     ]  # fmt: skip
     if libidx.HAS_TEXT:
         fingerprinter = libidx.Fingerprinter()

@@ -1,5 +1,7 @@
 """From texts to fingerprints: equal whatever holds the texts and whatever threads there are."""
 
+import datetime
+
 import numpy
 import pytest
 
@@ -100,3 +102,69 @@ def test_dedup():
     assert len(set(found.cluster.tolist())) == found.cluster.max() + 1
     assert libidx.dedup(texts, k=0, min_features=1000).keep.all()
     assert libidx.dedup(texts, k=0, fingerprinter=libidx.Fingerprinter("chars:4"), threads=2).keep.sum() >= 490
+
+
+# Of the first four, which have the same words, the second and the third are longest: the ü has two bytes.
+CLUSTER = ["the grün fox", "The,  grün -- fox", "the ... grün, fox", "the grün fox.", "another one"]
+
+
+def text_columns():
+    import polars
+    import pyarrow
+
+    yield from (CLUSTER, tuple(CLUSTER), numpy.array(CLUSTER), numpy.array(CLUSTER, object), polars.Series(CLUSTER))
+    yield from (pyarrow.array(CLUSTER), pyarrow.chunked_array([CLUSTER[:2], CLUSTER[2:]]), dict.fromkeys(CLUSTER))
+    yield from ([text.encode() for text in CLUSTER], iter(CLUSTER))
+
+
+def test_the_longest_represents():
+    for texts in text_columns():
+        found = libidx.dedup(texts, k=0, representative="longest")
+        assert found.representative.tolist() == [1, 1, 1, 1, 4]
+        assert found.keep.tolist() == [False, True, False, False, True]
+        assert found.cluster[:4].tolist() == [found.cluster[0]] * 4 and found.cluster[4] != found.cluster[0]
+    words = [f"word{i}" for i in range(300)]
+    texts = [" ".join(words[: 300 - i]) for i in (1, 0, 2)]
+    prints = libidx.Fingerprinter()(texts)
+    for method in "components", "star":
+        found = libidx.dedup(texts, k=12, method=method, representative="longest")
+        assert found.keep.tolist() == [False, True, False]
+        assert found.distance.tolist() == numpy.bitwise_count(prints ^ prints[1]).tolist()
+    with_stubs = libidx.dedup(["...", *CLUSTER, ""], k=0, representative="longest")
+    assert with_stubs.representative.tolist() == [0, 2, 2, 2, 2, 5, 6]
+    nothing = libidx.dedup(numpy.array([], str), representative="longest")
+    assert [len(column) for column in nothing] == [0] * 4
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        [1, 5, 7, 7, 0],
+        numpy.array([1, 5, 7, 7, 0], numpy.int64) - 2**62,
+        [0.1, 0.5, 0.7, 0.7, numpy.nan],
+        [numpy.nan, numpy.nan, -7.0, -7.0, 1.0],
+        numpy.array(["2026-01-01", "NaT", "2026-01-02", "2026-01-02", "1970-01-01"], "datetime64[D]"),
+        [datetime.datetime(2026, 1, 1), None, datetime.datetime(2026, 1, 2), datetime.datetime(2026, 1, 2), None],
+    ],
+)
+def test_the_newest_represents(dates):
+    found = libidx.dedup(CLUSTER, k=0, representative="newest", dates=dates)
+    assert found.representative.tolist() == [2, 2, 2, 2, 4]
+
+
+@pytest.mark.parametrize(
+    "documents, options, sentence",
+    [
+        ([1, 2], {"representative": "longest"}, "representative 'longest' is for texts: give texts, not fingerprints"),
+        ([1], {"representative": "newest", "dates": [1]}, "representative 'newest' is for texts: give texts"),
+        (CLUSTER, {"representative": "newest"}, "representative 'newest' needs dates: give as many as texts"),
+        (CLUSTER, {"dates": [1] * 5}, "dates: without representative 'newest' they have no effect"),
+        (CLUSTER, {"representative": "newest", "dates": [1]}, "5 texts and dates of shape \\(1,\\): give as many"),
+        (CLUSTER, {"representative": "newest", "dates": ["2026"] * 5}, "dates: .*: give seconds, datetime or"),
+        (CLUSTER, {"representative": "newest", "dates": numpy.ma.array([1] * 5, mask=[1] * 5)}, "dates: a masked"),
+        (CLUSTER, {"representative": "oldest"}, "representative: 'oldest', which is none of .*'longest', 'newest'"),
+    ],
+)
+def test_representatives_that_are_refused(documents, options, sentence):
+    with pytest.raises((ValueError, TypeError), match="^" + sentence):
+        libidx.dedup(documents, k=0, **options)

@@ -7,7 +7,7 @@ import contextlib
 import os
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, Any, Literal, Mapping, NamedTuple, Optional, Self, Union
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple, Optional, Self, Union
 
 from . import _core
 from ._core import Matches
@@ -498,12 +498,57 @@ def _is_text(documents: Any) -> bool:
     return _kind_of(documents) == "text"
 
 
+DEDUP_REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
+
+
+def _take_dates(dates: Any, count: int) -> Any:
+    """Numbers that are larger the newer a text is; a text without a date is the oldest."""
+    import numpy
+
+    if isinstance(dates, numpy.ma.MaskedArray):
+        raise TypeError("dates: a masked array, whose mask would be lost: give x.filled(numpy.nan), or NaT")
+    values = numpy.asarray(dates)
+    if values.shape != (count,):
+        raise invalid_argument(f"{count} texts and dates of shape {values.shape}: give as many")
+    if values.dtype.kind == "O":  # of datetime, and None
+        values = values.astype("datetime64[us]")
+    if values.dtype.kind == "M":
+        return numpy.ascontiguousarray(values).view(numpy.int64)  # NaT is the least
+    if values.dtype.kind == "f":
+        return numpy.where(numpy.isnan(values), -numpy.inf, values)
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"dates: of type {values.dtype}: give seconds, datetime or numpy.datetime64")
+    return values
+
+
+def _prefer(texts: Any, representative: str, dates: Any, count: int) -> Any:
+    """The rows of texts, those first that are to represent others."""
+    import numpy
+
+    values = _core.lengths(texts) if representative == "longest" else _take_dates(dates, count)
+    return (count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]).astype(numpy.uint64)
+
+
+def _check_representative(representative: str, dates: Any, of_texts: bool) -> bool:
+    """Whether the texts or their dates say which documents represent others."""
+    choose("representative", representative, DEDUP_REPRESENTATIVES)
+    preferred = representative in ("longest", "newest")
+    if preferred and not of_texts:
+        raise invalid_argument(f"representative {representative!r} is for texts: give texts, not fingerprints")
+    if representative == "newest" and dates is None:
+        raise invalid_argument("representative 'newest' needs dates: give as many as texts")
+    if representative != "newest" and dates is not None:
+        raise invalid_argument("dates: without representative 'newest' they have no effect: omit them")
+    return preferred
+
+
 def dedup(
     documents: Union[Numbers, Texts],
     k: int = 3,
     *,
     method: Literal["components", "star"] = "components",
-    representative: Literal["first", "most-documents"] = "first",
+    representative: Literal["first", "most-documents", "longest", "newest"] = "first",
+    dates: Any = None,
     fingerprinter: Optional[Fingerprinter] = None,
     min_features: int = 1,
     bits: int = 64,
@@ -515,7 +560,9 @@ def dedup(
     """Which of n documents, given as fingerprints or texts, to keep: one of each cluster of near-duplicates.
 
     Texts are fingerprinted by `fingerprinter` (by default with the default recipe). Those with fewer than min_features
-    distinct features are always kept. Uses a temporary index in tmpdir, about 20 bytes per document.
+    distinct features are always kept. representative: which document of a cluster to keep; of texts also "longest", by
+    bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, of which None, NaN and NaT are oldest;
+    of several the first. Uses a temporary index in tmpdir, about 20 bytes per document.
 
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
@@ -524,14 +571,20 @@ def dedup(
     """
     import numpy
 
-    rows: Optional[Any] = None
-    if _is_text(documents):
+    rows: Optional[Any] = None  # that are compared, in the order of their preference; None: all
+    of_texts = _is_text(documents)
+    preferred = _check_representative(representative, dates, of_texts)
+    if of_texts:
         from ._fingerprints import Fingerprinter as Default
 
+        texts: Any = list(documents) if isinstance(documents, Iterator) else documents
         fingerprinter = fingerprinter or Default(bits=bits)
         bits = fingerprinter.bits
-        prints, features = fingerprinter.with_features(documents, threads=threads)  # type: ignore[arg-type]
+        prints, features = fingerprinter.with_features(texts, threads=threads)
         rows = numpy.flatnonzero(features >= min_features).astype(numpy.uint64)
+        if preferred:
+            order = _prefer(texts, representative, dates, len(prints))
+            rows = order[features[order] >= min_features]
         count = len(prints)
         numbers: Any = prints[rows]
     else:
@@ -546,11 +599,14 @@ def dedup(
         path = os.path.join(folder, "index")
         common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": callback(progress)}
         # Few tables, which are read once: blocks may differ in one bit.
-        build(path, numbers, rows, id_type="u64", k=k, bits=bits, scheme=f"{k // 2 + 1}:1:1", **common)
+        build(path, numbers, id_type="u64", k=k, bits=bits, scheme=f"{k // 2 + 1}:1:1", **common)
         with Index(path, residence="none") as index:
-            found = index.clusters(k, method=method, representative=representative, alone=True, tmpdir=folder, **common)
+            by: Any = "first" if preferred else representative
+            found = index.clusters(k, method=method, representative=by, alone=True, tmpdir=folder, **common)
     assert found.numbers is not None
     places = found.numbers.astype(numpy.int64)
+    if rows is not None:
+        places = rows[places].astype(numpy.int64)
     first = numpy.empty(int(found.clusters[-1]) + 1 if len(found) else 0, numpy.int64)
     first[found.clusters[found.is_representative]] = places[found.is_representative]
     keep[places] = found.is_representative
