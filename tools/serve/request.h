@@ -67,15 +67,17 @@ struct request {
     struct peer *peer;
     const struct route *route; /* NULL: there is none */
     enum stage stage;
-    uint64_t started;   /* nanoseconds, as now_nanoseconds */
-    uint64_t whole;     /* when it had all come */
-    uint64_t looked;    /* when it was last seen whether the client is still there */
-    size_t uri_length;  /* as it came */
-    const char *rest;   /* of the path, behind the route's own */
-    bool preflight;     /* OPTIONS */
-    bool closes;        /* answered before the body came */
-    const char *origin; /* that may read the answer; or NULL */
-    const char *allow;  /* the methods, for 405 */
+    uint64_t started;  /* nanoseconds, as now_nanoseconds */
+    uint64_t whole;    /* when it had all come */
+    uint64_t looked;   /* when it was last seen whether the client is still there */
+    size_t uri_length; /* as it came */
+    const char *uri_end;
+    const char *uri_fault; /* a sentence; or NULL */
+    const char *rest;      /* of the path, behind the route's own */
+    bool preflight;        /* OPTIONS */
+    bool closes;           /* the connection, after an answer before the body */
+    const char *origin;    /* that may read the answer; or NULL */
+    const char *allow;     /* the methods, for 405 */
 
     unsigned distance; /* UINT_MAX: the k of the index */
     size_t limit, max_documents;

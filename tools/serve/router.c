@@ -3,6 +3,7 @@
 
 #include "tools/serve/assets.h"
 #include "tools/serve/files.h"
+#include "tools/serve/head.h"
 #include "tools/serve/lookups.h"
 #include "tools/serve/parameters.h"
 #include "tools/serve/reply.h"
@@ -174,7 +175,7 @@ static bool check_body(struct request *request) {
     return request->status == 0;
 }
 
-static void check_head(struct request *request, const char *path, const char *method) {
+static void check_head(struct request *request, const char *path, const char *method, const char *version) {
     const union MHD_ConnectionInfo *size =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (request->uri_length > MOST_URI)
@@ -182,7 +183,8 @@ static void check_head(struct request *request, const char *path, const char *me
     else if (size == NULL || size->header_size > MOST_HEAD)
         request_fail(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the request has more than %d bytes of headers",
                      MOST_HEAD);
-    if (request->status != 0 || !check_names(request)) return;
+    if (request->status != 0 || !head_check(request, method, version, size->header_size)) return;
+    if (!check_names(request)) return;
     find_route(request, path, method);
     if (request->status != 0 || !check_writing(request)) return;
     if (parameters_read(request) && request->route->post) check_body(request);
@@ -194,11 +196,11 @@ static bool drains(const struct request *request) {
     return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
 }
 
-static enum MHD_Result take_head(struct request *request, const char *path, const char *method) {
+static enum MHD_Result take_head(struct request *request, const char *path, const char *method, const char *version) {
     request->stage = STAGE_BODY;
-    check_head(request, path, method);
+    check_head(request, path, method, version);
     peer_enter(request->peer, PEER_SENDS);
-    if (request->status < 400 || drains(request)) return MHD_YES;
+    if (request->status < 400 || (!request->closes && drains(request))) return MHD_YES;
     request->closes = true;
     return reply(request);
 }
@@ -237,7 +239,7 @@ void *router_begin(void *service, const char *uri, struct MHD_Connection *connec
     request->service = service;
     request->connection = connection;
     request->peer = info->socket_context;
-    request->uri_length = strlen(uri);
+    head_take_uri(request, uri);
     request->started = now_nanoseconds();
     request->body = request->answer = (struct output)OUTPUT_KEPT;
     atomic_store_explicit(&request->peer->begun, true, memory_order_relaxed);
@@ -247,9 +249,9 @@ void *router_begin(void *service, const char *uri, struct MHD_Connection *connec
 enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **context) {
     struct request *request = *context;
-    (void)service, (void)connection, (void)version;
+    (void)service, (void)connection;
     if (request == NULL) return MHD_NO;
-    if (request->stage == STAGE_HEAD) return take_head(request, url, method);
+    if (request->stage == STAGE_HEAD) return take_head(request, url, method, version);
     if (request->stage == STAGE_BODY && *upload_size > 0) {
         take_body(request, upload, *upload_size);
         *upload_size = 0;

@@ -11,7 +11,9 @@
 #include "tools/shared/message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,15 @@
 
 /* Bytes for what a connection receives and sends, but for its body and its answer; seconds that the requests under way
  * have at the end, and then their clients, to take the refusal; milliseconds between two looks at the connections; and
- * descriptors for other things. */
-enum { CONNECTION_BYTES = 16384, END_SECONDS = 30, REFUSAL_SECONDS = 1, TICK = 250, OTHER_DESCRIPTORS = 256 };
+ * descriptors for other things, where there are many, and where there are few beyond those in use. */
+enum {
+    CONNECTION_BYTES = 16384,
+    END_SECONDS = 30,
+    REFUSAL_SECONDS = 1,
+    TICK = 250,
+    OTHER_DESCRIPTORS = 256,
+    SPARE_DESCRIPTORS = 16
+};
 
 struct server {
     struct service *service;
@@ -32,6 +41,7 @@ struct server {
     unsigned threads; /* that were started */
     unsigned next;    /* that gets a connection */
     int signals;
+    rlim_t limit; /* of descriptors */
 };
 
 /* ---- Threads ---- */
@@ -145,13 +155,40 @@ static void serve(struct server *server) {
 
 /* ---- The whole ---- */
 
-/* As many descriptors as connections need, where the system lets us have them. */
-static void raise_limit(const struct serve_options *options) {
+/* As many descriptors as connections and others need, where the system lets us have them. Returns how many we have. */
+static rlim_t raise_limit(unsigned connections, rlim_t others) {
     struct rlimit limit;
-    rlim_t wanted = 2 * (rlim_t)options->connections + OTHER_DESCRIPTORS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+    rlim_t wanted = 2 * (rlim_t)connections + others;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return wanted;
+    rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+}
+
+/* Takes as many connections as there are descriptors for, besides those of the threads. False: there is room for
+ * none. */
+static bool fit_connections(struct server *server) {
+    struct peers *peers = &server->service->peers;
+    int lowest = fcntl(server->signals, F_DUPFD_CLOEXEC, 0); /* all below it are in use */
+    if (lowest >= 0) close(lowest);
+    rlim_t others = (rlim_t)(lowest < 0 ? 0 : lowest) + 2 * (rlim_t)server->service->options->threads;
+    others += SPARE_DESCRIPTORS;
+    server->limit = raise_limit(peers->most, others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : others);
+    if (lowest < 0 || server->limit < others + 2) {
+        complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
+                 (uintmax_t)server->limit);
+        return false;
+    }
+    rlim_t room = (server->limit - others) / 2;
+    if (room < peers->most) peers->most = (unsigned)room;
+    return true;
+}
+
+static void say_room(const struct server *server) {
+    unsigned room = server->service->peers.most, wanted = server->service->options->connections;
+    if (room == wanted) return;
+    complain("the limit of %ju file descriptors leaves room for %u of %u connections; raise it, as with ulimit -n",
+             (uintmax_t)server->limit, room, wanted);
 }
 
 /* Waits until all connections are closed, or so many seconds are over. */
@@ -176,11 +213,11 @@ static void drain(struct server *server) {
 static bool start(struct server *server) {
     const struct serve_options *options = server->service->options;
     struct service *service = server->service;
-    raise_limit(options);
     peers_open(&service->peers, options->connections);
+    bool fits = fit_connections(server);
     bool jobs = jobs_start(&service->jobs, options->threads), writing = jobs_start(&service->writing, 1);
     bool refreshing = refresher_start(&server->refresher, &service->views, options->refresh_seconds);
-    return jobs && writing && refreshing && start_threads(server);
+    return fits && jobs && writing && refreshing && start_threads(server);
 }
 
 /* Requests under way are refused, but for what can't be broken off. */
@@ -203,6 +240,7 @@ static int run(struct server *server) {
     bool started = start(server);
     if (started) {
         sockets_say(&server->sockets);
+        say_room(server);
         sockets_notify("READY=1");
         serve(server);
         drain(server);
