@@ -192,9 +192,9 @@ static void test_recipes_by_table(void **state) {
         const char *recipe, *why;
         bool table;
     } cases[] = {
-        {"words:1;w=tfidf", "--train FILE --recipe 'words:1;nfkc-cf;w=tf;v1', and give it with --table", false},
+        {"words:1;w=tfidf", "make one with recipe 'words:1;nfkc-cf;w=tf;v1', and give it", false},
         {"idf:70", "none is given", false},
-        {"words:1;w=tfidf:0123456789abcdef", "none is given: give it with --table", false},
+        {"words:1;w=tfidf:0123456789abcdef", "none is given: give that table", false},
         {"words:1;w=tfidf:0123456789abcdef", "not the one it names", true},
         {"words:2;w=tfidf", "but must be made with '", true},
         {"words:1;stop=en;w=idf", "but must be made with '", true},
