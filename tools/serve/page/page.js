@@ -58,15 +58,29 @@ async function lookUpText(text) {
 // Longer ones may not fit into an address.
 const MOST_ID = 1000;
 
+// Says with its answer what the query was taken as.
 async function recognise(query) {
     const digits = Math.ceil(info.bits / 4);
-    if (new RegExp(`^(0x)?[0-9a-f]{${digits}}$`, "i").test(query)) return lookUp(query);
-    if (!info.by_id || query.includes("\n") || query.length > MOST_ID) return lookUpText(query);
+    if (new RegExp(`^(0x)?[0-9a-f]{${digits}}$`, "i").test(query))
+        return {...await lookUp(query), taken: "Taken as a fingerprint"};
+    let taken = "Taken as a text";
+    if (!query.includes("\n") && query.length <= MOST_ID) {
+        if (!info.by_id) {
+            taken += ", because this index was built without --by-id and can’t find documents by ID";
+        } else {
+            try {
+                return {...await lookUpId(query), taken: "Taken as the ID of a document"};
+            } catch (error) {
+                if (error.status !== 404 && error.status !== 400) throw error;
+            }
+            taken = "No document has this ID, so taken as a text";
+        }
+    }
     try {
-        return await lookUpId(query);
+        return {...await lookUpText(query), taken};
     } catch (error) {
-        if (error.status !== 404 && error.status !== 400) throw error;
-        return lookUpText(query);
+        if (error.status !== undefined) error.message = `${taken}: ${error.message}`;
+        throw error;
     }
 }
 
@@ -119,15 +133,17 @@ function table(answer) {
         make("tbody", {role: "rowgroup"}, ...rows));
 }
 
-function show(found) {
+function show(found, distance) {
+    const none = `No fingerprint is within distance ${distance}.`;
     const nearest = found.answers[0]?.matches[0]?.documents?.[0];
     reference = found.reference ?? (nearest === undefined ? null : {name: nameOf(nearest), id: nearest});
     at("answers").replaceChildren(...found.answers.flatMap((answer) => [
         make("h2", {}, "Near to ", make("code", {}, answer.query)),
-        ...(answer.count > 0 ? [make("div", {class: "wide"}, table(answer))] : [make("p", {}, "Nothing is.")]),
+        ...(answer.count > 0 ? [make("div", {class: "wide"}, table(answer))] : [make("p", {}, none)]),
     ]));
     const count = found.answers.reduce((sum, answer) => sum + answer.count, 0);
-    say(count === 1 ? "1 fingerprint is near." : `${count} fingerprints are near.`);
+    const matches = count === 0 ? "No matches." : count === 1 ? "1 match." : `${count.toLocaleString("en")} matches.`;
+    say(found.taken === undefined ? matches : `${found.taken}. ${matches}`);
 }
 
 function say(text, isError) {
@@ -139,13 +155,14 @@ async function submit() {
     const mine = ++asked;
     const kind = new FormData(at("ask")).get("kind");
     const way = {any: recognise, text: lookUpText, fingerprint: lookUp, id: lookUpId}[kind];
+    const distance = at("distance").value;
     const query = kind === "text" ? at("query").value : at("query").value.trim();
     at("comparison").hidden = true;
     at("answers").replaceChildren();
     say("Looking…");
     try {
         const found = await way(query);
-        if (mine === asked) show(found);
+        if (mine === asked) show(found, distance);
     } catch (error) {
         if (mine !== asked) return;
         say(error.status === undefined ? `The service does not answer: ${error.message}` : error.message, true);
