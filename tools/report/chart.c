@@ -8,12 +8,13 @@
 
 enum { WIDTH = 400, LEFT = 78, RIGHT = 84, ROW = 18, BITS_HEIGHT = 90 };
 
-static void begin(struct output *output, const char *name, const char *title, const char *description,
-                  unsigned height) {
+/* The remark is beside the title, for those who see the drawing; the description is for those who don't. */
+static void begin(struct output *output, const char *name, const char *title, const char *remark,
+                  const char *description, unsigned height) {
     output_format(output,
-                  "<figure><figcaption>%s</figcaption>\n<svg role=\"img\" aria-labelledby=\"%s-title %s-text\" "
+                  "<figure><figcaption>%s%s</figcaption>\n<svg role=\"img\" aria-labelledby=\"%s-title %s-text\" "
                   "viewBox=\"0 0 %d %u\"><title id=\"%s-title\">%s</title><desc id=\"%s-text\">%s</desc>\n",
-                  title, name, name, WIDTH, height, name, title, name, description);
+                  title, remark, name, name, WIDTH, height, name, title, name, description);
 }
 
 static void put_value(struct output *output, const struct bar *bar) {
@@ -25,7 +26,8 @@ void chart_put(struct output *output, const char *name, const char *title, const
                const struct bar *bars, size_t count) {
     uint64_t most = 1;
     for (size_t i = 0; i < count; i++) most = bars[i].value > most ? bars[i].value : most;
-    begin(output, name, title, description, (unsigned)count * ROW + 4);
+    begin(output, name, title, " <span class=\"soft\">(logarithmic bars)</span>", description,
+          (unsigned)count * ROW + 4);
     for (size_t i = 0; i < count; i++) {
         unsigned y = (unsigned)i * ROW + 2;
         double length = (WIDTH - LEFT - RIGHT) * log1p((double)bars[i].value) / log1p((double)most);
@@ -42,7 +44,7 @@ void chart_put(struct output *output, const char *name, const char *title, const
 void chart_put_bits(struct output *output, const char *title, const uint64_t *ones, unsigned bits, uint64_t all) {
     const unsigned floor = BITS_HEIGHT - 16;
     double step = (double)WIDTH / bits;
-    begin(output, "bits-chart", title, "One bar per bit, from the most significant one; dead bits are hatched.",
+    begin(output, "bits-chart", title, "", "One bar per bit, from the most significant one; dead bits are hatched.",
           BITS_HEIGHT);
     output_format(output, "<line class=\"half\" x1=\"0\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>\n", floor / 2.0, WIDTH,
                   floor / 2.0);

@@ -54,9 +54,9 @@ static void put_tallies(struct output *output, const struct findings *findings, 
     output_format(output, "%s</tr></thead>\n<tbody>\n", findings->has_bytes ? "<th scope=\"col\">Bytes</th>" : "");
     put_tally(output, findings, "All", &all);
     put_tally(output, findings, "Kept", kept);
-    if (!origin->of_index) put_tally(output, findings, "– too few features", &findings->few);
+    if (!origin->of_index) put_tally(output, findings, "Kept with too few features", &findings->few);
     put_tally(output, findings, "Dropped", dropped);
-    if (origin->against != NULL) put_tally(output, findings, "– near to --against", &findings->known);
+    if (origin->against != NULL) put_tally(output, findings, "Dropped as near to --against", &findings->known);
     output_text(output, "</tbody></table>\n");
 }
 
@@ -137,9 +137,10 @@ static void put_row(struct output *output, const struct findings *findings, unsi
 }
 
 static void explain(struct output *output, const struct findings *findings) {
-    output_text(output, "<p>The table goes by fingerprints alone. At distance 0, pairs are documents whose fingerprint "
-                        "an earlier one has; at others, pairs of fingerprints. Documents are far from the kept one "
-                        "where chains lead to them.");
+    output_text(output,
+                "<p>Chart and table go by fingerprints alone. At distance 0, pairs are documents whose fingerprint "
+                "an earlier one has; at others, pairs of fingerprints. Documents are far from the kept one "
+                "where chains lead to them.");
     if (findings->farthest > findings->k) {
         output_text(output, " Beyond the distance that was asked for, pairs are ");
         output_text(output, is_estimated(findings, findings->farthest) ? "estimated by comparing a sample of "
@@ -152,7 +153,6 @@ static void explain(struct output *output, const struct findings *findings) {
 
 static void put_table(struct output *output, const struct findings *findings) {
     uint64_t within = 0;
-    explain(output, findings);
     output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Distances\"><table>\n"
                         "<caption>What each distance finds</caption>\n<thead><tr><th scope=\"col\">Distance</th>"
                         "<th scope=\"col\">Pairs</th><th scope=\"col\">Dropped with this -k</th>"
@@ -169,7 +169,8 @@ static void put_table(struct output *output, const struct findings *findings) {
 static void put_distances(struct output *output, const struct findings *findings) {
     struct bar bars[FINDINGS_DISTANCES];
     output_text(output, "<section aria-labelledby=\"distances\"><h2 id=\"distances\">Which distance?</h2>\n"
-                        "<p>The larger the distance, the fewer pairs are real near-duplicates, and the more are near "
+                        "<div class=\"beside\"><div><p>The larger the distance, the fewer pairs are real "
+                        "near-duplicates, and the more are near "
                         "each other by chance: many times more with each bit. Choose a <code>-k</code> below the "
                         "distance at which the numbers begin to grow fast, and look at the "
                         "<a href=\"#pairs\">pairs</a> on both sides of it.</p>\n");
@@ -177,9 +178,12 @@ static void put_distances(struct output *output, const struct findings *findings
         bars[d] = (struct bar){.value = estimate(findings, d), .about = is_estimated(findings, d)};
         snprintf(bars[d].label, sizeof bars[d].label, d == findings->k ? "-k %u" : "%u", d);
     }
-    chart_put(output, "distances-chart", "Pairs at each distance",
+    explain(output, findings);
+    output_text(output, "</div><div>");
+    chart_put(output, "distances-chart", "Number of pairs at each distance",
               "Bars are as long as the logarithm of the number of pairs. The table below has the same numbers.", bars,
               findings->farthest + 1);
+    output_text(output, "</div></div>\n");
     put_table(output, findings);
     output_text(output, "</section>\n");
 }
@@ -245,7 +249,8 @@ static void put_clusters(struct output *output, const struct findings *findings)
 
 static void put_bits(struct output *output, const struct findings *findings) {
     unsigned bits = findings->properties.bits, dead = 0;
-    output_text(output, "<section aria-labelledby=\"bits\"><h2 id=\"bits\">Bits of the fingerprints</h2>\n<p>");
+    output_text(output, "<section aria-labelledby=\"bits\"><h2 id=\"bits\">Bits of the fingerprints</h2>\n"
+                        "<div class=\"beside\"><div><p>");
     html_count(output, findings->fingerprints, "distinct fingerprint");
     output_text(output, ". Dead bits, which are the same in all of them: ");
     for (unsigned bit = bits; bit-- > 0;) {
@@ -257,10 +262,11 @@ static void put_bits(struct output *output, const struct findings *findings) {
     if (dead > 0 && findings->fingerprints > 1)
         output_text(output, "<p>They say nothing, so that distances are those of fewer bits: with many dead bits, "
                             "unrelated documents are near each other by chance.</p>\n");
+    output_text(output, "</div><div>");
     if (findings->fingerprints > 0)
         chart_put_bits(output, "How often each bit is 1; the line is one half", findings->ones, bits,
                        findings->fingerprints);
-    output_text(output, "</section>\n");
+    output_text(output, "</div></div></section>\n");
 }
 
 /* ---- All ---- */

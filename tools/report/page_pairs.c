@@ -124,7 +124,7 @@ static bool put_distance(struct output *output, const struct findings *findings,
 bool page_put_pairs(struct output *output, const struct findings *findings) {
     bool good = true;
     output_format(output,
-                  "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs at each distance</h2>\n<p>Up to %d pairs "
+                  "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs to look at</h2>\n<p>Up to %d pairs "
                   "are shown of each distance, chosen at random, but the same in every run. Of documents that share a "
                   "fingerprint, the first is shown.</p>\n",
                   FINDINGS_PAIRS);
