@@ -11,6 +11,7 @@
 #if defined(__x86_64__)
 #define IDXF_X86
 #define IDXF_BMI2 __attribute__((target("bmi,bmi2,lzcnt,popcnt")))
+#define IDXF_AVX2 __attribute__((target("bmi,bmi2,lzcnt,popcnt,avx2")))
 #define IDXF_AVX512                                                                                                    \
     __attribute__((target("bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"           \
                           "avx512vpopcntdq")))
