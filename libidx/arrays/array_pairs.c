@@ -71,7 +71,7 @@ static void hand_over(struct worker *worker) {
 
 static void put(void *context, uint64_t a, uint64_t b) {
     struct worker *worker = context;
-    bool exchange = worker->search->b.fingerprints == NULL && a > b;
+    bool exchange = worker->search->pairs->within && a > b;
     worker->pairs[worker->pair_count++] = (struct idx_pair){exchange ? b : a, exchange ? a : b, idxf_count_bits(a ^ b)};
     if (worker->pair_count == PAIRS) hand_over(worker);
 }
@@ -389,6 +389,7 @@ static enum idx_status search_distinct(const struct distinct *a, const struct di
                                      .visit = visit,
                                      .visit_context = visit_context,
                                      .progress = &progress,
+                                     .within = b == NULL,
                                      .work = a->count};
     idxi_progress_init(&progress, options->progress, options->context);
     IDXI_TRY(idxi_progress_begin(&progress, IDX_PHASE_COMPARING, pairs.work, error));

@@ -12,6 +12,7 @@ struct idxi_array_pairs {
     idx_pairs_visitor visit;
     void *visit_context;
     struct idxi_progress *progress;
+    bool within;   /* both sides are of one set: the lower fingerprint of a pair comes first */
     uint64_t work; /* what the call adds to the progress, from its beginning to its end */
     bool ended;    /* set where the visitor ended the search */
 };

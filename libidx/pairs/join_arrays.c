@@ -89,6 +89,7 @@ static enum idx_status search(struct searching *searching, const struct side *b,
         .visit = join->visit,
         .visit_context = join->visit_context,
         .progress = &join->progress,
+        .within = join->within,
         .work = (uint64_t)((double)all / (double)searching->parts * (double)(done + 1)) -
                 (uint64_t)((double)all / (double)searching->parts * (double)done),
     };

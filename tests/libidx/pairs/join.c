@@ -20,6 +20,7 @@ static const char *const masks_of_64[] = {
     "@ffffff0000ff0000:1,@00ffffff000000ff:1,@0000ff00ff00ff00,@5555555555555555:1,@aaaaaaaaaaaaaaaa:1",
     "@8000000000000001:1,@7ffffffffffffffe:1",
     "@ffffffffffffffff:2",
+    "@00000000ffffffff:1,@ffffffff00000000:1", /* the first table's order is not that of fingerprints */
 };
 
 static const enum idx_residence residences[] = {IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL,
@@ -225,8 +226,8 @@ static void test_larger_sets(void **state) {
         struct set set = make_set(shapes[i], 64, scale(4000), i);
         struct trial trial = {shape_names[shapes[i]], .set = &set};
         struct list expected = compare_all(&set, NULL, 5);
-        for (size_t text = 0; text < 3; text++) {
-            trial.scheme = ((const char *[]){"2:1:1", "10", masks_of_64[0]})[text];
+        for (size_t text = 0; text < 4; text++) {
+            trial.scheme = ((const char *[]){"2:1:1", "10", masks_of_64[0], masks_of_64[4]})[text];
             trial.k = 3;
             run(*state, &trial, &expected, 5);
         }
@@ -246,6 +247,32 @@ static void test_large_distances(void **state) {
         free(expected.pairs);
         free_set(&set);
     }
+}
+
+/* More fingerprints than are read at a time where memory is short. The parts are in the order of the first table, which
+ * is not that of the fingerprints. */
+static void test_parts(void **state) {
+    enum { MANY = 14000, DISTANCE = 6 };
+    struct set many = make_set(SHAPE_CLUSTERED, 64, MANY, 1), few = make_set(SHAPE_CLUSTERED, 64, MANY / 2, 1);
+    struct trial trial = {"parts", .set = &many, .scheme = masks_of_64[4], .k = 3, .block_size = 64, .segments = 1};
+    struct call call = {.name = "parts", .distance = DISTANCE, .threads = 2, .memory = FEW_BYTES};
+    struct list within = compare_all(&many, NULL, DISTANCE), between = compare_all(&many, &few, DISTANCE);
+    assert_true(many.distinct_count > 2 * 4096 && within.count > 0 && between.count > 0);
+    struct idx_index *a = open_trial(*state, &trial, IDX_ID_NONE);
+    check_call(a, NULL, &call, &within);
+    struct idx_build_options options = options_for(64, 3, "5:2");
+    options.id_type = IDX_ID_U64;
+    build_index(path_in(*state, "other.idx"), &options, few.items, few.count);
+    struct idx_index *b = open_index(path_in(*state, "other.idx"), IDX_RESIDENCE_NONE);
+    check_call(a, b, &call, &between);
+    idx_close(a);
+    idx_close(b);
+    remove_all(path_in(*state, "trial.idx"));
+    remove_all(path_in(*state, "other.idx"));
+    free(within.pairs);
+    free(between.pairs);
+    free_set(&many);
+    free_set(&few);
 }
 
 /* ---- Groups of any size ---- */
@@ -678,19 +705,13 @@ static void test_forged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_shapes),
-        in_folder(test_larger_sets),
-        in_folder(test_large_distances),
-        in_folder(test_groups),
-        in_folder(test_joins),
-        in_folder(test_few_with_many),
-        in_folder(test_indexes_that_differ),
-        in_folder(test_other_tables),
-        in_folder(test_visitor_stops),
-        in_folder(test_cancelled),
-        in_folder(test_bad_options),
-        in_folder(test_damage),
-        in_folder(test_forged),
+        in_folder(test_shapes),          in_folder(test_larger_sets),
+        in_folder(test_large_distances), in_folder(test_parts),
+        in_folder(test_groups),          in_folder(test_joins),
+        in_folder(test_few_with_many),   in_folder(test_indexes_that_differ),
+        in_folder(test_other_tables),    in_folder(test_visitor_stops),
+        in_folder(test_cancelled),       in_folder(test_bad_options),
+        in_folder(test_damage),          in_folder(test_forged),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }
