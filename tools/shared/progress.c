@@ -229,28 +229,41 @@ void progress_print_phases(const struct progress *progress) {
 
 /* ---- Fingerprinting ---- */
 
-static void say_documents(struct progress *progress, const char *verb, uint64_t documents, uint64_t bytes,
-                          double time) {
-    char line[LINE] = "", cell[CELL];
-    double seconds = time - progress->started;
+static void append_documents(char line[LINE], uint64_t documents, uint64_t bytes, double seconds) {
+    char cell[CELL];
     print_count(cell, (double)documents);
-    append(line, "%s %s documents", verb, cell);
+    append(line, "%s documents", cell);
     print_count(cell, (double)bytes);
     append(line, ", %sB", cell);
     print_count(cell, seconds > 0 ? (double)bytes / seconds : 0);
     append(line, ", %sB per second", cell);
+}
+
+/* Nothing where an input has grown: its size says no more how much there is. */
+static void append_share(char line[LINE], uint64_t done, uint64_t total, double seconds) {
+    char cell[CELL];
+    if (done == 0 || done > total) return;
+    print_duration(cell, seconds * (double)(total - done) / (double)done);
+    append(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
+}
+
+void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t input_bytes) {
+    char line[LINE] = "fingerprinting: ";
+    if (!progress->shown) return;
+    double time = now_seconds(), seconds = time - progress->started;
+    if (time - progress->said < (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL)) return;
+    append_documents(line, documents, bytes, seconds);
+    append_share(line, input_bytes, progress->input_bytes, seconds);
     say_line(progress, line, time);
 }
 
-void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
-    if (!progress->shown) return;
-    double time = now_seconds();
-    if (time - progress->said >= (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL))
-        say_documents(progress, "fingerprinting:", documents, bytes, time);
-}
-
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
-    if (progress->shown && !progress->terminal)
-        say_documents(progress, "fingerprinted", documents, bytes, now_seconds());
-    if (progress->shown) message_overwrite("");
+    char line[LINE] = "fingerprinted ";
+    if (!progress->shown) return;
+    if (!progress->terminal) {
+        double time = now_seconds();
+        append_documents(line, documents, bytes, time - progress->started);
+        say_line(progress, line, time);
+    }
+    message_overwrite("");
 }

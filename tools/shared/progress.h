@@ -7,7 +7,8 @@
 
 struct progress {
     bool shown;
-    uint64_t documents; /* that will be read, as far as that is known; 0: it is not */
+    uint64_t documents;   /* that will be read, as far as that is known; 0: it is not */
+    uint64_t input_bytes; /* likewise, the sizes of the inputs to be fingerprinted */
 
     /* Within. */
     bool terminal; /* one line, overwritten; else a line every few seconds, and one for each phase that ended */
@@ -36,9 +37,9 @@ void progress_end(struct progress *progress);
 /* Prints how long each phase took, and how much memory. */
 void progress_print_phases(const struct progress *progress);
 
-/* Fingerprinting has one phase: shows how many documents and bytes there were, at intervals; and at the end. By one
- * thread. */
-void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
+/* Fingerprinting has one phase: shows at intervals how many documents and bytes there were, and by the bytes of the
+ * inputs that were read the share and the time left; and at the end. By one thread. */
+void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t input_bytes);
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
 
 #endif

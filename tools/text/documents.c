@@ -41,6 +41,7 @@ bool cut_give(struct documents *documents, struct raw_document *raw, const char 
         bad_set_memory(&raw->bad);
     }
     if (raw->ends == 0) raw->ends = documents->source.offset;
+    raw->input_bytes = documents->bytes_before + documents->source.read - documents->read_before;
     if (raw->bad.kind != BAD_NONE) {
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
@@ -173,15 +174,19 @@ static bool read_opened(struct documents *documents, enum document_format format
     }
 }
 
-/* When the open file was changed last. */
-static int64_t find_date(int descriptor) {
+/* When the open file was changed last, and its size; 0: it is no file. */
+static int64_t find_date(int descriptor, uint64_t *size) {
     struct stat status;
+    *size = 0;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return DATE_NONE;
+    *size = (uint64_t)status.st_size;
     return (int64_t)status.st_mtim.tv_sec * 1000000 + status.st_mtim.tv_nsec / 1000;
 }
 
 static bool read_file(struct documents *documents, const char *path, enum document_format format, bool in_folder) {
+    uint64_t size;
     documents->path = path;
+    documents->read_before = documents->source.read;
     if (strpbrk(path, "\t\n") != NULL)
         return cut_give_bad(documents, BAD_FILE,
                             "the path contains a tab or a newline, which an ID can't contain; rename the file", NULL,
@@ -189,11 +194,13 @@ static bool read_file(struct documents *documents, const char *path, enum docume
     if (!source_open(&documents->source, path)) return give_problem(documents);
     const struct opened_file opened = {path, in_folder, documents->source.descriptor};
     documents->files++;
-    documents->date = find_date(documents->source.descriptor);
+    documents->date = find_date(documents->source.descriptor, &size);
     if (format == FORMAT_AUTO) format = format_of_name(path);
     bool on = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
     if (on) on = read_opened(documents, format, in_folder);
     source_close(&documents->source);
+    documents->bytes_before += size;
+    documents->read_before = documents->source.read;
     return on;
 }
 
@@ -265,6 +272,32 @@ bool documents_have_manual(const struct texts *paths, const struct globs *globs)
     }
     source_free(&search.source);
     return search.found;
+}
+
+/* ---- How much there is ---- */
+
+static bool add_size(void *context, const char *path) {
+    struct stat status;
+    uint64_t *bytes = context;
+    if (stat(path, &status) == 0) *bytes += (uint64_t)status.st_size;
+    return true;
+}
+
+uint64_t documents_count_bytes(const struct texts *paths, const struct globs *globs) {
+    struct stat status;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        const char *path = paths->values[i];
+        if (strcmp(path, "-") == 0) return 0;
+        if (stat(path, &status) != 0) continue;
+        if (S_ISDIR(status.st_mode))
+            folder_search(path, globs, add_size, &bytes);
+        else if (S_ISREG(status.st_mode))
+            bytes += (uint64_t)status.st_size;
+        else
+            return 0;
+    }
+    return bytes;
 }
 
 void documents_free(struct documents *documents) { source_free(&documents->source); }

@@ -47,6 +47,7 @@ struct raw_document {
     enum unit unit;
     uint64_t begins, ends; /* within the file, decompressed */
     int64_t date;          /* of the file's last change, or that in the record; or DATE_NONE */
+    uint64_t input_bytes;  /* of all inputs, as they are stored, that were read before it was given */
     uint64_t text_bytes;   /* of its text in UTF-8, once it is extracted */
 };
 
@@ -84,6 +85,8 @@ struct documents {
     /* Within. */
     const char *path;
     int64_t date;
+    uint64_t bytes_before; /* of the files before the open one, as they are stored */
+    uint64_t read_before;  /* source.read before it was opened */
 };
 
 /* Reads all documents of the files and folders (none, and -: standard input). A folder stands for the regular files in
@@ -103,6 +106,9 @@ bool documents_have_manual(const struct texts *paths, const struct globs *globs)
 
 /* What a document is by its file's name and how it begins: of FORMAT_PLAIN, FORMAT_HTML and FORMAT_MAN. */
 enum document_format documents_format_of(const char *name, const char *bytes, size_t length);
+
+/* The bytes of the files, and of those in the folders, as they are stored; 0 where an input is no file, as a pipe. */
+uint64_t documents_count_bytes(const struct texts *paths, const struct globs *globs);
 
 void documents_free(struct documents *documents);
 

@@ -217,12 +217,17 @@ static void end_threads(struct pipeline *pipeline, bool stop) {
     pthread_mutex_unlock(&pipeline->mutex);
 }
 
+/* Whether files are read that were read before, not the paths. */
+static bool is_again(const struct pipeline_rules *rules) {
+    return rules->features != NULL && rules->features->next_file != NULL;
+}
+
 static bool read_all(struct pipeline *pipeline, struct documents *documents, const struct texts *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct opened_file file;
     uint64_t number;
     bool on = true;
-    if (rules->features == NULL || rules->features->next_file == NULL) return documents_read(documents, paths);
+    if (!is_again(rules)) return documents_read(documents, paths);
     while (on && rules->features->next_file(rules->context, &file, &number))
         on = documents_read_again(documents, &file, number);
     return on;
@@ -278,10 +283,12 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
     bool is_stated = recipe != NULL && rules->train == NULL && rules->visit == NULL;
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
+    if (pipeline->progress.shown && !is_again(rules))
+        pipeline->progress.input_bytes = documents_count_bytes(paths, &rules->globs);
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
-    if (rules->features == NULL || rules->features->next_file == NULL) printer_say_totals(pipeline, &documents);
+    if (!is_again(rules)) printer_say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
     bool partly = documents.failed || pipeline->bad.of[BAD_FILE] > 0;
     if (is_stated) printer_print_total(pipeline, !whole || stopped || partly);
@@ -293,7 +300,7 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
 /* Whether manual pages are read, which the recipe says before the first fingerprint is printed. */
 static bool has_manuals(const struct pipeline_rules *rules, const struct texts *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
-    if (rules->format == FORMAT_MAN || (rules->features != NULL && rules->features->next_file != NULL)) return true;
+    if (rules->format == FORMAT_MAN || is_again(rules)) return true;
     return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
 }
 

@@ -54,7 +54,8 @@ static bool print_batch(struct pipeline *pipeline, const struct document_batch *
         on = give(pipeline->rules, batch, i);
     else if (i > 0)
         print_lines(pipeline, batch->lines.bytes, batch->results[i - 1].lines_end);
-    progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
+    uint64_t input_bytes = i > 0 ? batch->results[i - 1].raw.input_bytes : 0;
+    progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes, input_bytes);
     return on && !bad && output->error == 0;
 }
 
