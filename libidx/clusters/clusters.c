@@ -1,5 +1,6 @@
 /* clusters.c: idx_clusters: from pairs of fingerprints to clusters. Fingerprints are numbered by preference: of two
- * fingerprints, the one with the smaller number represents the other. Pairs are sorted by one of their fingerprints,
+ * fingerprints, the one with the smaller number represents the other. Where the memory holds all fingerprints with
+ * their numbers, those of each pair are looked up when it is found. Else pairs are sorted by one of their fingerprints,
  * and then by the other; each time, the list of fingerprints and their numbers, in the same order, is read beside them.
  * What remains of a pair is two numbers, and of the clusters one number per fingerprint. */
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libidx/arrays/value_slots.h"
 #include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
@@ -21,6 +23,13 @@
  * finds pairs. */
 #define SHARES 4
 
+/* All fingerprints and their numbers in memory. */
+struct numbers {
+    uint64_t *fingerprints; /* NULL: the memory does not hold them */
+    uint32_t *of;           /* of each */
+    struct idxi_value_slots slots;
+};
+
 struct clustering {
     const struct idx_index *index;
     struct idx_cluster_options options;
@@ -28,32 +37,134 @@ struct clustering {
     struct idxi_progress progress;
     struct idxi_progress silent; /* while idx_pairs reports progress */
     struct idxi_numbering numbering;
+    struct numbers numbers;
     struct idxi_sorter pairs, others; /* by the first end and the second; then fingerprints and documents, by cluster */
     uint32_t *roots;  /* by number: another of the cluster with a smaller one, or itself; at last the representative */
     uint64_t *listed; /* a bit for each representative: whether its cluster is given */
     int folder;
 };
 
+/* ---- Components ---- */
+
+/* The representative of what a number was joined with so far, halving the way there. */
+static uint32_t find_root(uint32_t *roots, uint32_t number) {
+    while (roots[number] != number) number = roots[number] = roots[roots[number]];
+    return number;
+}
+
+static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+    uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
+    (void)error;
+    roots[x > y ? x : y] = x > y ? y : x;
+    return IDX_OK;
+}
+
 /* ---- Pairs ---- */
 
+static enum idx_status fail_unlisted(const struct clustering *clustering, uint64_t fingerprint,
+                                     struct idx_error *error) {
+    return idxi_fail(
+        error, IDX_BAD_CONTENT, clustering->index->path,
+        "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore it "
+        "from a copy",
+        (unsigned long long)fingerprint);
+}
+
+/* Called for a pair that has a number in place of one end or of both. */
+typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
+                                            struct idx_error *error);
+
+/* Numbers of a pair, the smaller first: sorted by these next. */
+static enum idx_status put_star_pair(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+    return idxi_sorter_put(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
+}
+
+static numbered_visitor get_visitor(const struct clustering *clustering) {
+    return clustering->options.method == IDX_CLUSTER_STAR ? put_star_pair : unite;
+}
+
 struct taking {
-    struct idxi_sorter *pairs;
+    struct clustering *clustering;
     enum idx_status status;
     struct idx_error *error;
 };
 
+static enum idx_status number_pair(struct clustering *clustering, const struct idx_pair *pair,
+                                   struct idx_error *error) {
+    const struct numbers *numbers = &clustering->numbers;
+    size_t a = idxi_value_slots_find(&numbers->slots, pair->a), b = idxi_value_slots_find(&numbers->slots, pair->b);
+    if (a == SIZE_MAX || b == SIZE_MAX) return fail_unlisted(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
+    return get_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
+}
+
+/* Pairs are expected so many before they are numbered. */
+#define AHEAD 16
+
+static enum idx_status number_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
+                                    struct idx_error *error) {
+    const struct idxi_value_slots *slots = &clustering->numbers.slots;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) idxi_value_slots_expect(slots, pairs[i + AHEAD].a);
+        if (i + AHEAD < count) idxi_value_slots_expect(slots, pairs[i + AHEAD].b);
+        IDXI_TRY(number_pair(clustering, &pairs[i], error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status put_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
+                                 struct idx_error *error) {
+    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_sorter_put(&clustering->pairs, pairs[i].a, pairs[i].b, error));
+    return IDX_OK;
+}
+
 /* An idx_pairs_visitor. */
-static bool add_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct taking *taking = context;
-    for (size_t i = 0; i < count && taking->status == IDX_OK; i++)
-        taking->status = idxi_sorter_put(taking->pairs, pairs[i].a, pairs[i].b, taking->error);
+    bool numbered = taking->clustering->numbers.fingerprints != NULL;
+    taking->status = (numbered ? number_pairs : put_pairs)(taking->clustering, pairs, count, taking->error);
     return taking->status == IDX_OK;
 }
 
-/* Sorts all pairs by their first ends. */
+static enum idx_status fill_numbers(struct clustering *clustering, struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream;
+    struct numbers *numbers = &clustering->numbers;
+    struct idxi_reading reading;
+    size_t count = 0, at;
+    bool found;
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&reading, list, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) break;
+        numbers->fingerprints[count] = reading.fingerprints[at];
+        numbers->of[count++] = (uint32_t)reading.values[at];
+    }
+    return idxi_value_slots_make(&numbers->slots, numbers->fingerprints, count) ? IDX_OK : idxi_fail_memory(error);
+}
+
+/* Reads all fingerprints and their numbers, where a share of the memory holds them. */
+static enum idx_status read_numbers(struct clustering *clustering, struct idx_error *error) {
+    struct numbers *numbers = &clustering->numbers;
+    uint64_t count = clustering->numbering.count;
+    uint64_t bytes = count * (sizeof *numbers->fingerprints + sizeof *numbers->of) + idxi_value_slots_bytes(count);
+    if (bytes > clustering->sorting.memory) return IDX_OK;
+    numbers->fingerprints = malloc((count + 1) * sizeof *numbers->fingerprints);
+    numbers->of = malloc((count + 1) * sizeof *numbers->of);
+    if (numbers->fingerprints == NULL || numbers->of == NULL) return idxi_fail_memory(error);
+    return fill_numbers(clustering, error);
+}
+
+static void free_numbers(struct numbers *numbers) {
+    idxi_value_slots_free(&numbers->slots);
+    free(numbers->fingerprints);
+    free(numbers->of);
+    *numbers = (struct numbers){0};
+}
+
+/* Finds all pairs. What is not joined at once is sorted by the first ends. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
-    struct taking taking = {&clustering->pairs, IDX_OK, error};
+    struct taking taking = {clustering, IDX_OK, error};
     struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
     joining.distance = options->distance;
     joining.threads = options->threads;
@@ -61,9 +172,10 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     if (joining.memory_bytes < IDX_MIN_MEMORY_BYTES) joining.memory_bytes = IDX_MIN_MEMORY_BYTES;
     joining.progress = options->progress;
     joining.context = options->context;
+    IDXI_TRY(read_numbers(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent;
-    IDXI_TRY(idx_pairs(clustering->index, &joining, add_pairs, &taking, error));
+    IDXI_TRY(idx_pairs(clustering->index, &joining, take_pairs, &taking, error));
     clustering->pairs.options.progress = &clustering->progress;
     IDXI_TRY(taking.status);
     return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
@@ -81,16 +193,8 @@ static enum idx_status find_number(const struct clustering *clustering, struct i
     }
     *number = numbers->values[at];
     if (found && numbers->fingerprints[at] == fingerprint) return IDX_OK;
-    return idxi_fail(
-        error, IDX_BAD_CONTENT, clustering->index->path,
-        "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore it "
-        "from a copy",
-        (unsigned long long)fingerprint);
+    return fail_unlisted(clustering, fingerprint, error);
 }
-
-/* Called for a pair that has a number in place of the end that it was sorted by. */
-typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
-                                            struct idx_error *error);
 
 /* Ends a sorter of pairs, and puts numbers in place of the ends that they are sorted by. */
 static enum idx_status put_numbers(struct clustering *clustering, struct idxi_sorter *sorter, numbered_visitor visit,
@@ -118,28 +222,7 @@ static enum idx_status visit_first_end(struct clustering *clustering, uint64_t n
     return idxi_sorter_put(&clustering->others, other, number, error);
 }
 
-/* ---- Components ---- */
-
-/* The representative of what a number was joined with so far, halving the way there. */
-static uint32_t find_root(uint32_t *roots, uint32_t number) {
-    while (roots[number] != number) number = roots[number] = roots[roots[number]];
-    return number;
-}
-
-static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
-    uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
-    (void)error;
-    roots[x > y ? x : y] = x > y ? y : x;
-    return IDX_OK;
-}
-
 /* ---- Stars ---- */
-
-/* Numbers of a pair, the smaller first: sorted by these next. */
-static enum idx_status visit_second_end(struct clustering *clustering, uint64_t a, uint64_t b,
-                                        struct idx_error *error) {
-    return idxi_sorter_put(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
-}
 
 /* All pairs with smaller numbers came before: so what is free now becomes a representative, and takes what is. */
 static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
@@ -166,15 +249,22 @@ static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sort
     return idxi_sorter_open(sorter, options, error);
 }
 
-static enum idx_status join(struct clustering *clustering, struct idx_error *error) {
+/* Puts numbers in place of the fingerprints of pairs that were sorted. */
+static enum idx_status number_sorted(struct clustering *clustering, struct idx_error *error) {
     const struct idxi_sorter_options *sorting = &clustering->sorting;
-    bool star = clustering->options.method == IDX_CLUSTER_STAR;
     IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
     IDXI_TRY(put_numbers(clustering, &clustering->pairs, visit_first_end, error));
     IDXI_TRY(reopen(&clustering->pairs, sorting, error));
-    IDXI_TRY(put_numbers(clustering, &clustering->others, star ? visit_second_end : unite, error));
+    IDXI_TRY(put_numbers(clustering, &clustering->others, get_visitor(clustering), error));
     idxi_sorter_close(&clustering->others);
-    return star ? make_stars(clustering, error) : IDX_OK;
+    return IDX_OK;
+}
+
+static enum idx_status join(struct clustering *clustering, struct idx_error *error) {
+    bool numbered = clustering->numbers.fingerprints != NULL;
+    free_numbers(&clustering->numbers);
+    if (!numbered) IDXI_TRY(number_sorted(clustering, error));
+    return clustering->options.method == IDX_CLUSTER_STAR ? make_stars(clustering, error) : IDX_OK;
 }
 
 /* Representatives have the smallest numbers of their clusters. */
@@ -347,6 +437,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
     idxi_sorter_close(&clustering.pairs);
     idxi_sorter_close(&clustering.others);
     idxi_numbering_close(&clustering.numbering);
+    free_numbers(&clustering.numbers);
     free(clustering.roots);
     free(clustering.listed);
     if (clustering.folder >= 0) close(clustering.folder);

@@ -7,25 +7,6 @@
 #include "libidx/base/error.h"
 #include "libidx/streams/sort.h"
 
-static size_t get_slot(const struct idxi_distinct_queries *distinct, uint64_t value) {
-    return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - distinct->slot_bits));
-}
-
-static void fill_slots(const struct idxi_distinct_queries *distinct) {
-    size_t last = ((size_t)1 << distinct->slot_bits) - 1;
-    for (size_t i = 0; i < distinct->count; i++) {
-        size_t slot = get_slot(distinct, distinct->values[i]);
-        while (distinct->slots[slot] != 0) slot = (slot + 1) & last;
-        distinct->slots[slot] = (uint32_t)i + 1;
-    }
-}
-
-size_t idxi_distinct_queries_find(const struct idxi_distinct_queries *distinct, uint64_t value) {
-    size_t last = ((size_t)1 << distinct->slot_bits) - 1, slot = get_slot(distinct, value);
-    while (distinct->values[distinct->slots[slot] - 1] != value) slot = (slot + 1) & last;
-    return distinct->slots[slot] - 1;
-}
-
 static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && distinct->values[i] == distinct->values[distinct->count - 1]) continue;
@@ -39,20 +20,18 @@ enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinc
                                            size_t count, size_t first, struct idx_error *error) {
     if (count >= UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "%zu queries: the maximum is 2^32 - 2", count);
     uint64_t *spare = malloc((count + 1) * sizeof *spare), *spare_numbers = malloc((count + 1) * sizeof *spare);
-    *distinct = (struct idxi_distinct_queries){.slot_bits = 1};
-    while ((size_t)1 << distinct->slot_bits < count + count / 2 + 2) distinct->slot_bits++;
+    *distinct = (struct idxi_distinct_queries){0};
     distinct->values = malloc((count + 1) * sizeof *distinct->values);
     distinct->numbers = malloc((count + 1) * sizeof *distinct->numbers);
     distinct->firsts = malloc((count + 1) * sizeof *distinct->firsts);
-    distinct->slots = calloc((size_t)1 << distinct->slot_bits, sizeof *distinct->slots);
     bool enough = spare != NULL && spare_numbers != NULL && distinct->values != NULL && distinct->numbers != NULL &&
-                  distinct->firsts != NULL && distinct->slots != NULL;
+                  distinct->firsts != NULL;
     if (enough) {
         if (count > 0) memcpy(distinct->values, queries, count * sizeof *queries);
         for (size_t i = 0; i < count; i++) distinct->numbers[i] = first + i;
         idxi_sort_pairs(distinct->values, distinct->numbers, count, false, spare, spare_numbers);
         keep_distinct(distinct, count);
-        fill_slots(distinct);
+        enough = idxi_value_slots_make(&distinct->slots, distinct->values, distinct->count);
     }
     free(spare);
     free(spare_numbers);
@@ -63,5 +42,5 @@ void idxi_distinct_queries_free(struct idxi_distinct_queries *distinct) {
     free(distinct->values);
     free(distinct->numbers);
     free(distinct->firsts);
-    free(distinct->slots);
+    idxi_value_slots_free(&distinct->slots);
 }

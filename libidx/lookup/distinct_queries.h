@@ -4,13 +4,14 @@
 
 #include <idx.h>
 
+#include "libidx/arrays/value_slots.h"
+
 struct idxi_distinct_queries {
     uint64_t *values;  /* ascending */
     size_t count;      /* of them */
     uint64_t *numbers; /* of all queries, those of a value together */
     uint32_t *firsts;  /* in `numbers`, of each value; one more */
-    uint32_t *slots;   /* a hash table of the values' places, from 1; 0: empty */
-    unsigned slot_bits;
+    struct idxi_value_slots slots;
 };
 
 /* Bytes of each query, at most. */
@@ -20,9 +21,6 @@ struct idxi_distinct_queries {
  * 1 queries or more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinct, const uint64_t *queries,
                                            size_t count, size_t first, struct idx_error *error);
-
-/* Where a value is, which must be there. */
-size_t idxi_distinct_queries_find(const struct idxi_distinct_queries *distinct, uint64_t value);
 
 void idxi_distinct_queries_free(struct idxi_distinct_queries *distinct);
 

@@ -41,7 +41,7 @@ static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count
     struct idxi_passing_arrays *passing = context;
     const struct idxi_distinct_queries *queries = &passing->queries;
     for (size_t i = 0; i < count; i++) {
-        size_t at = idxi_distinct_queries_find(queries, pairs[i].a);
+        size_t at = idxi_value_slots_find(&queries->slots, pairs[i].a);
         for (size_t j = queries->firsts[at]; j < queries->firsts[at + 1] && passing->status == IDX_OK; j++)
             passing->status = idxi_results_find(&passing->finds, queries->numbers[j], pairs[i].b, passing->error);
     }

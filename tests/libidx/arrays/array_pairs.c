@@ -124,7 +124,7 @@ static void test_little_memory(void **state) {
         check("clustered", &set, &few, 6, threads, 1);
         check("clustered", &few, &set, 6, threads, 1);
     }
-    if (!is_sanitized()) check("clustered", &set, NULL, 6, 2, (uint64_t)1 << 19);
+    if (!is_sanitized()) check("clustered", &set, NULL, 6, 2, (uint64_t)1 << 17);
     free_set(&set);
     free_set(&few);
 }

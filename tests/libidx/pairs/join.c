@@ -265,6 +265,14 @@ static void test_parts(void **state) {
     build_index(path_in(*state, "other.idx"), &options, few.items, few.count);
     struct idx_index *b = open_index(path_in(*state, "other.idx"), IDX_RESIDENCE_NONE);
     check_call(a, b, &call, &between);
+    struct idx_join_options joining = options_of(&call);
+    struct list found = {.most = 1};
+    array_bytes = call.memory;
+    joining.threads = 1;
+    assert_ok(idx_pairs(a, &joining, take_pairs, &found, &failure));
+    array_bytes = 0;
+    assert_int_equal(found.calls, 0); /* after it stopped the search */
+    free(found.pairs);
     idx_close(a);
     idx_close(b);
     remove_all(path_in(*state, "trial.idx"));
