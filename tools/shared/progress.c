@@ -147,11 +147,22 @@ static void say_state(struct progress *progress, double time) {
 
 /* ---- Phases ---- */
 
-static void say_ended(struct progress *progress) {
-    for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
-        if (!progress->phases[i].seen || progress->phases[i].told) continue;
+/* Phases that take turns: reading and sorting, as often as the memory is full; comparing and clustering, as often as
+ * there are distances. None of them has ended before something else comes. */
+static bool take_turns(enum idx_phase one, enum idx_phase other) {
+    if (one <= IDX_PHASE_SORTING) return other <= IDX_PHASE_SORTING;
+    bool clusters = one == IDX_PHASE_COMPARING || one == IDX_PHASE_CLUSTERING;
+    return clusters && (other == IDX_PHASE_COMPARING || other == IDX_PHASE_CLUSTERING);
+}
+
+/* Says how long the phases took that have ended now that another one comes; IDX_PHASE_COUNT: none comes. */
+static void say_ended(struct progress *progress, enum idx_phase next) {
+    for (enum idx_phase i = 0; i < IDX_PHASE_COUNT; i++) {
+        if (!progress->phases[i].seen || progress->phases[i].told || take_turns(i, next)) continue;
         progress->phases[i].told = true;
-        if (!progress->terminal) complain("%s took %.1f s", words[i].name, progress->phases[i].seconds);
+        if (!progress->terminal)
+            complain("%s took %.1f s", words[i].name, progress->phases[i].seconds - progress->phases[i].told_seconds);
+        progress->phases[i].told_seconds = progress->phases[i].seconds;
     }
 }
 
@@ -169,8 +180,7 @@ static void enter_phase(struct progress *progress, enum idx_phase phase, double 
     progress->running = true;
     progress->entered = time;
     progress->base = 0;
-    /* Reading and sorting take turns, as often as the memory is full: neither has ended before something else comes. */
-    if (phase > IDX_PHASE_SORTING) say_ended(progress);
+    say_ended(progress, phase);
 }
 
 static void show(struct progress *progress, const struct idx_progress *now) {
@@ -207,7 +217,7 @@ void progress_end(struct progress *progress) {
     if (!progress->shown || !progress->running) return;
     leave_phase(progress, now_seconds());
     progress->running = false;
-    say_ended(progress);
+    say_ended(progress, IDX_PHASE_COUNT);
     message_overwrite("");
 }
 

@@ -19,8 +19,8 @@ struct progress {
     uint64_t base_done;
     uint64_t added; /* documents, as far as the library told */
     struct {
-        double seconds;
-        uint64_t peak_bytes; /* resident memory at its largest; 0: not known */
+        double seconds, told_seconds; /* in all, and as far as lines said it */
+        uint64_t peak_bytes;          /* resident memory at its largest; 0: not known */
         bool seen, told;
     } phases[IDX_PHASE_COUNT];
 };
