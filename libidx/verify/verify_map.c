@@ -146,10 +146,19 @@ static enum idx_status check_heaviest(const struct idxi_map *map, const struct i
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, map->path, 0);
 }
 
+/* Where there are no IDs, there are no groups, whatever their number is said to be. */
+static enum idx_status check_no_documents(const struct idxi_map *map, struct idx_error *error) {
+    struct idxi_heaviest nothing = {0};
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, "", 0, &cursor, error));
+    if (cursor.found) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
+    return check_heaviest(map, &nothing, error);
+}
+
 static enum idx_status check_documents(const struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                        struct idx_error *error) {
     struct document_walk walk = {0};
-    if (map->id_type == IDX_ID_NONE) return check_heaviest(map, &walk.heaviest, error);
+    if (map->id_type == IDX_ID_NONE) return check_no_documents(map, error);
     if (map->id_type == IDX_ID_TEXT) {
         walk.limit = limit_numbers(map);
         walk.seen = calloc((size_t)(walk.limit / 64 + 1), sizeof *walk.seen);

@@ -961,6 +961,24 @@ static void test_the_heaviest_of_none(void **state) {
     expect_damage(path, 3, "wrong statistics of its fingerprints");
 }
 
+/* An index without IDs has no documents in its map, though it says that there are none. */
+static void test_documents_of_none(void **state) {
+    static const uint64_t items[] = {3, 5};
+    static const struct entry entries[] = {{3, 0}, {5, 1}};
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    const char *path = path_in(*state, "i");
+    options.id_type = IDX_ID_NONE;
+    build_index(path, &options, items, LENGTH(items));
+    struct map map = open_map(path);
+    put_entries(&map, entries, LENGTH(entries));
+    close_map(&map);
+    expect_damage(path, 3, "has counts that don't agree");
+    map = open_map(path);
+    put_entries(&map, NULL, 0);
+    close_map(&map);
+    verify(path, IDX_OK);
+}
+
 /* Databases that are missing, or of another kind. */
 static void test_databases(void **state) {
     static const char *const names[] = {"docs", "ids", "meta"};
@@ -1060,6 +1078,7 @@ int main(void) {
         in_folder(test_sizes_of_the_map),
         in_folder(test_the_heaviest),
         in_folder(test_the_heaviest_of_none),
+        in_folder(test_documents_of_none),
         in_folder(test_databases),
         in_folder(test_beside_compactions),
     };
