@@ -141,7 +141,8 @@ static void note_end(struct source *source, int status) {
     const char *reason = source->fault;
     if (reason == NULL && status < ARCHIVE_WARN) {
         reason = archive_error_string(source->archive);
-        if (reason == NULL || archive_errno(source->archive) == ENOMEM) source->error = ENOMEM;
+        bool no_memory = reason == NULL || archive_errno(source->archive) == ENOMEM;
+        if (no_memory && source->error == 0) source->error = ENOMEM;
     }
     source->ended = true;
     source->unreadable = source->error != 0;
