@@ -204,7 +204,7 @@ static const struct idxi_compare_way avx2 = {"AVX2",     within_bmi2, between_av
 
 /* ---- With AVX-512 ---- */
 
-#define LANES 8
+#define LANES IDXI_AVX512_LANES
 
 /* A bit for each of the next lanes that there are. */
 static inline __mmask8 get_lanes(size_t count) {
@@ -328,8 +328,8 @@ IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const
     compare_buckets(compare_two_avx512, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx512 = {"AVX-512",  within_avx512, between_avx512, runs_avx512, buckets_avx512,
-                                               count_bmi2, place_bmi2,    0.84,           LANES};
+static const struct idxi_compare_way avx512 = {"AVX-512",  within_avx512, between_avx512,   runs_avx512, buckets_avx512,
+                                               count_bmi2, place_bmi2,    IDXI_AVX512_TIME, LANES};
 #endif
 
 void idxi_compare_sort(const struct idxi_compare_way *way, const uint64_t *from, size_t number, uint64_t mask,

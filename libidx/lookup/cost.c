@@ -62,9 +62,12 @@ double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, uns
 
 /* ---- Pairs ---- */
 
+static double get_array_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
+    return (a + b) * IDXI_ARRAY_TIME + idxi_cut_expect(way, distance, bits, a, b);
+}
+
 double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
-    double searching = idxi_cut_expect(idxi_compare_widest(), distance, bits, (double)a, (double)b);
-    return ((double)a + (double)b) * IDXI_ARRAY_TIME + searching;
+    return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
 /* Fingerprints of a range (pairs/join_ranges.c), the most that are compared all with all (pairs/matching.c), and what
@@ -117,4 +120,16 @@ double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b,
         time += count * get_table_time(count, idxf_count_bits(probed->mask), probed->radius, distance);
     }
     return time;
+}
+
+/* ---- Plans ---- */
+
+double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme) {
+    static const struct idxi_compare_way typical = {.vector_time = IDXI_AVX512_TIME, .lanes = IDXI_AVX512_LANES};
+    double arrays = get_array_time(&typical, distance, bits, (double)count, 0), tables = 0;
+    for (size_t i = 0; scheme != NULL && i < scheme->table_count; i++)
+        tables += (double)count * get_table_time((double)count, idxf_count_bits(scheme->tables[i].mask),
+                                                 scheme->tables[i].radius, distance);
+    bool by_tables = scheme != NULL && (tables < arrays || count >= UINT32_MAX);
+    return (by_tables ? tables : arrays) / 1e9;
 }
