@@ -186,10 +186,15 @@ static bool settle_against(struct dedup *dedup) {
 
 static bool settle(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
-    if (listing->drop && dedup->clusters) {
-        complain_of_usage("give --drop or --clusters, not both");
+    if (listing->drop && (dedup->clusters || listing->json)) {
+        complain_of_usage("give --drop or %s, not both", listing->json ? "--json" : "--clusters");
         return false;
     }
+    if (listing->json && dedup->against.path != NULL) {
+        complain_of_usage("--json has no clusters for what --against drops; give --clusters");
+        return false;
+    }
+    dedup->clusters |= listing->json;
     if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
     if (!settle_against(dedup)) return false;
     if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
@@ -215,12 +220,13 @@ static bool settle(struct dedup *dedup) {
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
-    enum { OWN = 11 };
+    enum { OWN = 12 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
         {.name = "drop", .kind = OPTION_FLAG, .value = &dedup->listing.drop},
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
+        {.name = "json", .kind = OPTION_FLAG, .value = &dedup->listing.json},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &dedup->confirm.threshold},
         {.name = "similarity", .kind = OPTION_CHOICE, .value = &dedup->confirm.similarity, .names = similarity_names},
         {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
