@@ -1,4 +1,4 @@
-/* batch.c: a million queries against an index: one by one, some at a time, and as batches in every way; and against
+/* batch.c: many queries against an index: one by one, some at a time, and as batches in every way; and against
  * fingerprints in memory that stream past them. All must find the same matches. */
 #include "bench/clock.h"
 #include "bench/data.h"
@@ -14,26 +14,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define K 3
-#define CAPACITY 16
-#define GROUP 4096
+#define CAPACITY 4096
+#define GROUP 256
 #define MAX_SCHEMES 8
 #define STREAMED ((size_t)1 << 22)
 
 static const char help[] =
     "Usage: batch --count N [OPTION]...\n"
-    "Builds indexes of N fingerprints, and finds what is within 3 bits of the queries in every way that there is.\n"
+    "Builds indexes of N fingerprints, and finds what is near to the queries in every way that there is.\n"
     "\n"
-    "  --count N      fingerprints (required), such as 1e8\n"
+    "  --count N      fingerprints, such as 1e8, or\n"
+    "  --fingerprints FILE\n"
+    "                 those of a file, 8 bytes each, little-endian\n"
     "  --queries N    half of them with a neighbour (default 1e6)\n"
-    "  --scheme S     may be repeated (default 5:2, 2:1:1 and auto)\n"
+    "  -k N           distance, and k of the indexes (default 3)\n"
+    "  --scheme S     may be repeated (default auto, and at k = 3 also 5:2 and 2:1:1)\n"
     "  --threads N    measures one thread, and more up to N (default 2)\n"
     "  --passes N     the fastest counts (default 3)\n"
     "  --beside       also with one thread, while another process does the same: how much two threads can gain here\n"
     "  --memory       load the tables, instead of mapping them\n"
     "  --folder D     where to build the index (default /tmp)\n"
     "\n"
-    "Columns, separated by tabs: n; queries; scheme (- for a stream, which needs no index); way: lookup is idx_lookup\n"
+    "Columns, separated by tabs: n; queries; k; scheme (- for a stream, which needs no index); way: lookup is "
+    "idx_lookup\n"
     "one by one, many idx_lookup_many; threads (1+1 with --beside); seconds; cpu_seconds, of all threads;\n"
     "queries_per_second; fingerprints_per_second, of the index; matches. Ends with status 1 where the matches of two\n"
     "ways differ.\n";
@@ -42,6 +45,8 @@ struct bench;
 
 struct options {
     size_t count, queries;
+    const char *fingerprints;
+    unsigned k;
     const char *schemes[MAX_SCHEMES];
     size_t scheme_count;
     unsigned threads, passes;
@@ -76,7 +81,8 @@ static void look_up(struct bench *bench, unsigned threads) {
     size_t count;
     (void)threads;
     for (size_t i = 0; i < bench->data.query_count; i++) {
-        try(idx_lookup(bench->index, bench->data.queries[i], K, matches, CAPACITY, &count, &error), &error);
+        try(idx_lookup(bench->index, bench->data.queries[i], bench->options.k, matches, CAPACITY, &count, &error),
+            &error);
         add_all(bench, i, matches, count);
     }
 }
@@ -88,8 +94,8 @@ static void look_up_many(struct bench *bench, unsigned threads) {
     size_t all = bench->data.query_count;
     for (size_t at = 0; at < all; at += GROUP) {
         size_t here = all - at < GROUP ? all - at : GROUP;
-        try(idx_lookup_many(bench->index, bench->data.queries + at, here, K, threads, matches, CAPACITY, counts,
-                            &error),
+        try(idx_lookup_many(bench->index, bench->data.queries + at, here, bench->options.k, threads, matches, CAPACITY,
+                            counts, &error),
             &error);
         for (size_t i = 0; i < here; i++) add_all(bench, at + i, matches + i * CAPACITY, counts[i]);
     }
@@ -119,7 +125,7 @@ static void stream_memory(struct bench *bench, unsigned threads) {
     struct idx_stream *opened;
     struct idx_error error;
     const struct data *data = &bench->data;
-    options.distance = K;
+    options.distance = bench->options.k;
     options.threads = threads;
     try(idx_stream_open(&opened, data->queries, data->query_count, 64, &options, &error), &error);
     for (size_t at = 0; at < data->count; at += STREAMED)
@@ -147,9 +153,10 @@ static void measure(struct bench *bench, const char *name, way_function *way, un
         if (pass == 0 || cpu_seconds < best_cpu) best_cpu = cpu_seconds;
     }
     if (bench->expected.matches == 0) bench->expected = bench->found;
-    printf("%zu\t%zu\t%s\t%s\t%u%s\t%.3f\t%.3f\t%.0f\t%.0f\t%llu\n", bench->data.count, bench->data.query_count,
-           bench->scheme, name, threads, beside, best, best_cpu, (double)bench->data.query_count / best,
-           (double)bench->data.count / best, (unsigned long long)bench->found.matches);
+    printf("%zu\t%zu\t%u\t%s\t%s\t%u%s\t%.3f\t%.3f\t%.0f\t%.0f\t%llu\n", bench->data.count, bench->data.query_count,
+           bench->options.k, bench->scheme, name, threads, beside, best, best_cpu,
+           (double)bench->data.query_count / best, (double)bench->data.count / best,
+           (unsigned long long)bench->found.matches);
     fflush(stdout);
     if (bench->found.matches == bench->expected.matches && bench->found.hash == bench->expected.hash) return;
     fprintf(stderr, "batch: %s finds other matches\n", name);
@@ -203,13 +210,15 @@ static size_t read_count(const char *text) {
 
 static struct options read_options(int argc, char **argv) {
     static const struct option names[] = {
-        {"count", 1, NULL, 'n'},  {"queries", 1, NULL, 'q'}, {"scheme", 1, NULL, 's'}, {"threads", 1, NULL, 't'},
-        {"passes", 1, NULL, 'p'}, {"beside", 0, NULL, 'b'},  {"memory", 0, NULL, 'm'}, {"folder", 1, NULL, 'f'},
-        {"help", 0, NULL, 'h'},   {NULL, 0, NULL, 0}};
-    struct options options = {.queries = 1000000, .threads = 2, .passes = 3, .folder = "/tmp"};
-    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        {"count", 1, NULL, 'n'},        {"queries", 1, NULL, 'q'}, {"scheme", 1, NULL, 's'}, {"threads", 1, NULL, 't'},
+        {"passes", 1, NULL, 'p'},       {"beside", 0, NULL, 'b'},  {"memory", 0, NULL, 'm'}, {"folder", 1, NULL, 'f'},
+        {"fingerprints", 1, NULL, 'i'}, {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
+    struct options options = {.queries = 1000000, .k = 3, .threads = 2, .passes = 3, .folder = "/tmp"};
+    for (int name; (name = getopt_long(argc, argv, "k:", names, NULL)) != -1;) {
         switch (name) {
             case 'n': options.count = read_count(optarg); break;
+            case 'i': options.fingerprints = optarg; break;
+            case 'k': options.k = (unsigned)read_count(optarg); break;
             case 'q': options.queries = read_count(optarg); break;
             case 's':
                 if (options.scheme_count == MAX_SCHEMES) die("too many schemes");
@@ -224,21 +233,26 @@ static struct options read_options(int argc, char **argv) {
             default: exit(2);
         }
     }
-    if (options.count == 0) die("give --count");
+    if ((options.count == 0) == (options.fingerprints == NULL)) die("give --count or --fingerprints");
+    if (options.k > IDX_MAX_K) die("-k is at most %d", IDX_MAX_K);
     return options;
 }
 
 int main(int argc, char **argv) {
-    static const char *const defaults[] = {"5:2", "2:1:1", "auto"};
+    static const char *const defaults[] = {"auto", "5:2", "2:1:1"};
     static struct bench bench;
     bench.options = read_options(argc, argv);
     if (bench.options.scheme_count == 0) {
         memcpy(bench.options.schemes, defaults, sizeof defaults);
-        bench.options.scheme_count = 3;
+        bench.options.scheme_count = bench.options.k == 3 ? 3 : 1;
     }
-    make_data(&bench.data, bench.options.count, bench.options.queries, K);
+    if (bench.options.fingerprints != NULL)
+        bench.options.count =
+            read_data(&bench.data, bench.options.fingerprints, bench.options.queries, bench.options.k);
+    else
+        make_data(&bench.data, bench.options.count, bench.options.queries, bench.options.k);
     atexit(remove_index);
-    printf("n\tqueries\tscheme\tway\tthreads\tseconds\tcpu_seconds\tqueries_per_second\tfingerprints_per_second\t"
+    printf("n\tqueries\tk\tscheme\tway\tthreads\tseconds\tcpu_seconds\tqueries_per_second\tfingerprints_per_second\t"
            "matches\n");
     bench.scheme = "-";
     measure_way(&bench, "stream", stream_memory);
