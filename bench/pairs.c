@@ -1,5 +1,5 @@
-/* pairs.c: how long all pairs of fingerprints within 3 bits take: of an index, of plain fingerprints by building one
- * first, and by a plain join in memory, with which all are compared. */
+/* pairs.c: how long all pairs of fingerprints within k bits take: of an index, of an array, of plain fingerprints by
+ * building an index first, by comparing all with all, and up to 3 bits by a plain join in memory. */
 #include "bench/clock.h"
 #include "bench/data.h"
 #include "bench/faiss.h"
@@ -15,37 +15,49 @@
 #include <string.h>
 #include <unistd.h>
 
-#define K 3
 #define MAX_ROUNDS 99
 #define RAW_BLOCK_SIZE 512 /* no look-ups follow, which smaller ones are for */
+#define BRUTE_MOST 1000000 /* fingerprints that are all compared with all; of more, the first: */
+#define BRUTE_SOME 100000
+#define PLAIN_MOST 3       /* bits: the plain join has four parts */
 #define FAISS_MOST 1000000 /* fingerprints: it would take hours for many more */
 
 static const char help[] =
     "Usage: pairs --count N [OPTION]...\n"
-    "Draws N distinct fingerprints, uniform ones, a tenth of them copies with 1 to 6 bits flipped, in random order,\n"
-    "and measures finding all pairs within 3 bits: by a plain join in memory (four counting sorts by 16 bits, and\n"
-    "comparing all with all that are equal in these); from built indexes; and from the plain fingerprints, building\n"
-    "an index without documents first, in blocks of 512 bytes; up to 1e6 also by FAISS (range search of each\n"
+    "   or: pairs --fingerprints FILE [OPTION]...\n"
+    "Draws N distinct fingerprints, uniform ones, a tenth of them copies with 1 to k + 3 bits flipped, or reads those "
+    "of\n"
+    "a file, in random order, and measures finding all pairs within k bits: by brute force, comparing all with all, "
+    "64\n"
+    "at a time with AVX-512; up to k = 3 by a plain join in memory (four counting sorts by 16 bits, and comparing all\n"
+    "with all that are equal in these); from an array; from built indexes; and from the plain fingerprints, building\n"
+    "an index without documents first, in blocks of 512 bytes; up to 1e6 and k = 3 also by FAISS (range search of "
+    "each\n"
     "fingerprint). All must find the same.\n"
     "\n"
-    "  --count N        fingerprints (required), such as 1e7\n"
-    "  --schemes S,S    of the indexes (default 2:1:1,5:2,auto)\n"
-    "  --raw S          scheme of the index from plain fingerprints (default 2:1:1)\n"
+    "  --count N        fingerprints, such as 1e7\n"
+    "  --fingerprints F fingerprints of a file, 8 bytes each, little-endian\n"
+    "  -k N             bits (default 3)\n"
+    "  --schemes S,S    of the indexes (default auto, and at k = 3 also 2:1:1 and 5:2)\n"
+    "  --raw S          scheme of the index from plain fingerprints (default 2:1:1; auto beyond k = 3)\n"
     "  --threads T      runs with 1 and with T threads (default 2)\n"
-    "  --rounds N       of which medians are taken (default 3)\n"
+    "  --rounds N       of which medians are taken (default 3; brute force has one)\n"
     "  --folder D       for indexes, removed afterwards (default /dev/shm, where syncing costs nothing)\n"
     "\n"
-    "Columns, separated by tabs: n; system; scheme; threads; build_seconds; pairs_seconds; both of CPU,\n"
-    "build_cpu_seconds and pairs_cpu_seconds, which other programs disturb less;\n"
-    "times: the plain join's seconds by those of pairs (from plain fingerprints: of both); bytes, of the tables; "
-    "pairs;\n"
-    "hash: of the set of pairs.\n";
+    "Columns, separated by tabs: n; k; system; scheme; threads; build_seconds; pairs_seconds; both of CPU,\n"
+    "build_cpu_seconds and pairs_cpu_seconds, which other programs disturb less; expected_cpu_seconds, what\n"
+    "idx_pairs_seconds says of uniform ones and an AVX-512 processor; of_brute_force: pairs_cpu_seconds by those of\n"
+    "brute force; bytes, of the tables; pairs; hash: of the set of pairs. Beyond 1e6 the time of brute force is that "
+    "of\n"
+    "the first 1e5 fingerprints, scaled by the square of their number, and it is called 'brute force, scaled'.\n";
 
 struct options {
     size_t count;
-    const char *schemes, *raw, *folder;
-    unsigned threads, rounds;
+    const char *fingerprints, *schemes, *raw, *folder;
+    unsigned k, threads, rounds;
 };
+
+static unsigned distance;
 
 static char index_path[PATH_MAX];
 
@@ -68,7 +80,7 @@ static void add_pair(struct answers *answers, uint64_t a, uint64_t b) {
 static void take_near(struct answers *answers, const uint64_t *group, size_t count, size_t at, unsigned digit) {
     for (size_t i = at + 1; i < count; i++) {
         uint64_t errors = group[at] ^ group[i];
-        if (__builtin_popcountll(errors) > K) continue;
+        if (__builtin_popcountll(errors) > (int)distance) continue;
         bool before = false;
         for (unsigned j = 0; j < digit; j++) before |= (errors >> j * DIGIT & 0xffff) == 0;
         if (!before) add_pair(answers, group[at], group[i]);
@@ -78,7 +90,7 @@ static void take_near(struct answers *answers, const uint64_t *group, size_t cou
 #define NEAR_AMONG(name, attributes)                                                                                   \
     attributes static bool name(uint64_t x, const uint64_t *others, size_t count) {                                    \
         uint64_t found = 0;                                                                                            \
-        for (size_t i = 0; i < count; i++) found |= (uint64_t)(__builtin_popcountll(x ^ others[i]) <= K);              \
+        for (size_t i = 0; i < count; i++) found |= (uint64_t)(__builtin_popcountll(x ^ others[i]) <= PLAIN_MOST);     \
         return found != 0;                                                                                             \
     }
 NEAR_AMONG(near_plain, )
@@ -133,6 +145,68 @@ static void run_plain(const uint64_t *fingerprints, size_t count, struct run *ru
     run->cpu = cpu_now() - cpu;
 }
 
+/* ---- Brute force ---- */
+
+#define BLOCK 64  /* fingerprints that are compared at a time, */
+#define TILE 1024 /* with so many, which stay in the first cache */
+
+/* Finds the pairs of one block with others, of a higher place: those behind each of its own, where they are the same.
+ */
+static void take_block(struct answers *answers, uint64_t x, const uint64_t *block, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (__builtin_popcountll(x ^ block[i]) <= (int)distance) add_pair(answers, x, block[i]);
+    }
+}
+
+static void compare_plain(struct answers *answers, const uint64_t *some, size_t count, const uint64_t *block) {
+    for (size_t i = 0; i < count; i++) take_block(answers, some[i], block, BLOCK);
+}
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#define LANES 8
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq"))) static void
+compare_avx512(struct answers *answers, const uint64_t *some, size_t count, const uint64_t *block) {
+    __m512i held[BLOCK / LANES], most = _mm512_set1_epi64((long long)distance);
+    for (size_t i = 0; i < BLOCK / LANES; i++) held[i] = _mm512_loadu_si512(block + i * LANES);
+    for (size_t i = 0; i < count; i++) {
+        __m512i here = _mm512_set1_epi64((long long)some[i]);
+        __mmask8 near = 0;
+        for (size_t j = 0; j < BLOCK / LANES; j++) {
+            __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j]));
+            near = _kor_mask8(near, _mm512_cmple_epu64_mask(errors, most));
+        }
+        if (!_kortestz_mask8_u8(near, near)) take_block(answers, some[i], block, BLOCK);
+    }
+}
+#endif
+
+typedef void (*block_comparer)(struct answers *answers, const uint64_t *some, size_t count, const uint64_t *block);
+
+static block_comparer choose_comparer(void) {
+#ifdef __x86_64__
+    if (find_instructions(INSTRUCTIONS_VPOPCNTDQ) == INSTRUCTIONS_VPOPCNTDQ) return compare_avx512;
+#endif
+    return compare_plain;
+}
+
+/* Each tile with the whole blocks behind it; the pairs within a tile, and with the rest of a block, one by one. */
+static void run_brute(const uint64_t *fingerprints, size_t count, struct run *run) {
+    double begin = now(), cpu = cpu_now();
+    block_comparer compare = choose_comparer();
+    memset(run, 0, sizeof *run);
+    for (size_t tile = 0; tile < count; tile += TILE) {
+        size_t size = count - tile < TILE ? count - tile : TILE, at = tile + size;
+        for (size_t i = tile; i < at; i++) take_block(&run->answers, fingerprints[i], fingerprints + i + 1, at - i - 1);
+        for (; at + BLOCK <= count; at += BLOCK) compare(&run->answers, fingerprints + tile, size, fingerprints + at);
+        for (size_t i = tile; i < tile + size; i++)
+            take_block(&run->answers, fingerprints[i], fingerprints + at, count - at);
+    }
+    run->pairs = now() - begin;
+    run->cpu = cpu_now() - cpu;
+}
+
 /* ---- idx ---- */
 
 static void check(enum idx_status status, const struct idx_error *error) {
@@ -155,7 +229,7 @@ static void build(const uint64_t *fingerprints, size_t count, const char *scheme
     struct idx_builder *builder;
     struct idx_error error;
     double begin = now(), cpu = cpu_now();
-    options.k = K;
+    options.k = distance;
     options.scheme = scheme;
     options.block_size = block_size;
     options.threads = threads;
@@ -183,12 +257,34 @@ static void find_pairs(unsigned threads, struct run *run) {
     double begin = now(), cpu = cpu_now();
     open_options.residence = IDX_RESIDENCE_NONE;
     options.threads = threads;
+    options.distance = distance;
     memset(&run->answers, 0, sizeof run->answers);
     check(idx_open(&index, index_path, &open_options, &error), &error);
     check(idx_pairs(index, &options, take_pairs, &run->answers, &error), &error);
     idx_close(index);
     run->pairs = now() - begin;
     run->cpu = cpu_now() - cpu;
+}
+
+static void find_array_pairs(const uint64_t *fingerprints, size_t count, unsigned threads, struct run *run) {
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct idx_error error;
+    double begin = now(), cpu = cpu_now();
+    options.threads = threads;
+    options.distance = distance;
+    memset(run, 0, sizeof *run);
+    check(idx_array_pairs(fingerprints, count, &options, take_pairs, &run->answers, &error), &error);
+    run->pairs = now() - begin;
+    run->cpu = cpu_now() - cpu;
+}
+
+/* What the model says of an index of a scheme, or of an array. */
+static double expect(size_t count, const char *text) {
+    struct idx_scheme scheme;
+    struct idx_error error;
+    if (text == NULL) return idx_pairs_seconds(count, 64, distance, NULL);
+    check(idx_scheme_parse(&scheme, text, 64, distance, count, &error), &error);
+    return idx_pairs_seconds(count, 64, distance, &scheme);
 }
 
 /* ---- Rows ---- */
@@ -204,27 +300,51 @@ static struct run get_median(struct run *runs, unsigned count) {
     return runs[count / 2];
 }
 
-static double plain_seconds;
+static double brute_seconds;
 static struct answers right;
+static bool is_right_known;
 
 static void print(size_t count, const char *system, const char *scheme, unsigned threads, const struct run *run,
-                  bool with_build) {
-    double seconds = run->pairs + (with_build ? run->build : 0);
-    printf("%zu\t%s\t%s\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%llu\t%llu\t%016llx\n", count, system, scheme, threads,
-           run->build, run->pairs, run->build_cpu, run->cpu, plain_seconds / seconds, (unsigned long long)run->bytes,
+                  double expected) {
+    printf("%zu\t%u\t%s\t%s\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.5f\t%llu\t%llu\t%016llx\n", count, distance, system,
+           scheme, threads, run->build, run->pairs, run->build_cpu, run->cpu, expected,
+           (run->build_cpu + run->cpu) / brute_seconds, (unsigned long long)run->bytes,
            (unsigned long long)run->answers.matches, (unsigned long long)run->answers.hash);
     fflush(stdout);
+    if (!is_right_known) right = run->answers;
+    is_right_known = true;
     if (run->answers.matches != right.matches || run->answers.hash != right.hash)
-        die("%s %s found other pairs than the plain join", system, scheme);
+        die("%s %s found other pairs than what was measured before it", system, scheme);
+}
+
+static void measure_brute(const struct options *options, const uint64_t *fingerprints) {
+    struct run run;
+    bool all = options->count <= BRUTE_MOST;
+    size_t count = all ? options->count : BRUTE_SOME;
+    run_brute(fingerprints, count, &run);
+    double scale = ((double)options->count / (double)count) * ((double)options->count / (double)count);
+    brute_seconds = run.cpu *= scale;
+    run.pairs *= scale;
+    print(options->count, all ? "brute force" : "brute force, scaled", "-", 1, &run, 0);
+    is_right_known = all;
 }
 
 static void measure_plain(const struct options *options, const uint64_t *fingerprints) {
     struct run runs[MAX_ROUNDS];
     for (unsigned i = 0; i < options->rounds; i++) run_plain(fingerprints, options->count, &runs[i]);
     struct run run = get_median(runs, options->rounds);
-    plain_seconds = run.pairs;
-    right = run.answers;
-    print(options->count, "plain join", "-", 1, &run, false);
+    print(options->count, "plain join", "-", 1, &run, 0);
+}
+
+static void measure_array(const struct options *options, const uint64_t *fingerprints) {
+    struct run runs[MAX_ROUNDS];
+    for (unsigned threads = 1; threads <= options->threads; threads += options->threads - 1) {
+        for (unsigned i = 0; i < options->rounds; i++)
+            find_array_pairs(fingerprints, options->count, threads, &runs[i]);
+        struct run run = get_median(runs, options->rounds);
+        print(options->count, "idx, from an array", "-", threads, &run, expect(options->count, NULL));
+        if (options->threads == 1) break;
+    }
 }
 
 static void measure_index(const struct options *options, const uint64_t *fingerprints, const char *scheme) {
@@ -237,7 +357,8 @@ static void measure_index(const struct options *options, const uint64_t *fingerp
             find_pairs(threads, &runs[i]);
         }
         struct run run = get_median(runs, options->rounds);
-        print(options->count, "idx, from an index", scheme, threads, &run, false);
+        run.build_cpu = 0;
+        print(options->count, "idx, from an index", scheme, threads, &run, expect(options->count, scheme));
         if (options->threads == 1) break;
     }
     remove_index();
@@ -252,7 +373,8 @@ static void measure_raw(const struct options *options, const uint64_t *fingerpri
             remove_index();
         }
         struct run run = get_median(runs, options->rounds);
-        print(options->count, "idx, from fingerprints", options->raw, threads, &run, true);
+        print(options->count, "idx, from fingerprints", options->raw, threads, &run,
+              expect(options->count, options->raw));
         if (options->threads == 1) break;
     }
 }
@@ -262,14 +384,14 @@ static void measure_raw(const struct options *options, const uint64_t *fingerpri
 static void measure_faiss(const struct options *options, const struct data *data) {
     struct system system;
     struct answers answers = {0};
-    if (data->count > FAISS_MOST || !faiss_hash_build(&system, data, 4, 16, 0)) return;
+    if (distance > PLAIN_MOST || data->count > FAISS_MOST || !faiss_hash_build(&system, data, 4, 16, 0)) return;
     double begin = now();
     system.answer(&system, MODE_STAGED, data->fingerprints, data->count, &answers);
     double seconds = now() - begin;
     system.free(&system);
-    if (answers.matches != data->count + 2 * right.matches) die("FAISS found other pairs than the plain join");
-    printf("%zu\tFAISS\t%s\t1\t-\t%.3f\t-\t-\t%.2f\t-\t%llu\t-\n", options->count, system.scheme, seconds,
-           plain_seconds / seconds, (unsigned long long)right.matches);
+    if (answers.matches != data->count + 2 * right.matches) die("FAISS found other pairs");
+    printf("%zu\t%u\tFAISS\t%s\t1\t-\t%.3f\t-\t-\t-\t%.5f\t-\t%llu\t-\n", options->count, distance, system.scheme,
+           seconds, seconds / brute_seconds, (unsigned long long)right.matches);
 }
 #endif
 
@@ -294,14 +416,20 @@ static double read_number(const char *text, double least, double most) {
 }
 
 static void read_options(int argc, char **argv, struct options *options) {
-    static const struct option names[] = {
-        {"count", required_argument, NULL, 'n'},  {"schemes", required_argument, NULL, 's'},
-        {"raw", required_argument, NULL, 'r'},    {"threads", required_argument, NULL, 't'},
-        {"rounds", required_argument, NULL, 'o'}, {"folder", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},         {0}};
-    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+    static const struct option names[] = {{"count", required_argument, NULL, 'n'},
+                                          {"schemes", required_argument, NULL, 's'},
+                                          {"raw", required_argument, NULL, 'r'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"rounds", required_argument, NULL, 'o'},
+                                          {"folder", required_argument, NULL, 'f'},
+                                          {"fingerprints", required_argument, NULL, 'i'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    for (int name; (name = getopt_long(argc, argv, "k:", names, NULL)) != -1;) {
         switch (name) {
             case 'n': options->count = (size_t)read_number(optarg, 10, 1e10); break;
+            case 'i': options->fingerprints = optarg; break;
+            case 'k': options->k = (unsigned)read_number(optarg, 0, IDX_MAX_K); break;
             case 's': options->schemes = optarg; break;
             case 'r': options->raw = optarg; break;
             case 't': options->threads = (unsigned)read_number(optarg, 1, IDX_MAX_THREADS); break;
@@ -311,25 +439,34 @@ static void read_options(int argc, char **argv, struct options *options) {
             default: die("see --help");
         }
     }
-    if (options->count == 0 || optind < argc) die("see --help");
+    if ((options->count == 0) == (options->fingerprints == NULL) || optind < argc) die("see --help");
+    bool is_few = options->k <= PLAIN_MOST;
+    if (options->schemes == NULL) options->schemes = is_few ? "2:1:1,5:2,auto" : "auto";
+    if (options->raw == NULL) options->raw = is_few ? "2:1:1" : "auto";
 }
 
 int main(int argc, char **argv) {
-    struct options options = {0, "2:1:1,5:2,auto", "2:1:1", "/dev/shm", 2, 3};
+    struct options options = {.folder = "/dev/shm", .k = 3, .threads = 2, .rounds = 3};
     struct data data;
     char schemes[256];
     read_options(argc, argv, &options);
     size_t drawn = options.count;
-    make_data(&data, drawn, 1, K);
+    distance = options.k;
+    if (options.fingerprints != NULL)
+        drawn = read_data(&data, options.fingerprints, 1, distance);
+    else
+        make_data(&data, drawn, 1, distance);
     options.count = data.count;
     uint64_t *fingerprints = huge_new(data.count * sizeof *fingerprints);
     memcpy(fingerprints, data.fingerprints, data.count * sizeof *fingerprints);
     shuffle(fingerprints, data.count);
     snprintf(index_path, sizeof index_path, "%s/idx-pairs-%ld", options.folder, (long)getpid());
     atexit(remove_index);
-    printf("n\tsystem\tscheme\tthreads\tbuild_seconds\tpairs_seconds\tbuild_cpu_seconds\tpairs_cpu_"
-           "seconds\ttimes\tbytes\tpairs\thash\n");
-    measure_plain(&options, fingerprints);
+    printf("n\tk\tsystem\tscheme\tthreads\tbuild_seconds\tpairs_seconds\tbuild_cpu_seconds\tpairs_cpu_seconds\t"
+           "expected_cpu_seconds\tof_brute_force\tbytes\tpairs\thash\n");
+    measure_brute(&options, fingerprints);
+    if (distance <= PLAIN_MOST) measure_plain(&options, fingerprints);
+    measure_array(&options, fingerprints);
     snprintf(schemes, sizeof schemes, "%s", options.schemes);
     for (char *scheme = strtok(schemes, ","); scheme != NULL; scheme = strtok(NULL, ","))
         measure_index(&options, fingerprints, scheme);
