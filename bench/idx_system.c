@@ -99,8 +99,13 @@ static void name_scheme(struct system *system, const char *asked, const char *na
     snprintf(system->scheme, sizeof system->scheme, "%.50s%s%.10s", asked, is_auto ? "=" : "", is_auto ? name : "");
 }
 
+static const char *name_residence(enum idx_residence residence) {
+    if (residence == IDX_RESIDENCE_UNPACKED) return "idx-unpacked";
+    return residence == IDX_RESIDENCE_ALL ? "idx-memory" : "idx";
+}
+
 void idx_system(struct system *system, const struct data *data, const struct index_choice *choice, const char *path,
-                bool in_memory, unsigned threads) {
+                enum idx_residence residence, unsigned threads) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_properties properties;
     struct idx_error error;
@@ -112,10 +117,10 @@ void idx_system(struct system *system, const struct data *data, const struct ind
     opened->matches = malloc(batch * CAPACITY * sizeof *opened->matches);
     opened->match_counts = malloc(batch * sizeof *opened->match_counts);
     if (opened->matches == NULL || opened->match_counts == NULL) die("out of memory");
-    options.residence = in_memory ? IDX_RESIDENCE_ALL : IDX_RESIDENCE_DIRECTORY;
+    options.residence = residence;
     try(idx_open(&opened->index, path, &options, &error), &error);
     idx_get_properties(opened->index, &properties);
-    *system = (struct system){.name = in_memory ? "idx-memory" : "idx",
+    *system = (struct system){.name = name_residence(residence),
                               .block_size = choice->block_size,
                               .table_bytes = (double)properties.table_bytes,
                               .resident_bytes = (double)properties.resident_bytes,

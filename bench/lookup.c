@@ -120,11 +120,12 @@ static void measure_scans(struct run *run) {
     system.free(&system);
 }
 
-static void measure_opened(struct run *run, const struct index_choice *choice, const char *path, bool in_memory) {
+static void measure_opened(struct run *run, const struct index_choice *choice, const char *path,
+                           enum idx_residence residence) {
     unsigned threads = run->options->threads;
     struct system system;
-    idx_system(&system, &run->data, choice, path, in_memory, threads);
-    if (!in_memory) warm_idx_system(&system, &run->data);
+    idx_system(&system, &run->data, choice, path, residence, threads);
+    if (residence == IDX_RESIDENCE_DIRECTORY) warm_idx_system(&system, &run->data);
     measure(&run->measurement, &system, MODE_SINGLE, 1);
     measure(&run->measurement, &system, MODE_STAGED, 1);
     if (threads > 1) measure(&run->measurement, &system, MODE_THREADS, threads);
@@ -137,11 +138,12 @@ static void measure_index(struct run *run, const struct index_choice *choice) {
     snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", run->options->folder, (long)getpid());
     make_index(&run->data, choice, path);
     drop_cache(path);
-    idx_system(&system, &run->data, choice, path, false, 1);
+    idx_system(&system, &run->data, choice, path, IDX_RESIDENCE_DIRECTORY, 1);
     measure_cold(&run->measurement, &system);
     system.free(&system);
-    measure_opened(run, choice, path, false);
-    measure_opened(run, choice, path, true);
+    measure_opened(run, choice, path, IDX_RESIDENCE_DIRECTORY);
+    measure_opened(run, choice, path, IDX_RESIDENCE_ALL);
+    measure_opened(run, choice, path, IDX_RESIDENCE_UNPACKED);
     remove_index();
 }
 

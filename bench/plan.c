@@ -200,7 +200,8 @@ static void measure_all(const struct options *options, const struct data *data, 
     static struct runner runners[2 * MAX_CHOICES];
     for (size_t i = 0; i < count; i++) {
         struct index_choice choice = {candidates[i].scheme, IDX_DEFAULT_BLOCK_SIZE};
-        idx_system(&runners[2 * i].system, data, &choice, candidates[i].path, in_memory, 1);
+        idx_system(&runners[2 * i].system, data, &choice, candidates[i].path,
+                   in_memory ? IDX_RESIDENCE_ALL : IDX_RESIDENCE_DIRECTORY, 1);
         warm(&runners[2 * i].system, data, &candidates[i].plan);
         runners[2 * i + 1].system = runners[2 * i].system;
         runners[2 * i].mode = MODE_SINGLE;

@@ -230,9 +230,13 @@ enum idx_residence {
     IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
     IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
     IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
-    IDX_RESIDENCE_DISK = 3       /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
+    IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
                                     needs from the disk (idx_lookup_many: those of several queries) before it waits for
                                     the first one, with one system call per block */
+    IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and besides, plain tables in memory for look-ups and probing
+                                    batches, made from the files: up to 40 bytes per fingerprint, another 8 while they
+                                    are made, and about as many seconds of opening as there are tens of millions of
+                                    fingerprints. Faster than ALL where the index fits into caches, or k is 5 or more */
 };
 
 #define IDX_CALIBRATION_SIZES 10
@@ -352,7 +356,8 @@ enum idx_phase {
     IDX_PHASE_MERGING = 2,    /* merging sorted runs or indexes, and writing the document map or the map from IDs;
                                  documents, or for merged indexes fingerprints, each counted once per table. Merging and
                                  compaction first look up what was removed, total unknown, and then begin again at 0 */
-    IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each counted twice per table */
+    IDX_PHASE_TABLES = 3,     /* sorting and writing tables; fingerprints, each counted twice per table. Unpacking;
+                                 fingerprints, each counted once as it is read and once per plain table */
     IDX_PHASE_PUBLISHING = 4, /* syncing and renaming; 0 of 0 */
     IDX_PHASE_COMPARING = 5,  /* pairs and joins; fingerprints of the first index, each counted once per table.
                                  Batches; queries, each counted once per table if they are merged, or fingerprints
@@ -518,10 +523,16 @@ struct idx_open_options {
     size_t size;
     enum idx_residence residence;
     bool skip_page_checks; /* don't check pages before their first use */
+    /* For IDX_RESIDENCE_UNPACKED; refreshing uses them for new segments. */
+    uint64_t memory_bytes;         /* the most memory for unpacking, at least IDX_MIN_MEMORY_BYTES; 0: half of the free
+                                      memory. Where it does not suffice, opening fails with IDX_OUT_OF_MEMORY */
+    unsigned threads;              /* that unpack, 1 to IDX_MAX_THREADS */
+    idx_progress_visitor progress; /* IDX_PHASE_TABLES, for each segment; may be NULL. If it cancels: IDX_CANCELLED */
+    void *context;                 /* of `progress` */
 };
 
 #define IDX_OPEN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_open_options), IDX_RESIDENCE_DIRECTORY, false }
+    { sizeof(struct idx_open_options), IDX_RESIDENCE_DIRECTORY, false, 0, 1, NULL, NULL }
 
 struct idx_index;
 

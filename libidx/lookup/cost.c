@@ -13,13 +13,19 @@
 
 double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
     bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
-    double probes = 0;
-    for (size_t i = 0; i < index->probings[distance].count; i++) {
-        const struct idxi_probed *probed = &index->probings[distance].tables[i];
-        for (size_t segment = 0; segment < index->manifest->segment_count; segment++)
-            probes += idxi_count_probes(&index->segments[segment]->tables[probed->table], probed->radius);
+    double probe_time = on_disk ? IDXI_DISK_PROBE_TIME : IDXI_PROBE_TIME, time = 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        const struct idxi_segment *segment = index->segments[i];
+        if (segment->unpacked != NULL) {
+            time += idxi_unpacked_time(segment->unpacked, distance);
+            continue;
+        }
+        for (size_t j = 0; j < index->probings[distance].count; j++) {
+            const struct idxi_probed *probed = &index->probings[distance].tables[j];
+            time += idxi_count_probes(&segment->tables[probed->table], probed->radius) * probe_time;
+        }
     }
-    return (double)queries * probes * (on_disk ? IDXI_DISK_PROBE_TIME : IDXI_PROBE_TIME);
+    return (double)queries * time;
 }
 
 /* All blocks of a table, read in order. */

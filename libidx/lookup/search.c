@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "format/processor.h"
 #include "libidx/base/check.h"
 
 #define LINE_BYTES 64
@@ -263,9 +264,39 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
     for (size_t i = 0; i < 2; i++) search->groups[i].count = search->groups[i].bytes = 0;
 }
 
+/* ---- Unpacked segments ---- */
+
+struct unpacked_search {
+    struct idxi_search *search;
+    enum idx_status status;
+};
+
+static bool report_unpacked(void *context, size_t query, uint64_t fingerprint) {
+    struct unpacked_search *unpacked = context;
+    struct idxi_search *search = unpacked->search;
+    bool repeated;
+    unpacked->status = idxi_is_repeated(search->index, search->segment, fingerprint, &repeated, search->error);
+    if (unpacked->status != IDX_OK) return false;
+    struct idx_match match = {fingerprint, idxf_count_bits(search->queries[query] ^ fingerprint)};
+    search->stopped = !repeated && !search->visit(search->context, query, &match);
+    return !search->stopped;
+}
+
+static enum idx_status search_unpacked(struct idxi_search *search, const struct idxi_unpacked *unpacked, size_t begin,
+                                       size_t end) {
+    struct unpacked_search context = {search, IDX_OK};
+    idxi_unpacked_search(unpacked, NULL, search->distance, search->queries, begin, end, report_unpacked, &context);
+    return context.status;
+}
+
 enum idx_status idxi_search_segments(struct idxi_search *search, size_t begin, size_t end) {
     uint32_t segments = search->index->manifest->segment_count;
     for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
+        const struct idxi_unpacked *unpacked = search->index->segments[search->segment]->unpacked;
+        if (unpacked != NULL) {
+            IDXI_TRY(search_unpacked(search, unpacked, begin, end));
+            continue;
+        }
         for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
         IDXI_TRY(idxi_search_end(search));
     }

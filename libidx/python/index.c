@@ -65,13 +65,14 @@ bool distance_take(PyObject *argument, const struct view *view, unsigned *distan
 /* ---- Opening and closing ---- */
 
 bool residence_take(PyObject *name, enum idx_residence *residence) {
-    static const char *const names[] = {"directory", "none", "all", "disk"};
+    static const char *const names[] = {"directory", "none", "all", "disk", "unpacked"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, names[i]) != 0) continue;
         *residence = (enum idx_residence)i;
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "residence: %R, which is none of 'directory', 'none', 'all' and 'disk'", name);
+    PyErr_Format(PyExc_ValueError, "residence: %R, which is none of 'directory', 'none', 'all', 'disk' and 'unpacked'",
+                 name);
     return false;
 }
 

@@ -12,6 +12,7 @@
 
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
+#include "libidx/base/memory.h"
 #include "libidx/segment/manifest_file.h"
 #include "libidx/view/segment.h"
 
@@ -100,6 +101,24 @@ enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *e
     return IDX_OK;
 }
 
+/* Unpacks the segments that are not unpacked yet. Each is allowed a share of the memory. */
+static enum idx_status unpack_segments(struct idx_index *index, struct idx_error *error) {
+    struct idxi_progress progress;
+    uint64_t memory = index->options.memory_bytes;
+    double all = 0;
+    IDXI_TRY(idxi_memory_settle(&memory, error));
+    idxi_progress_init(&progress, index->options.progress, index->options.context);
+    for (size_t i = 0; i < index->open_segments; i++) all += (double)index->segments[i]->entry.fingerprints;
+    for (size_t i = 0; i < index->open_segments; i++) {
+        struct idxi_segment *segment = index->segments[i];
+        double share = (double)memory * ((double)segment->entry.fingerprints / all);
+        struct idxi_unpacking unpacking = {index->manifest->k, (uint64_t)share, index->options.threads, &progress};
+        if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
+        IDXI_TRY(idxi_unpacked_make(&segment->unpacked, &segment->tables[0], &unpacking, error));
+    }
+    return IDX_OK;
+}
+
 /* Opens the index, with what it can share with `older` (may be NULL). */
 static enum idx_status open_once(struct idx_index *index, const char *path, const struct idx_index *older,
                                  struct idx_error *error) {
@@ -112,6 +131,7 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         if (!idxi_segment_share(index, older, i)) IDXI_TRY(idxi_segment_open(index, i, error));
     }
+    if (index->unpacks) IDXI_TRY(unpack_segments(index, error));
     IDXI_TRY(open_replay(index, older, error));
     return idxi_index_read_log(index, error);
 }
@@ -127,6 +147,8 @@ struct idx_index *idxi_index_new(const struct idx_open_options *options) {
     index->origin = index;
     atomic_init(&index->holders, 1);
     index->options = *options;
+    index->unpacks = options->residence == IDX_RESIDENCE_UNPACKED;
+    if (index->unpacks) index->options.residence = IDX_RESIDENCE_NONE;
     return index;
 }
 
@@ -155,7 +177,8 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
                          struct idx_error *error) {
     struct idx_open_options own = IDX_OPEN_OPTIONS_INIT;
     idxi_copy_options(&own, options);
-    if ((unsigned)own.residence > IDX_RESIDENCE_DISK)
+    IDXI_TRY(idxi_check_threads(own.threads, error));
+    if ((unsigned)own.residence > IDX_RESIDENCE_UNPACKED)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)own.residence);
     return idxi_index_open(result, path, &own, NULL, error);
 }

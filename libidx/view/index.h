@@ -14,6 +14,7 @@
 #include "libidx/segment/names.h"
 #include "libidx/segment/removed.h"
 #include "libidx/segment/table_reader.h"
+#include "libidx/unpacked/unpacked.h"
 #include "libidx/view/replay.h"
 
 /* Shared by all views that have it. */
@@ -25,15 +26,17 @@ struct idxi_segment {
     size_t open_tables;
     uint8_t *loaded; /* what is loaded of all tables, together in huge pages; or NULL */
     size_t loaded_bytes;
-    struct idxi_map map, by_id; /* the latter where the index has a map from IDs */
+    struct idxi_unpacked *unpacked; /* NULL where it is not unpacked, or empty */
+    struct idxi_map map, by_id;     /* the latter where the index has a map from IDs */
     bool map_open, by_id_open;
     struct idxi_removed removed; /* which documents of older segments */
 };
 
 struct idx_index {
     char *path, *manifest_path;
-    int folder; /* descriptor */
-    struct idx_open_options options;
+    int folder;                      /* descriptor */
+    struct idx_open_options options; /* the residence of the files: IDX_RESIDENCE_NONE where they are unpacked */
+    bool unpacks;                    /* opened with IDX_RESIDENCE_UNPACKED */
     struct idxf_manifest *manifest;
     struct idx_scheme scheme;
     struct idxi_probing *probings;  /* of the distances 0 to k */

@@ -30,6 +30,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
         properties->removals += segment->entry.removed;
         properties->documents_bytes += segment->map.bytes;
         properties->by_id_bytes += segment->by_id.bytes;
+        if (segment->unpacked != NULL) properties->resident_bytes += idxi_unpacked_bytes(segment->unpacked);
         properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
                                       segment->by_id.pages.allocated_bytes;
         for (size_t table = 0; table < index->scheme.table_count; table++) {

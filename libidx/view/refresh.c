@@ -129,5 +129,7 @@ enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **ne
         see(index, -1); /* another log may have taken the place of the one that is known */
         if (idxi_index_look(index, &change, NULL) != IDX_OK) return status;
     }
-    return idxi_index_open(newer, index->path, &index->options, index, error);
+    struct idx_open_options options = index->options;
+    if (index->unpacks) options.residence = IDX_RESIDENCE_UNPACKED;
+    return idxi_index_open(newer, index->path, &options, index, error);
 }

@@ -138,7 +138,8 @@ static bool is_of(const struct idxi_segment *segment, const struct idxf_manifest
 }
 
 bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, size_t number) {
-    if (older == NULL || older->options.residence != index->options.residence) return false;
+    if (older == NULL || older->options.residence != index->options.residence || older->unpacks != index->unpacks)
+        return false;
     for (size_t i = 0; i < older->open_segments; i++) {
         if (!is_of(older->segments[i], &index->manifest->segments[number])) continue;
         atomic_fetch_add(&older->segments[i]->holders, 1);
@@ -157,6 +158,7 @@ void idxi_segment_release(struct idxi_segment *segment) {
     idxi_removed_close(&segment->removed);
     free(segment->tables);
     free(segment->loaded);
+    idxi_unpacked_free(segment->unpacked);
     free(segment->path);
     free(segment);
 }

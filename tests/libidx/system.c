@@ -490,7 +490,7 @@ static void test_looking_up_without_memory_or_threads(void **state) {
     static const enum fault_kind kinds[] = {FAULT_ALLOCATION, FAULT_OPEN, FAULT_READ, FAULT_MAP, FAULT_THREAD};
     (void)state;
     for (size_t i = 0; i < LENGTH(kinds) * 4; i++) {
-        struct idx_index *index = open_index(path, (enum idx_residence)(i % 4));
+        struct idx_index *index = open_index(path, (enum idx_residence)(i % 5));
         arm(kinds[i / 4], 0, SIZE_MAX / 2, EAGAIN);
         look_up_all(index, 1);
         assert_int_equal(disarm(), 0);

@@ -75,6 +75,15 @@ def test_batches_of_every_size(random, count, threads):
             assert got == [fingerprint for fingerprint, _ in scan(held, int(queries[i]), 3)]
 
 
+def test_unpacked(random):
+    held = near_copies(random, 2000)
+    queries = held[:300]
+    libidx.build("i", held[1:], k=6)
+    with libidx.open("i") as index, libidx.open("i", residence="unpacked") as unpacked:
+        assert rows(unpacked.lookup(queries)) == rows(index.lookup(queries))
+        assert len(unpacked.lookup(int(held[1]), k=0)) == 1
+
+
 def test_many_matches_are_not_cut_short(random):
     ball = numpy.array(
         [(1 << a) | (1 << b) | (1 << c) for a in range(64) for b in range(a) for c in range(b)], numpy.uint64

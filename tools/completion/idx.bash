@@ -9,7 +9,7 @@ _idx_options() {
             ;;
         batch)
             echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
-                --partial --disk --progress --stream --bits --part --help
+                --partial --disk --unpacked --progress --stream --bits --part --help
             ;;
         add)
             echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --partial --compact \
@@ -20,7 +20,7 @@ _idx_options() {
         merge) echo --memory --threads --force --progress --help ;;
         lookup)
             echo -k --text --include --exclude --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
-                --exists --agree --partial --threads --disk --refresh --help
+                --exists --agree --partial --threads --disk --unpacked --refresh --help
             ;;
         clusters)
             echo -k --keep --drop --json --method --representative --cap --report --confirm --similarity --format \

@@ -13,7 +13,7 @@ from ._progress import Progress, callback
 if TYPE_CHECKING:
     from ._types import Ids, Int64Array, Numbers, Path, UInt64Array
 
-Residence = Literal["directory", "none", "all", "disk"]
+Residence = Literal["directory", "none", "all", "disk", "unpacked"]
 METHODS = ("components", "star")
 REPRESENTATIVES = ("first", "most-documents", "smallest-id")
 
@@ -71,8 +71,9 @@ class Index(_core.Index):
     path and options. After close, its methods raise InvalidArgumentError.
 
     path: a folder. residence: "directory" (directories loaded, blocks mapped), "none" (all mapped: opens at once),
-    "all" (all loaded: fastest), "disk" (for an index larger than memory). check_pages: check each page before its first
-    use.
+    "all" (all loaded: fastest), "disk" (for an index larger than memory), "unpacked" (plain tables made on opening, up
+    to 40 bytes per fingerprint: fastest where k is 5 or more, or the index is small). check_pages: check each page
+    before its first use.
     Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError.
     """
 

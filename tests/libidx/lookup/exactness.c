@@ -8,7 +8,7 @@
 
 static const uint32_t block_sizes[] = {64, 128, 256, 512, 1024, 2048, 4096};
 static const enum idx_residence residences[] = {IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL,
-                                                IDX_RESIDENCE_DISK};
+                                                IDX_RESIDENCE_DISK, IDX_RESIDENCE_UNPACKED};
 
 /* Schemes for k = 3, and some that cover more. */
 static const char *const schemes[] = {

@@ -161,8 +161,9 @@ static void compare_batch(const struct idx_index *index) {
 }
 
 static void compare_index(const char *folder, const char *scheme) {
-    static const enum idx_residence residences[] = {IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL,
-                                                    IDX_RESIDENCE_DISK}; /* the first two answer single queries too */
+    static const enum idx_residence residences[] = {
+        IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL, IDX_RESIDENCE_DISK,
+        IDX_RESIDENCE_UNPACKED}; /* the first two answer single queries too */
     struct idx_build_options options = options_for(64, K, scheme);
     const char *path = path_in(folder, "%s.idx", scheme);
     options.id_type = IDX_ID_NONE;

@@ -24,7 +24,7 @@ static const char *const masks_of_64[] = {
 };
 
 static const enum idx_residence residences[] = {IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL,
-                                                IDX_RESIDENCE_DISK};
+                                                IDX_RESIDENCE_DISK, IDX_RESIDENCE_UNPACKED};
 
 /* ---- Pairs, expected and found ---- */
 

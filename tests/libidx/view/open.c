@@ -436,7 +436,7 @@ static void test_options(void **state) {
     options = (struct idx_open_options)IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_ALL;
     assert_status(IDX_BAD_CHECKSUM, idx_open(&index, path, &options, &failure));
-    options.residence = (enum idx_residence)4;
+    options.residence = (enum idx_residence)5;
     assert_status(IDX_INVALID_ARGUMENT, idx_open(&index, path, &options, &failure));
 }
 

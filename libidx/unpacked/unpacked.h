@@ -1,0 +1,49 @@
+/* unpacked.h: the fingerprints of a segment as plain tables in memory: cut into parts (layout.h), for each part all
+ * fingerprints stand in buckets by its value. A query's buckets are those whose values differ from its own in at most
+ * as many bits as the part's radius. Immutable once made: any number of threads may search it. */
+#ifndef IDX_LIBIDX_UNPACKED_H
+#define IDX_LIBIDX_UNPACKED_H
+
+#include "libidx/base/progress.h"
+#include "libidx/segment/table_reader.h"
+
+struct idxi_unpacked;
+
+struct idxi_unpacking {
+    unsigned distance;
+    uint64_t memory_bytes; /* the most that it may take, also while it is made */
+    unsigned threads;
+    struct idxi_progress *progress;
+};
+
+/* Reads a table, which stays the caller's. NULL where it is empty. The caller frees *result by idxi_unpacked_free.
+ * Errors: those of table streams, IDX_OUT_OF_MEMORY (more than `memory_bytes`, too), IDX_LIMIT (2^32 - 1 fingerprints
+ * or more), IDX_CANCELLED. */
+enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct idxi_table *table,
+                                   const struct idxi_unpacking *unpacking, struct idx_error *error);
+
+/* Accepts NULL. */
+void idxi_unpacked_free(struct idxi_unpacked *unpacked);
+
+uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked);
+
+/* The nanoseconds that a query takes, about, where many are searched for together. */
+double idxi_unpacked_time(const struct idxi_unpacked *unpacked, unsigned distance);
+
+/* Receives what a query is near to, each fingerprint once. Returns whether to go on. */
+typedef bool (*idxi_unpacked_visitor)(void *context, size_t query, uint64_t fingerprint);
+
+/* An implementation: portable, or with instructions that only some processors have. */
+struct idxi_bucket_way;
+
+#define IDXI_MAX_BUCKET_WAYS 4
+/* Lists those that this processor can run, the fastest last, and returns their number. */
+size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]);
+
+/* Finds all within the distance of the queries from `begin` to `end`; no more than it was made for. `way`: NULL for the
+ * fastest. */
+void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
+                          const uint64_t *queries, size_t begin, size_t end, idxi_unpacked_visitor visit,
+                          void *context);
+
+#endif
