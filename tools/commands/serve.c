@@ -17,6 +17,8 @@ static const char help[] =
     "  --connections N        connections at a time (default 1000)\n"
     "  --max-body SIZE        bytes that a request may send (default 8M)\n"
     "  --refresh SECONDS      how often to look for changes of INDEX; 0: only on SIGHUP (default 1)\n"
+    "  --unpacked             first make plain tables in memory: about a second per ten million fingerprints, and up\n"
+    "                         to 40 bytes for each\n"
     "  --writable             also add and remove documents, for clients that have the token\n"
     "  --token-file FILE      the token for --writable (default: the environment variable IDX_TOKEN)\n"
     "  --documents FOLDER     show the texts of documents whose IDs are names of files below FOLDER\n"
@@ -47,6 +49,7 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
         {.name = "connections", .kind = OPTION_NUMBER, .value = &serve->connections, .least = 1, .most = 1000000},
         {.name = "max-body", .kind = OPTION_COUNT, .value = &serve->max_body, .least = 1, .most = SERVE_MOST_BODY},
         {.name = "refresh", .kind = OPTION_NUMBER, .value = &serve->refresh_seconds, .most = 86400},
+        {.name = "unpacked", .kind = OPTION_FLAG, .value = &serve->unpacked},
         {.name = "writable", .kind = OPTION_FLAG, .value = &serve->writable},
         {.name = "token-file", .kind = OPTION_TEXT, .value = &serve->token_file},
         {.name = "documents", .kind = OPTION_TEXT, .value = &serve->documents},

@@ -37,7 +37,7 @@ _idx_options() {
         pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress --help ;;
         join) echo -k --documents --fingerprints --memory --threads --progress --help ;;
         serve)
-            echo --listen --host --allow-origin --threads --connections --max-body --refresh --writable --token-file \
+            echo --listen --host --allow-origin --threads --connections --max-body --refresh --unpacked --writable --token-file \
                 --documents --table --main-text --help
             ;;
         info) echo --format --help ;;

@@ -16,6 +16,7 @@ struct serve_options {
     unsigned connections;
     uint64_t max_body;
     unsigned refresh_seconds; /* 0: only on SIGHUP */
+    bool unpacked;
     bool writable;
     const char *token_file; /* NULL: the environment has the token */
     const char *documents;  /* a folder, or NULL */

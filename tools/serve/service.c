@@ -272,11 +272,14 @@ static int run_open(struct service *service) {
 
 int serve_run(const struct serve_options *options) {
     static struct service service; /* its counts are large */
+    struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
     int status = ENDS_BADLY;
     service.options = options;
     service.documents = -1;
     if (!guard_open(&service.guard, options)) return status;
-    if (views_open(&service.views, options->path)) status = run_open(&service);
+    if (options->unpacked) opening.residence = IDX_RESIDENCE_UNPACKED;
+    opening.threads = options->threads;
+    if (views_open(&service.views, options->path, &opening)) status = run_open(&service);
     views_close(&service.views);
     return status;
 }

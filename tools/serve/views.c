@@ -19,13 +19,13 @@ static void free_view(struct view *view) {
     free(view);
 }
 
-bool views_open(struct views *views, const char *path) {
+bool views_open(struct views *views, const char *path, const struct idx_open_options *options) {
     struct idx_index *index;
     struct idx_error error;
     *views = (struct views){.current = NULL};
     pthread_mutex_init(&views->mutex, NULL);
     pthread_mutex_init(&views->refreshing, NULL);
-    if (idx_open(&index, path, NULL, &error) != IDX_OK) {
+    if (idx_open(&index, path, options, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;
     }

@@ -32,7 +32,7 @@ struct views {
 };
 
 /* Opens the index. False after a complaint. */
-bool views_open(struct views *views, const char *path);
+bool views_open(struct views *views, const char *path, const struct idx_open_options *options);
 
 /* Replaces the current view if the index has news, and closes those that nobody uses any more. False after a complaint,
  * which repeated failures don't repeat; the view stays as it is then. */
