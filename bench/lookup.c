@@ -58,7 +58,8 @@ static const char help[] =
     "same fingerprints as the scan, or the benchmark ends with status 1. idx has its directories in memory and\n"
     "its blocks mapped, all different queries answered once before, so that pages are mapped and checked; idx-memory "
     "has\n"
-    "both in memory. There are no document IDs, so no bytes for them.\n";
+    "both in memory, and idx-unpacked has plain tables made of them. There are no document IDs, so no bytes for "
+    "them.\n";
 
 #define MAX_CHOICES 32
 
