@@ -41,6 +41,7 @@ bool writing_open(struct writing *writing) {
     }
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     settle_rules(writing);
+    if (!input_files_are_whole(&writing->input)) return false;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
     if (writing->fingerprint_alone) return true;
     complain("%s has text IDs, but rows of arrays have none: give lines of fingerprint, tab, ID instead",

@@ -222,6 +222,52 @@ static enum input_status read_next(struct input *input) {
     return status;
 }
 
+/* ---- Whether files are whole ---- */
+
+static bool is_regular(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* What a file of TSV says of itself, and has. False after a complaint. */
+static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
+    struct tsv_record record;
+    struct problem problem;
+    enum reader_status status;
+    const char *line;
+    size_t length;
+    while ((status = reader_line(reader, true, &line, &length)) == READER_OK) {
+        switch (tsv_parse(&input->rules, line, length, &record, &problem)) {
+            case TSV_RECIPE: totals->recipes++; break;
+            case TSV_TOTAL: totals_take(totals, &record); break;
+            case TSV_RECORD:
+            case TSV_BAD: totals->lines++; break;
+            default: break;
+        }
+    }
+    return status == READER_END;
+}
+
+bool input_files_are_whole(const struct input *input) {
+    struct reader reader = READER_INIT;
+    bool whole = true;
+    for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && whole; i++) {
+        struct totals totals = {0};
+        struct problem problem;
+        if (!is_regular(input->paths.values[i])) continue;
+        whole = reader_open(&reader, input->paths.values[i]) && count_totals(input, &reader, &totals);
+        if (whole && !totals_check(&totals, &problem)) {
+            complain("%s: %s", reader.name, problem.sentence);
+            whole = false;
+        }
+        reader_close(&reader);
+    }
+    reader_free(&reader);
+    return whole;
+}
+
+/* ---- Documents ---- */
+
 enum input_status input_find_recipe(struct input *input) {
     input->recipe_settled = input->recipe != NULL;
     if (input->recipe != NULL || input->format != INPUT_TSV) return INPUT_DOCUMENTS;

@@ -59,6 +59,10 @@ enum input_status input_find_recipe(struct input *input);
  * the row's number over all inputs. */
 enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count);
 
+/* Reads those inputs that are regular files of TSV to their ends, to find out whether they are whole (totals.h) before
+ * anything is done with their documents. Before the first of these is read. False after a complaint. */
+bool input_files_are_whole(const struct input *input);
+
 /* How much all inputs hold, where that can be known without reading them: from the sizes of regular files, and how long
  * some lines of TSV are. */
 struct input_size {
