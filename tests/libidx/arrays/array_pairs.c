@@ -5,56 +5,10 @@
 #include <string.h>
 
 #include "libidx/base/memory.h"
-#include "tests/libidx/sets.h"
+#include "tests/libidx/pair_list.h"
 #include "tests/libidx/support.h"
 
 #define MOST 40000
-
-/* ---- Pairs ---- */
-
-struct list {
-    struct idx_pair *pairs;
-    size_t count, room;
-    size_t most; /* pairs after which the visitor stops */
-};
-
-static void add(struct list *list, uint64_t a, uint64_t b) {
-    if (list->count == list->room) {
-        list->room = list->room * 2 + 64;
-        list->pairs = realloc(list->pairs, list->room * sizeof *list->pairs);
-        assert_non_null(list->pairs);
-    }
-    list->pairs[list->count++] = (struct idx_pair){a, b, idx_distance(a, b)};
-}
-
-static bool take(void *context, const struct idx_pair *pairs, size_t count) {
-    struct list *list = context;
-    assert_true(count > 0);
-    assert_true(list->count < list->most);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(pairs[i].distance, idx_distance(pairs[i].a, pairs[i].b));
-        add(list, pairs[i].a, pairs[i].b);
-    }
-    return list->count < list->most;
-}
-
-static int compare_pairs(const void *x, const void *y) {
-    const struct idx_pair *a = x, *b = y;
-    if (a->a != b->a) return a->a < b->a ? -1 : 1;
-    return (a->b > b->b) - (a->b < b->b);
-}
-
-/* By distinct fingerprints, ascending. */
-static struct list expect(const struct set *a, const struct set *b, unsigned distance) {
-    struct list list = {0};
-    for (size_t i = 0; i < a->distinct_count; i++) {
-        for (size_t j = b == NULL ? i + 1 : 0; j < (b == NULL ? a : b)->distinct_count; j++) {
-            uint64_t x = a->distinct[i], y = (b == NULL ? a : b)->distinct[j];
-            if (idx_distance(x, y) <= distance) add(&list, x, y);
-        }
-    }
-    return list;
-}
 
 /* ---- Calls ---- */
 
@@ -67,14 +21,14 @@ uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
 }
 
 static enum idx_status call(const struct set *a, const struct set *b, const struct idx_join_options *options,
-                            struct list *list) {
-    return b == NULL ? idx_array_pairs(a->items, a->count, options, take, list, &failure)
-                     : idx_array_join(a->items, a->count, b->items, b->count, options, take, list, &failure);
+                            struct pair_list *list) {
+    return b == NULL ? idx_array_pairs(a->items, a->count, options, take_pairs, list, &failure)
+                     : idx_array_join(a->items, a->count, b->items, b->count, options, take_pairs, list, &failure);
 }
 
 static void check(const char *name, const struct set *a, const struct set *b, unsigned distance, unsigned threads,
                   uint64_t bytes) {
-    struct list expected = expect(a, b, distance), found = {.most = SIZE_MAX};
+    struct pair_list expected = compare_all(a, b, distance), found = {.most = SIZE_MAX};
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     options.distance = distance;
     options.threads = threads;
@@ -137,9 +91,10 @@ static void test_visitor_stops(void **state) {
     (void)state;
     options.distance = 3;
     for (options.threads = 1; options.threads <= 7; options.threads += 3) {
-        struct list list = {.most = 1};
+        struct pair_list list = {.most = 1};
         assert_ok(call(&set, NULL, &options, &list));
         assert_true(list.count >= 1);
+        assert_int_equal(list.calls, 0);
         free(list.pairs);
     }
     free_set(&set);
@@ -158,7 +113,7 @@ static bool note_progress(void *context, const struct idx_progress *progress) {
 
 static void test_progress(void **state) {
     struct set set = make_set(SHAPE_CLUSTERED, 64, 20000, 1);
-    struct list list = {.most = SIZE_MAX};
+    struct pair_list list = {.most = SIZE_MAX};
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct idx_progress last = {0};
     int calls = 1;
@@ -177,25 +132,25 @@ static void test_progress(void **state) {
 
 static void test_bad_options(void **state) {
     static const uint64_t items[] = {1, 2};
-    struct list list = {.most = SIZE_MAX};
+    struct pair_list list = {.most = SIZE_MAX};
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     (void)state;
-    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, NULL, take, &list, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_array_join(items, 2, items, 2, &options, take, &list, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, NULL, take_pairs, &list, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_array_join(items, 2, items, 2, &options, take_pairs, &list, &failure));
     options.distance = IDX_MAX_K + 1;
-    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take, &list, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take_pairs, &list, &failure));
     options.distance = 2;
     options.threads = 0;
-    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take, &list, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take_pairs, &list, &failure));
     options.threads = 1;
     options.memory_bytes = IDX_MIN_MEMORY_BYTES - 1;
-    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take, &list, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take_pairs, &list, &failure));
     options.memory_bytes = 0;
-    assert_status(IDX_LIMIT, idx_array_pairs(items, UINT32_MAX, &options, take, &list, &failure));
+    assert_status(IDX_LIMIT, idx_array_pairs(items, UINT32_MAX, &options, take_pairs, &list, &failure));
     assert_int_equal(list.count, 0);
-    assert_ok(idx_array_pairs(NULL, 0, &options, take, &list, &failure));
+    assert_ok(idx_array_pairs(NULL, 0, &options, take_pairs, &list, &failure));
     assert_int_equal(list.count, 0);
-    assert_ok(idx_array_pairs(items, 2, &options, take, &list, &failure));
+    assert_ok(idx_array_pairs(items, 2, &options, take_pairs, &list, &failure));
     assert_int_equal(list.count, 1);
     free(list.pairs);
 }

@@ -8,6 +8,7 @@
 
 #include "libidx/base/memory.h"
 #include "tests/libidx/forge.h"
+#include "tests/libidx/pair_list.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
 
@@ -25,53 +26,6 @@ static const char *const masks_of_64[] = {
 
 static const enum idx_residence residences[] = {IDX_RESIDENCE_DIRECTORY, IDX_RESIDENCE_NONE, IDX_RESIDENCE_ALL,
                                                 IDX_RESIDENCE_DISK, IDX_RESIDENCE_UNPACKED};
-
-/* ---- Pairs, expected and found ---- */
-
-struct list {
-    struct idx_pair *pairs;
-    size_t count, room;
-    size_t most;  /* pairs after which the visitor stops */
-    size_t calls; /* after that */
-};
-
-static void add(struct list *list, const struct idx_pair *pairs, size_t count) {
-    if (list->count + count > list->room) {
-        list->room = (list->count + count) * 2;
-        list->pairs = realloc(list->pairs, list->room * sizeof *list->pairs);
-        assert_non_null(list->pairs);
-    }
-    memcpy(list->pairs + list->count, pairs, count * sizeof *pairs);
-    list->count += count;
-}
-
-static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
-    struct list *list = context;
-    assert_true(count > 0);
-    if (list->count >= list->most) list->calls++;
-    add(list, pairs, count);
-    return list->count < list->most;
-}
-
-/* By `a`, then `b`. */
-static int compare_pairs(const void *x, const void *y) {
-    const struct idx_pair *a = x, *b = y;
-    if (a->a != b->a) return a->a < b->a ? -1 : 1;
-    return (a->b > b->b) - (a->b < b->b);
-}
-
-/* The pairs of ascending fingerprints, in order; of two sets those of the one with the other. */
-static struct list compare_all(const struct set *a, const struct set *b, unsigned distance) {
-    struct list list = {0};
-    for (size_t i = 0; i < a->distinct_count; i++) {
-        for (size_t j = b == NULL ? i + 1 : 0; j < (b == NULL ? a : b)->distinct_count; j++) {
-            struct idx_pair pair = {a->distinct[i], (b == NULL ? a : b)->distinct[j], 0};
-            pair.distance = idx_distance(pair.a, pair.b);
-            if (pair.distance <= distance) add(&list, &pair, 1);
-        }
-    }
-    return list;
-}
 
 /* ---- Calls ---- */
 
@@ -107,7 +61,7 @@ static struct idx_join_options options_of(const struct call *call) {
 }
 
 /* How many of the pairs are within a distance, those brought to the front. */
-static size_t keep_near(struct idx_pair *kept, const struct list *list, unsigned distance) {
+static size_t keep_near(struct idx_pair *kept, const struct pair_list *list, unsigned distance) {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
         kept[count] = list->pairs[i];
@@ -116,7 +70,7 @@ static size_t keep_near(struct idx_pair *kept, const struct list *list, unsigned
     return count;
 }
 
-static void check_list(const struct call *call, struct list *found, const struct list *all) {
+static void check_list(const struct call *call, struct pair_list *found, const struct pair_list *all) {
     struct idx_pair *expected = malloc((all->count + 1) * sizeof *expected);
     assert_non_null(expected);
     size_t count = keep_near(expected, all, call->distance);
@@ -136,9 +90,9 @@ static void check_list(const struct call *call, struct list *found, const struct
 }
 
 static void check_call(const struct idx_index *a, const struct idx_index *b, const struct call *call,
-                       const struct list *expected) {
+                       const struct pair_list *expected) {
     struct idx_join_options options = options_of(call);
-    struct list found = {.most = SIZE_MAX};
+    struct pair_list found = {.most = SIZE_MAX};
     array_bytes = call->memory;
     prefers_tables = !prefers_tables;
     if (b == NULL)
@@ -156,7 +110,7 @@ static void check_call(const struct idx_index *a, const struct idx_index *b, con
 #define SOME_BYTES ((uint64_t)16 << 10)
 
 /* At each distance that the tables support, and at `most`, for which `expected` is. */
-static void check_index(const struct idx_index *a, const struct idx_index *b, const struct list *expected,
+static void check_index(const struct idx_index *a, const struct idx_index *b, const struct pair_list *expected,
                         struct call *call, unsigned k, unsigned most) {
     static const unsigned threads[] = {1, 2, 7};
     static const uint64_t memories[] = {FEW_BYTES, 0, SOME_BYTES};
@@ -174,7 +128,7 @@ static void check_index(const struct idx_index *a, const struct idx_index *b, co
     }
 }
 
-static void run(const char *folder, struct trial *trial, const struct list *expected, unsigned most) {
+static void run(const char *folder, struct trial *trial, const struct pair_list *expected, unsigned most) {
     static size_t turn;
     char name[256];
     struct call call = {.name = name};
@@ -193,8 +147,8 @@ static void run(const char *folder, struct trial *trial, const struct list *expe
 /* The distance up to which the schemes are tried: more than largest_k's largest. */
 #define FARTHEST 11
 
-static void run_schemes(const char *folder, struct trial *trial, const struct list *expected, const char *const *texts,
-                        size_t count) {
+static void run_schemes(const char *folder, struct trial *trial, const struct pair_list *expected,
+                        const char *const *texts, size_t count) {
     static size_t turn;
     for (size_t text = 0; text < count; text++) {
         if (turn++ % (is_sanitized() ? 7 : 1) != 0) continue; /* few in place of small ones, which take one range */
@@ -211,7 +165,7 @@ static void test_shapes(void **state) {
         enum shape shape = (enum shape)(i % SHAPE_COUNT);
         struct set set = make_set(shape, bits[i / SHAPE_COUNT], 250, i);
         struct trial trial = {shape_names[shape], .set = &set};
-        struct list expected = compare_all(&set, NULL, FARTHEST);
+        struct pair_list expected = compare_all(&set, NULL, FARTHEST);
         run_schemes(*state, &trial, &expected, schemes, LENGTH(schemes));
         if (set.bits == 64) run_schemes(*state, &trial, &expected, masks_of_64, LENGTH(masks_of_64));
         free(expected.pairs);
@@ -225,7 +179,7 @@ static void test_larger_sets(void **state) {
     for (size_t i = 0; i < LENGTH(shapes); i++) {
         struct set set = make_set(shapes[i], 64, scale(4000), i);
         struct trial trial = {shape_names[shapes[i]], .set = &set};
-        struct list expected = compare_all(&set, NULL, 5);
+        struct pair_list expected = compare_all(&set, NULL, 5);
         for (size_t text = 0; text < 4; text++) {
             trial.scheme = ((const char *[]){"2:1:1", "10", masks_of_64[0], masks_of_64[4]})[text];
             trial.k = 3;
@@ -242,7 +196,7 @@ static void test_large_distances(void **state) {
     for (size_t i = 0; i < LENGTH(shapes); i++) {
         struct set set = make_set(shapes[i], 64, scale(1000), i);
         struct trial trial = {shape_names[shapes[i]], .set = &set, .scheme = "17:1", .k = 16};
-        struct list expected = compare_all(&set, NULL, trial.k);
+        struct pair_list expected = compare_all(&set, NULL, trial.k);
         for (size_t turn = 0; turn < 3; turn++) run(*state, &trial, &expected, trial.k);
         free(expected.pairs);
         free_set(&set);
@@ -256,7 +210,7 @@ static void test_parts(void **state) {
     struct set many = make_set(SHAPE_CLUSTERED, 64, MANY, 1), few = make_set(SHAPE_CLUSTERED, 64, MANY / 2, 1);
     struct trial trial = {"parts", .set = &many, .scheme = masks_of_64[4], .k = 3, .block_size = 64, .segments = 1};
     struct call call = {.name = "parts", .distance = DISTANCE, .threads = 2, .memory = FEW_BYTES};
-    struct list within = compare_all(&many, NULL, DISTANCE), between = compare_all(&many, &few, DISTANCE);
+    struct pair_list within = compare_all(&many, NULL, DISTANCE), between = compare_all(&many, &few, DISTANCE);
     assert_true(many.distinct_count > 2 * 4096 && within.count > 0 && between.count > 0);
     struct idx_index *a = open_trial(*state, &trial, IDX_ID_NONE);
     check_call(a, NULL, &call, &within);
@@ -266,7 +220,7 @@ static void test_parts(void **state) {
     struct idx_index *b = open_index(path_in(*state, "other.idx"), IDX_RESIDENCE_NONE);
     check_call(a, b, &call, &between);
     struct idx_join_options joining = options_of(&call);
-    struct list found = {.most = 1};
+    struct pair_list found = {.most = 1};
     array_bytes = call.memory;
     joining.threads = 1;
     assert_ok(idx_pairs(a, &joining, take_pairs, &found, &failure));
@@ -409,7 +363,7 @@ static void test_groups(void **state) {
 
 static void check_join(const struct idx_index *a, const struct idx_index *b, const struct set *of_a,
                        const struct set *of_b, struct call *call, unsigned k) {
-    struct list expected = compare_all(of_a, of_b, k + 3);
+    struct pair_list expected = compare_all(of_a, of_b, k + 3);
     check_index(a, b, &expected, call, k, k + 3);
     free(expected.pairs);
 }
@@ -459,7 +413,7 @@ static void test_few_with_many(void **state) {
         build_index(path_in(*state, "few.idx"), &options, few.items, few.count);
         struct idx_index *a = open_index(path_in(*state, "many.idx"), IDX_RESIDENCE_NONE);
         struct idx_index *b = open_index(path_in(*state, "few.idx"), IDX_RESIDENCE_NONE);
-        struct list expected = compare_all(&many, &few, 3), exchanged = compare_all(&few, &many, 3);
+        struct pair_list expected = compare_all(&many, &few, 3), exchanged = compare_all(&few, &many, 3);
         for (call.threads = 1; call.threads <= 7; call.threads += 3) {
             check_call(a, b, &call, &expected);
             check_call(b, a, &call, &exchanged);
@@ -486,7 +440,7 @@ static void test_indexes_that_differ(void **state) {
         others[1].recipe = "other";
         build_index(path, &others[i], NULL, 0);
         struct idx_index *other = open_index(path, IDX_RESIDENCE_NONE);
-        struct list list = {.most = SIZE_MAX};
+        struct pair_list list = {.most = SIZE_MAX};
         assert_status(IDX_INVALID_ARGUMENT, idx_join(index, other, NULL, take_pairs, &list, &failure));
         assert_non_null(strstr(failure.sentence, "differ in their "));
         assert_non_null(strstr(failure.sentence, differences[i]));
@@ -540,7 +494,7 @@ static void test_visitor_stops(void **state) {
     struct idx_index *index = build_dense(*state, "2:1:1");
     for (size_t i = 0; i < LENGTH(threads); i++) {
         struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
-        struct list list = {.most = 1};
+        struct pair_list list = {.most = 1};
         options.threads = threads[i];
         assert_ok(idx_pairs(index, &options, take_pairs, &list, &failure));
         assert_true(list.count >= 1);
@@ -558,7 +512,7 @@ static bool cancel(void *context, const struct idx_progress *progress) {
 static void test_cancelled(void **state) {
     struct idx_index *index = build_dense(*state, "4");
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
-    struct list list = {.most = SIZE_MAX};
+    struct pair_list list = {.most = SIZE_MAX};
     int calls = 1;
     options.progress = cancel;
     options.context = &calls;
@@ -578,7 +532,7 @@ static bool note_progress(void *context, const struct idx_progress *progress) {
 static void test_bad_options(void **state) {
     struct idx_index *index = build_dense(*state, "4");
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
-    struct list list = {.most = SIZE_MAX};
+    struct pair_list list = {.most = SIZE_MAX};
     struct idx_progress last = {0};
     options.distance = IDX_MAX_K + 1;
     assert_status(IDX_BAD_DISTANCE, idx_pairs(index, &options, take_pairs, &list, &failure));
@@ -619,7 +573,7 @@ static void test_damage(void **state) {
         struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
         for (unsigned threads = 1; threads <= 7; threads += 3) {
             struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
-            struct list list = {.most = SIZE_MAX};
+            struct pair_list list = {.most = SIZE_MAX};
             options.threads = threads;
             assert_status(IDX_BAD_CHECKSUM, idx_pairs(index, &options, take_pairs, &list, &failure));
             assert_string_equal(failure.file, file);
@@ -665,7 +619,7 @@ static void check_forged(const char *path, const struct idx_index *sound, const 
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     for (size_t i = 0; i < LENGTH(threads); i++) {
         struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
-        struct list list = {.most = SIZE_MAX};
+        struct pair_list list = {.most = SIZE_MAX};
         options.threads = threads[i];
         expect_fault(idx_pairs(index, &options, take_pairs, &list, &failure), file, forgery);
         expect_fault(idx_join(index, sound, &options, take_pairs, &list, &failure), file, forgery);
