@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/processor.h"
+#include "libidx/base/lanes_avx2.h"
 
 /* ---- Portable, or with BMI2 ---- */
 
@@ -105,8 +106,6 @@ static void place(const uint64_t *from, size_t number, uint64_t mask, uint64_t *
 static const struct idxi_compare_way portable = {"portable", within, between, runs, buckets, count, place, 8.0, 4};
 
 #ifdef IDXF_X86
-#include <immintrin.h>
-
 IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
@@ -136,21 +135,10 @@ __attribute__((noinline)) static void take_held(struct idxi_comparison *comparis
 
 /* ---- With AVX2 ---- */
 
-#define LANES_AVX2 4
-
 IDXF_AVX2 static inline __m256i load_avx2(const uint64_t *from, size_t count) {
-    __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3), all = _mm256_set1_epi64x(count < LANES_AVX2 ? (long long)count : 4);
+    __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3),
+            all = _mm256_set1_epi64x(count < IDXI_LANES_AVX2 ? (long long)count : 4);
     return _mm256_maskload_epi64((const long long *)from, _mm256_cmpgt_epi64(all, lanes));
-}
-
-/* The bits that are set in each lane: those of each half of a byte are looked up. */
-IDXF_AVX2 static inline __m256i count_bits_avx2(__m256i lanes) {
-    const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
-                                            2, 2, 3, 2, 3, 3, 4);
-    const __m256i low = _mm256_set1_epi8(15);
-    __m256i of_low = _mm256_shuffle_epi8(counts, _mm256_and_si256(lanes, low));
-    __m256i of_high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi64(lanes, 4), low));
-    return _mm256_sad_epu8(_mm256_add_epi8(of_low, of_high), _mm256_setzero_si256());
 }
 
 /* Compares `a` with up to `vectors` vectors of `b`. */
@@ -158,30 +146,30 @@ IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison,
                                              const uint64_t *b, size_t b_count, const unsigned vectors) {
     const __m256i most = _mm256_set1_epi64x((long long)comparison->distance), all = _mm256_set1_epi64x(-1);
     __m256i held[HELD];
-    for (unsigned i = 0; i < vectors; i++) held[i] = load_avx2(b + i * LANES_AVX2, b_count - i * LANES_AVX2);
+    for (unsigned i = 0; i < vectors; i++) held[i] = load_avx2(b + i * IDXI_LANES_AVX2, b_count - i * IDXI_LANES_AVX2);
     for (size_t i = 0; i < a_count; i++) {
         __m256i here = _mm256_set1_epi64x((long long)a[i]), far[HELD], all_far = all;
         for (unsigned j = 0; j < vectors; j++) {
-            far[j] = _mm256_cmpgt_epi64(count_bits_avx2(_mm256_xor_si256(here, held[j])), most);
+            far[j] = _mm256_cmpgt_epi64(idxi_count_bits_avx2(_mm256_xor_si256(here, held[j])), most);
             all_far = _mm256_and_si256(all_far, far[j]);
         }
         if (__builtin_expect(_mm256_testc_si256(all_far, all), 1)) continue;
         unsigned near = 0;
         for (unsigned j = 0; j < vectors; j++)
-            near |= (~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(far[j])) & 15) << j * LANES_AVX2;
+            near |= (~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(far[j])) & 15) << j * IDXI_LANES_AVX2;
         take_held(comparison, a[i], b, near & ((1u << b_count) - 1));
     }
 }
 
 IDXF_AVX2 static void between_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                    const uint64_t *b, size_t b_count) {
-    for (; b_count > HELD * LANES_AVX2; b += HELD * LANES_AVX2, b_count -= HELD * LANES_AVX2)
-        compare_held_avx2(comparison, a, a_count, b, HELD * LANES_AVX2, HELD);
-    if (b_count > 3 * LANES_AVX2)
+    for (; b_count > HELD * IDXI_LANES_AVX2; b += HELD * IDXI_LANES_AVX2, b_count -= HELD * IDXI_LANES_AVX2)
+        compare_held_avx2(comparison, a, a_count, b, HELD * IDXI_LANES_AVX2, HELD);
+    if (b_count > 3 * IDXI_LANES_AVX2)
         compare_held_avx2(comparison, a, a_count, b, b_count, 4);
-    else if (b_count > 2 * LANES_AVX2)
+    else if (b_count > 2 * IDXI_LANES_AVX2)
         compare_held_avx2(comparison, a, a_count, b, b_count, 3);
-    else if (b_count > LANES_AVX2)
+    else if (b_count > IDXI_LANES_AVX2)
         compare_held_avx2(comparison, a, a_count, b, b_count, 2);
     else
         compare_held_avx2(comparison, a, a_count, b, b_count, 1);
@@ -199,8 +187,8 @@ IDXF_AVX2 static void buckets_avx2(struct idxi_comparison *comparison, const str
     compare_buckets(compare_two_avx2, comparison, pairs);
 }
 
-static const struct idxi_compare_way avx2 = {"AVX2",     within_bmi2, between_avx2, runs_bmi2, buckets_avx2,
-                                             count_bmi2, place_bmi2,  0.95,         LANES_AVX2};
+static const struct idxi_compare_way avx2 = {"AVX2",     within_bmi2, between_avx2, runs_bmi2,      buckets_avx2,
+                                             count_bmi2, place_bmi2,  0.95,         IDXI_LANES_AVX2};
 
 /* ---- With AVX-512 ---- */
 

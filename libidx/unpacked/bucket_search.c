@@ -1,11 +1,8 @@
 /* bucket_search.c: searches unpacked tables (see unpacked.h). The probes of a part, and of several queries, go through
  * stages in groups: prefetch where the bucket begins; prefetch the bucket; compare. So the waits for memory overlap. */
 #include "format/processor.h"
+#include "libidx/base/lanes_avx2.h"
 #include "libidx/unpacked/tables.h"
-
-#ifdef IDXF_X86
-#include <immintrin.h>
-#endif
 
 /* Probes that go through the stages together. */
 #define GROUP 32
@@ -76,29 +73,17 @@ IDXF_BMI2 static void compare_bmi2(struct search *search, const struct group *gr
 
 static const struct idxi_bucket_way bmi2 = {compare_bmi2};
 
-/* The bits that are set in each lane: those of each half of a byte are looked up. */
-IDXF_AVX2 static inline __m256i count_bits_avx2(__m256i lanes) {
-    const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
-                                            2, 2, 3, 2, 3, 3, 4);
-    const __m256i low = _mm256_set1_epi8(15);
-    __m256i of_low = _mm256_shuffle_epi8(counts, _mm256_and_si256(lanes, low));
-    __m256i of_high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi64(lanes, 4), low));
-    return _mm256_sad_epu8(_mm256_add_epi8(of_low, of_high), _mm256_setzero_si256());
-}
-
-#define LANES_AVX2 4
-
 IDXF_AVX2 static void compare_avx2(struct search *search, const struct group *group) {
     const __m256i beyond = _mm256_set1_epi64x((long long)search->distance + 1);
     for (size_t i = 0; i < group->count; i++) {
         const struct probe *probe = &group->probes[i];
         __m256i query = _mm256_set1_epi64x((long long)probe->fingerprint);
-        for (size_t j = 0; j < probe->count; j += LANES_AVX2) {
+        for (size_t j = 0; j < probe->count; j += IDXI_LANES_AVX2) {
             __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)(probe->bucket + j));
-            __m256i near = _mm256_cmpgt_epi64(beyond, count_bits_avx2(_mm256_xor_si256(found, query)));
+            __m256i near = _mm256_cmpgt_epi64(beyond, idxi_count_bits_avx2(_mm256_xor_si256(found, query)));
             unsigned lanes = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(near));
             if (__builtin_expect(lanes == 0, 1)) continue;
-            if (probe->count - j < LANES_AVX2) lanes &= (1u << (probe->count - j)) - 1;
+            if (probe->count - j < IDXI_LANES_AVX2) lanes &= (1u << (probe->count - j)) - 1;
             for (; lanes != 0; lanes &= lanes - 1)
                 report(search, probe, probe->bucket[j + (size_t)__builtin_ctz(lanes)]);
         }

@@ -165,11 +165,11 @@ static enum idx_status choose_layout(struct idxi_layout *layout, const struct id
     if (most > count * MOST_PER_FINGERPRINT + MOST_BESIDES) most = count * MOST_PER_FINGERPRINT + MOST_BESIDES;
     *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, most);
     if (layout->bytes <= most) return IDX_OK;
-    return idxi_fail(error, IDX_OUT_OF_MEMORY, table->path,
-                     "unpacking it takes at least %llu MiB, and %llu MiB are allowed; the other residences take less, "
-                     "the least IDX_RESIDENCE_NONE",
-                     (unsigned long long)((layout->bytes + spare) >> 20) + 1,
-                     (unsigned long long)(unpacking->memory_bytes >> 20));
+    return idxi_fail(
+        error, IDX_OUT_OF_MEMORY, table->path,
+        "unpacking it takes at least %llu MiB, and %llu MiB are allowed; if it is only mapped it takes none: "
+        "choose another residence",
+        (unsigned long long)((layout->bytes + spare) >> 20) + 1, (unsigned long long)(unpacking->memory_bytes >> 20));
 }
 
 enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct idxi_table *table,

@@ -321,10 +321,8 @@ static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struc
 /* -1 where it is none. What is not a regular file must not be opened twice: who writes to a FIFO would lose what it
  * wrote in between. */
 static int open_regular(const char *path) {
-    struct stat status;
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    return !is_regular(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 static bool guess_file(const struct input *input, int file, struct input_size *size) {

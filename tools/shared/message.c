@@ -45,6 +45,7 @@ static const char *options_for(const char *sentence) {
     } known[] = {
         {"ask for it to be replaced", " (--force)"},
         {"build it with such a map", " (--by-id)"},
+        {"choose another residence", " (by omitting --unpacked)"},
         {"give that table", " (--table FILE)"},
         {"and give it", " (by idx fingerprint --train FILE --recipe RECIPE, and by --table FILE)"},
     };

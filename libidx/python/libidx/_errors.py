@@ -165,6 +165,7 @@ BY_STATUS: dict[int, type[Error]] = {
 ARGUMENTS = {
     "ask for it to be replaced": "replace=True",
     "build it with such a map": "by_id=True",
+    "choose another residence": 'residence="none"',
     "give that table": "table=",
     "and give it": "table=, as libidx.train makes it",
 }
