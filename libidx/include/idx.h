@@ -701,11 +701,11 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
  * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
  * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.11 s at distance 6, 0.3 s at
  * 8, 0.7 s at 10, 1.5 s at 12 and 8 s at 16, 1e7 of them 4 s at 6 and 9 s at 8, on one core with AVX-512;
- * idx_pairs_seconds says what others take, and how many pairs are near by chance. At distances beyond the k of the
- * index, where memory does not suffice, the table is read several times, a part against each other part. By tables,
- * fingerprints that are only pending are looked up on one thread, and need 16 bytes each. `options` may be NULL.
- * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY.
- * After an error the pairs visited so far are correct, but not complete. */
+ * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
+ * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
+ * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
+ * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are correct, but not complete. */
 IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
                                   idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
 

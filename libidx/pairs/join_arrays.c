@@ -42,14 +42,35 @@ static uint64_t get_memory(const struct idxi_join *join) {
 /* Each fingerprint takes so many bytes. */
 #define BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
 
+/* Fingerprints that a part may have. */
+static uint64_t get_most(const struct idxi_join *join, uint64_t memory) {
+    uint64_t most = memory / 2 / BYTES;
+    if (count_both(join) * BYTES <= memory) most = UINT32_MAX - 1;
+    if (most < IDXI_JOIN_PAIRS) most = IDXI_JOIN_PAIRS;
+    return most < UINT32_MAX ? most : UINT32_MAX - 1;
+}
+
+/* In so many parts a side is read. */
+static uint32_t count_parts(uint64_t all, uint64_t most) {
+    uint64_t parts = all > most ? (all - 1) / most + 1 : 1;
+    return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
+}
+
+/* What searching each part with each is expected to take. */
+static double get_cost(const struct idxi_join *join) {
+    uint64_t all_a = count_all(join->a), all_b = count_all(join->b), most = get_most(join, get_memory(join));
+    double a_parts = count_parts(all_a, most), b_parts = count_parts(all_b, most);
+    uint64_t a = (uint64_t)((double)all_a / a_parts), b = (uint64_t)((double)all_b / b_parts);
+    unsigned distance = join->options.distance, bits = join->a->manifest->bits;
+    if (!join->within) return a_parts * b_parts * idxi_cost_of_arrays(distance, bits, a, b);
+    double cost = a_parts * idxi_cost_of_arrays(distance, bits, a, 0);
+    if (a_parts > 1) cost += a_parts * (a_parts - 1) / 2 * idxi_cost_of_arrays(distance, bits, a, a);
+    return cost;
+}
+
 bool idxi_join_prefers_arrays(const struct idxi_join *join) {
-    const struct idxf_manifest *manifest = join->a->manifest;
-    uint64_t a = count_all(join->a), b = count_all(join->b);
-    unsigned distance = join->options.distance;
     if (join->probing == NULL) return true;
-    if (count_both(join) * BYTES > get_memory(join) || a >= UINT32_MAX || b >= UINT32_MAX) return false;
-    return idxi_cost_of_arrays(distance, manifest->bits, a, join->within ? 0 : b) <
-           idxi_cost_of_tables(join->a, join->within ? NULL : join->b, distance);
+    return get_cost(join) < idxi_cost_of_tables(join->a, join->within ? NULL : join->b, join->options.distance);
 }
 
 /* ---- Reading ---- */
@@ -125,20 +146,12 @@ static enum idx_status search_all(struct searching *searching, struct idx_error 
 /* Parts of about equal size are a little uneven, since blocks hold different numbers of fingerprints. */
 static enum idx_status prepare(struct side *side, const struct idx_index *index, uint64_t most,
                                struct idx_error *error) {
-    uint64_t all = count_all(index), parts = all > most ? (all - 1) / most + 1 : 1;
+    uint64_t all = count_all(index);
     side->index = index;
-    side->parts = parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
+    side->parts = count_parts(all, most);
     side->room = (size_t)all;
     side->fingerprints = idxi_array_reserve(side->room);
     return side->fingerprints != NULL ? IDX_OK : idxi_fail_memory(error);
-}
-
-/* Fingerprints that a part may have. */
-static uint64_t get_most(const struct idxi_join *join, uint64_t memory) {
-    uint64_t most = memory / 2 / BYTES;
-    if (count_both(join) * BYTES <= memory) most = UINT32_MAX - 1;
-    if (most < IDXI_JOIN_PAIRS) most = IDXI_JOIN_PAIRS;
-    return most < UINT32_MAX ? most : UINT32_MAX - 1;
 }
 
 enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error) {

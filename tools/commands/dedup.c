@@ -147,9 +147,18 @@ static bool check_recipe(const char *recipe) {
     return false;
 }
 
+/* From this distance on, pairs are found in memory faster than by any tables, whatever the number of documents. */
+enum { WITHOUT_TABLES = 8 };
+
 /* Tables of pairs whose blocks differ in one bit at most: there are few enough of them to be built and gone through
- * once, and prefixes long enough to tell much apart. */
-static void choose_scheme(char scheme[16], unsigned k) { snprintf(scheme, 16, "%u:1:1", k / 2 + 1); }
+ * once, and prefixes long enough to tell much apart. Where they would be of no use, there is one, of all fingerprints;
+ * but the report looks up single ones. */
+static void choose_scheme(struct dedup *dedup, char scheme[16]) {
+    unsigned *k = &dedup->building.k;
+    if (*k >= WITHOUT_TABLES && *k <= IDX_MAX_K && *k < dedup->building.bits && dedup->report.path == NULL) *k = 0;
+    snprintf(scheme, 16, "%u:1:1", *k / 2 + 1);
+    dedup->building.scheme = scheme;
+}
 
 /* While texts are fingerprinted, one half is the builder's; and the text that takes most has as much as all others. */
 static void share_memory(struct dedup *dedup) {
@@ -483,8 +492,7 @@ int command_dedup(int argc, char **argv) {
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
     bool whole = settle(&dedup);
     if (whole) {
-        choose_scheme(scheme, dedup.building.k);
-        dedup.building.scheme = scheme;
+        choose_scheme(&dedup, scheme);
         dedup.building.progress = progress_visit;
         dedup.building.context = &dedup.listing.progress;
         progress_start(&dedup.listing.progress, dedup.texts.rules.progress);

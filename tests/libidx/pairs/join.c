@@ -237,6 +237,40 @@ static void test_parts(void **state) {
     free_set(&few);
 }
 
+static bool note_total(void *context, const struct idx_progress *progress) {
+    uint64_t *total = context;
+    if (progress->phase == IDX_PHASE_COMPARING) *total = progress->total;
+    return true;
+}
+
+/* Of short memory, too, the faster way is taken: in parts, arrays may be. In memory, each fingerprint is gone through
+ * once, by tables once in each. */
+static void test_way_in_short_memory(void **state) {
+    struct set set = make_set(SHAPE_CLUSTERED, 64, 9000, 2);
+    struct trial trial = {"way", .set = &set, .scheme = "5:2", .k = 3, .block_size = 64, .segments = 1};
+    struct idx_index *index = open_trial(*state, &trial, IDX_ID_NONE);
+    struct pair_list expected = compare_all(&set, NULL, 3);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        struct call call = {.name = "way", .distance = 3, .threads = 1, .memory = FEW_BYTES};
+        struct idx_join_options options = options_of(&call);
+        struct pair_list found = {.most = SIZE_MAX};
+        uint64_t total = 0;
+        options.progress = note_total;
+        options.context = &total;
+        prefers_tables = turn == 0;
+        array_bytes = call.memory;
+        assert_ok(idx_pairs(index, &options, take_pairs, &found, &failure));
+        array_bytes = 0;
+        check_list(&call, &found, &expected);
+        assert_int_equal(total, set.distinct_count * (prefers_tables ? 10 : 1));
+        free(found.pairs);
+    }
+    free(expected.pairs);
+    free_set(&set);
+    idx_close(index);
+    remove_all(path_in(*state, "trial.idx"));
+}
+
 /* ---- Groups of any size ---- */
 
 struct sum {
@@ -667,13 +701,21 @@ static void test_forged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_shapes),          in_folder(test_larger_sets),
-        in_folder(test_large_distances), in_folder(test_parts),
-        in_folder(test_groups),          in_folder(test_joins),
-        in_folder(test_few_with_many),   in_folder(test_indexes_that_differ),
-        in_folder(test_other_tables),    in_folder(test_visitor_stops),
-        in_folder(test_cancelled),       in_folder(test_bad_options),
-        in_folder(test_damage),          in_folder(test_forged),
+        in_folder(test_shapes),
+        in_folder(test_larger_sets),
+        in_folder(test_large_distances),
+        in_folder(test_parts),
+        in_folder(test_groups),
+        in_folder(test_joins),
+        in_folder(test_few_with_many),
+        in_folder(test_indexes_that_differ),
+        in_folder(test_other_tables),
+        in_folder(test_visitor_stops),
+        in_folder(test_cancelled),
+        in_folder(test_bad_options),
+        in_folder(test_damage),
+        in_folder(test_forged),
+        in_folder(test_way_in_short_memory),
     };
     return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }
