@@ -82,6 +82,36 @@ static enum idx_status try_reading_memory(void) { return try_reading(IDX_RESIDEN
 static enum idx_status try_reading_mapped(void) { return try_reading(IDX_RESIDENCE_NONE); }
 static enum idx_status try_reading_disk(void) { return try_reading(IDX_RESIDENCE_DISK); }
 
+static bool count_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    (void)pairs;
+    *(size_t *)context += count;
+    return true;
+}
+
+#define NEAR 10000
+
+/* All pairs at a large distance, of arrays and of the index: of each NEAR numbers from 0 on, and in COUNT of the index
+ * none. */
+static enum idx_status try_pairs(void) {
+    static uint64_t near[NEAR];
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct idx_index *index;
+    size_t count = 0;
+    for (size_t i = 0; i < NEAR; i++) near[i] = i / 2 * UINT64_C(0x9e3779b97f4a7c15) ^ i % 2;
+    options.distance = 8;
+    options.threads = 2;
+    enum idx_status status = idx_array_pairs(near, NEAR, &options, count_pairs, &count, &failure);
+    if (status == IDX_OK) assert_int_equal(count, NEAR / 2);
+    if (status == IDX_OK) status = idx_array_join(near, NEAR, near, 1, &options, count_pairs, &count, &failure);
+    if (status == IDX_OK) assert_int_equal(count, NEAR / 2 + 2);
+    if (status == IDX_OK) status = idx_open(&index, path, NULL, &failure);
+    if (status != IDX_OK) return status;
+    status = idx_pairs(index, &options, count_pairs, &count, &failure);
+    if (status == IDX_OK) assert_int_equal(count, NEAR / 2 + 2);
+    idx_close(index);
+    return status;
+}
+
 /* A call that fails is made again, and must do then; the first failure is kept. */
 #define TWICE(call, error)                                                                                             \
     do {                                                                                                               \
@@ -547,6 +577,13 @@ static void go_on_after_failures(attempt try, enum fault_kind kind, int fault_er
     }
 }
 
+/* Some memory only makes it faster. */
+static void test_pairs_without_memory(void **state) {
+    (void)state;
+    go_on_after_failures(try_pairs, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY, 20);
+    go_on_after_failures(try_pairs, FAULT_MAP, ENOMEM, IDX_OUT_OF_MEMORY, 6);
+}
+
 static void test_compacting(void **state) {
     (void)state;
     go_on_after_failures(try_compacting, FAULT_ALLOCATION, ENOMEM, IDX_OUT_OF_MEMORY, 50);
@@ -665,6 +702,7 @@ int main(void) {
         in_place(test_building_without_memory),
         on_index(test_replacing_without_memory),
         on_index(test_reading_without_memory),
+        on_index(test_pairs_without_memory),
         in_place(test_building_on_bad_disks),
         in_place(test_tables_on_bad_disks),
         in_place(test_files_that_have_a_name),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/arrays/array_pairs.h"
 #include "libidx/base/memory.h"
 #include "tests/libidx/pair_list.h"
 #include "tests/libidx/support.h"
@@ -18,6 +19,31 @@ uint64_t __real_idxi_memory_of_arrays(uint64_t memory, unsigned threads);
 uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads);
 uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
     return array_bytes > 0 ? array_bytes : __real_idxi_memory_of_arrays(memory, threads);
+}
+
+/* With which instructions a call compares: those of this way, or the fastest where it is NULL. */
+static const struct idxi_compare_way *way;
+const struct idxi_compare_way *__real_idxi_compare_widest(void);
+const struct idxi_compare_way *__wrap_idxi_compare_widest(void);
+const struct idxi_compare_way *__wrap_idxi_compare_widest(void) {
+    return way != NULL ? way : __real_idxi_compare_widest();
+}
+
+/* What a call reserves for arrays, now and at most; one thread reserves and releases them. */
+static uint64_t reserved, most_reserved;
+uint64_t *__real_idxi_array_reserve(size_t count);
+uint64_t *__wrap_idxi_array_reserve(size_t count);
+uint64_t *__wrap_idxi_array_reserve(size_t count) {
+    reserved += count * sizeof(uint64_t);
+    if (reserved > most_reserved) most_reserved = reserved;
+    return __real_idxi_array_reserve(count);
+}
+
+void __real_idxi_array_release(uint64_t *array, size_t count);
+void __wrap_idxi_array_release(uint64_t *array, size_t count);
+void __wrap_idxi_array_release(uint64_t *array, size_t count) {
+    if (array != NULL) reserved -= count * sizeof(uint64_t);
+    __real_idxi_array_release(array, count);
 }
 
 static enum idx_status call(const struct set *a, const struct set *b, const struct idx_join_options *options,
@@ -47,8 +73,10 @@ static void check(const char *name, const struct set *a, const struct set *b, un
     free(expected.pairs);
 }
 
-/* Every distance, any number of threads; enough memory, and so little that sides are cut. */
+/* Every distance, any number of threads, all kinds of instructions; enough memory, and so little that sides are cut. */
 static void test_shapes(void **state) {
+    const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
+    size_t way_count = idxi_compare_ways(ways);
     static const unsigned bits[] = {1, 20, 63, 64}, threads[] = {1, 2, 7};
     static const enum shape shapes[] = {SHAPE_UNIFORM,   SHAPE_CLUSTERED, SHAPE_PREFIXED, SHAPE_SKEWED,
                                         SHAPE_DENSE_LOW, SHAPE_DEAD,      SHAPE_NONE};
@@ -60,6 +88,7 @@ static void test_shapes(void **state) {
         struct set half = set_of(set.items, set.count / 2, set.bits);
         for (unsigned distance = 0; distance <= IDX_MAX_K && (distance == 0 || distance < set.bits); distance++) {
             unsigned some = threads[turn++ % LENGTH(threads)];
+            way = ways[turn / LENGTH(threads) % way_count];
             check(shape_names[shape], &set, NULL, distance, some, 0);
             check(shape_names[shape], &set, &half, distance, some, 1);
             check(shape_names[shape], &half, &set, distance, some, 0);
@@ -67,6 +96,7 @@ static void test_shapes(void **state) {
         free_set(&set);
         free_set(&half);
     }
+    way = NULL;
 }
 
 /* More than are compared without being cut, whatever the memory. */
@@ -81,6 +111,38 @@ static void test_little_memory(void **state) {
     if (!is_sanitized()) check("clustered", &set, NULL, 6, 2, (uint64_t)1 << 17);
     free_set(&set);
     free_set(&few);
+}
+
+/* What is sorted at a time takes no more than is allowed, and the pairs are the same. */
+static void test_memory_is_kept(void **state) {
+    struct set set = make_set(SHAPE_UNIFORM, 64, 100000, 1);
+    struct pair_list whole = {.most = SIZE_MAX}, cut = {.most = SIZE_MAX};
+    struct idxi_progress progress;
+    struct idxi_array_pairs pairs = {
+        .distance = 10, .memory = UINT64_MAX, .visit = take_pairs, .progress = &progress, .within = true};
+    (void)state;
+    idxi_progress_init(&progress, NULL, NULL);
+    for (pairs.threads = 1; pairs.threads <= 2; pairs.threads++) {
+        pairs.memory = UINT64_MAX;
+        pairs.visit_context = &whole;
+        whole.count = cut.count = most_reserved = 0;
+        assert_ok(idxi_array_pairs_find(&pairs, set.distinct, set.distinct_count, NULL, 0, &failure));
+        assert_true(most_reserved >= set.distinct_count * sizeof *set.distinct);
+        pairs.memory = most_reserved / 2;
+        pairs.visit_context = &cut;
+        most_reserved = 0;
+        assert_ok(idxi_array_pairs_find(&pairs, set.distinct, set.distinct_count, NULL, 0, &failure));
+        assert_true(most_reserved > 0 && most_reserved <= pairs.memory);
+        assert_int_equal(reserved, 0);
+        assert_true(whole.count > 0);
+        assert_int_equal(cut.count, whole.count);
+        qsort(whole.pairs, whole.count, sizeof *whole.pairs, compare_pairs);
+        qsort(cut.pairs, cut.count, sizeof *cut.pairs, compare_pairs);
+        for (size_t i = 0; i < cut.count; i++) assert_int_equal(compare_pairs(&cut.pairs[i], &whole.pairs[i]), 0);
+    }
+    free(whole.pairs);
+    free(cut.pairs);
+    free_set(&set);
 }
 
 /* ---- Ends ---- */
@@ -158,7 +220,7 @@ static void test_bad_options(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),   cmocka_unit_test(test_little_memory), cmocka_unit_test(test_visitor_stops),
-        cmocka_unit_test(test_progress), cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_progress), cmocka_unit_test(test_bad_options),   cmocka_unit_test(test_memory_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
