@@ -15,19 +15,17 @@
 const char *const similarity_names[] = {"jaccard", "cosine", NULL};
 
 bool confirm_check(struct confirm *confirm) {
-    int64_t threshold;
     if (confirm->threshold == NULL && confirm->similarity != SIMILARITY_JACCARD) {
         complain_of_usage("--similarity needs --confirm");
         return false;
     }
     if (confirm->threshold == NULL) return true;
-    if (!idx_weight_parse(confirm->threshold, strlen(confirm->threshold), &threshold) || threshold <= 0 ||
-        threshold > IDX_DECIMAL_WEIGHT_ONE) {
+    if (!idx_weight_parse(confirm->threshold, strlen(confirm->threshold), &confirm->least) || confirm->least <= 0 ||
+        confirm->least > IDX_DECIMAL_WEIGHT_ONE) {
         complain_of_usage("--confirm needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
                           confirm->threshold);
         return false;
     }
-    confirm->sets.threshold = (uint64_t)threshold;
     confirm->sets.weighted = confirm->similarity == SIMILARITY_COSINE;
     return true;
 }
@@ -168,6 +166,7 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
         return cancel(error);
     struct regroup regroup = {.members = &confirm->members,
                               .sets = &confirm->sets,
+                              .threshold = confirm->least,
                               .distance = options->distance,
                               .alone = options->alone,
                               .by_number = confirm->preference != NULL,

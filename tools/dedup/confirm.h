@@ -33,6 +33,7 @@ struct confirm {
     const struct preference *preference; /* in whose order the index has its documents; or NULL */
 
     /* Within. */
+    int64_t least;            /* the threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE */
     struct temporary members; /* of the clusters by fingerprints, in their order */
     uint64_t *paired;         /* of the documents with near-duplicates: a bit for each document; or hashes of their IDs,
                                  ascending         in the end */

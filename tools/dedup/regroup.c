@@ -6,65 +6,30 @@
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 
+#include <idx_text.h>
+
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Groups ---- */
 
-/* Documents of one set share their group: where there are many, no two of them are compared. */
-static size_t find_slot(const struct regroup *regroup, const struct regroup_candidate *candidate) {
-    size_t mask = regroup->slot_count - 1;
-    size_t slot = (size_t)(candidate->set->hash * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
-    for (; regroup->slots[slot] != 0; slot = (slot + 1) & mask)
-        if (sets_are_equal(regroup->sets, regroup->candidates[regroup->slots[slot] - 1].set, candidate->set)) break;
-    return slot;
-}
-
-static bool make_slots(struct regroup *regroup) {
-    size_t count = 64;
-    while (count < 2 * regroup->count) count *= 2;
-    if (count > regroup->slot_count) {
-        free(regroup->slots);
-        regroup->slots = malloc(count * sizeof *regroup->slots);
-    }
-    regroup->slot_count = regroup->slots == NULL ? 0 : count;
-    if (regroup->slots == NULL)
-        complain("out of memory");
-    else
-        memset(regroup->slots, 0, count * sizeof *regroup->slots);
-    return regroup->slots != NULL;
-}
-
-/* Sets the candidate's group: the place of the first representative that it resembles; its own where there is none. */
-static bool find_leader(struct regroup *regroup, struct regroup_candidate *candidate) {
-    const uint32_t *places;
-    size_t count;
-    candidate->group = candidate->place;
-    if (!leaders_find(&regroup->leaders, candidate->set, &places, &count)) return false;
-    for (size_t i = 0; i < count && candidate->group == candidate->place; i++)
-        if (sets_are_alike(regroup->sets, regroup->candidates[places[i]].set, candidate->set))
-            candidate->group = places[i];
-    return candidate->group != candidate->place ||
-           leaders_add(&regroup->leaders, (uint32_t)candidate->place, candidate->set);
-}
-
 /* A document without a text is alone. */
 static bool join_group(struct regroup *regroup, size_t place) {
     struct regroup_candidate *candidate = &regroup->candidates[place];
+    const struct set *set = candidate->set;
+    struct idx_error error;
     candidate->place = candidate->group = place;
-    if (candidate->set == NULL) {
+    if (set == NULL) {
         regroup->missing += regroup->count > 1;
         return true;
     }
-    size_t *slot = &regroup->slots[find_slot(regroup, candidate)];
-    if (*slot != 0) {
-        candidate->group = regroup->candidates[*slot - 1].group;
-        return true;
-    }
-    *slot = place + 1;
-    if (place < UINT32_MAX && find_leader(regroup, candidate)) return true;
-    complain("out of memory");
-    return false;
+    const void *features = sets_features(regroup->sets, set);
+    enum idx_status status =
+        regroup->sets->weighted
+            ? idx_text_leaders_join_features(regroup->leaders, place, features, set->count, &candidate->group, &error)
+            : idx_text_leaders_join(regroup->leaders, place, features, set->count, &candidate->group, &error);
+    if (status != IDX_OK) complain("%s", error.sentence);
+    return status == IDX_OK;
 }
 
 static int by_group(const void *first, const void *second) {
@@ -140,7 +105,8 @@ static int by_number(const void *first, const void *second) {
 static bool end_cluster(struct regroup *regroup) {
     if (regroup->by_number && regroup->count > 1)
         qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_number);
-    bool good = make_slots(regroup) && leaders_begin(&regroup->leaders);
+    bool good = true;
+    idx_text_leaders_clear(regroup->leaders);
     for (size_t i = 0; i < regroup->count && good; i++) good = join_group(regroup, i) && !interrupt_noted();
     good = good && give_groups(regroup);
     regroup->count = 0;
@@ -187,11 +153,12 @@ bool regroup_all(struct regroup *regroup) {
     uint64_t in_none = regroup->alone ? 0 : summary->sizes[0];
     *summary = (struct idx_cluster_summary){.documents = summary->documents, .sizes = {in_none}};
     regroup->ids[0] = regroup->ids[1] = (struct output)OUTPUT_KEPT;
-    leaders_init(&regroup->leaders, regroup->sets);
-    bool good = take_members(regroup);
+    struct idx_error error;
+    bool good = idx_text_leaders_create(&regroup->leaders, regroup->threshold, &error) == IDX_OK;
+    if (!good) complain("%s", error.sentence);
+    good = good && take_members(regroup);
     free(regroup->candidates);
-    leaders_free(&regroup->leaders);
-    free(regroup->slots);
+    idx_text_leaders_free(regroup->leaders);
     for (int i = 0; i < 2; i++) free(regroup->ids[i].bytes);
     return good;
 }

@@ -1,4 +1,4 @@
-/* sets.h: the features of documents, in a temporary file, and how much those of two documents resemble each other. */
+/* sets.h: the features of documents, in a temporary file. */
 #ifndef IDX_TOOLS_SETS_H
 #define IDX_TOOLS_SETS_H
 
@@ -11,13 +11,10 @@ struct set {
     uint64_t number; /* the document's, or what else it is known by */
     uint64_t offset; /* in the file */
     uint64_t count;
-    uint64_t hash; /* of them all: equal sets have equal ones */
-    double norm;   /* the sum of the squares of the weights */
 };
 
 struct sets {
-    bool weighted;      /* the file has struct idx_feature, else uint64_t */
-    uint64_t threshold; /* from which on two sets resemble each other, in units of 1/IDX_DECIMAL_WEIGHT_ONE */
+    bool weighted; /* the file has struct idx_feature, else uint64_t */
 
     struct temporary file;
     struct set *sets; /* by number */
@@ -38,14 +35,8 @@ bool sets_map(struct sets *sets);
 /* The set of a document; NULL: it has none. */
 const struct set *sets_find(const struct sets *sets, uint64_t number);
 
-/* The hash of its feature number `i`, ascending. */
-uint64_t sets_hash(const struct sets *sets, const struct set *set, uint64_t i);
-
-bool sets_are_equal(const struct sets *sets, const struct set *a, const struct set *b);
-
-/* Whether the Jaccard coefficient of the sets, or the cosine of weighted ones, reaches the threshold. Empty sets
- * resemble each other, and no others. */
-bool sets_are_alike(const struct sets *sets, const struct set *a, const struct set *b);
+/* Its features: struct idx_feature or uint64_t; NULL: it has none. */
+const void *sets_features(const struct sets *sets, const struct set *set);
 
 void sets_close(struct sets *sets);
 

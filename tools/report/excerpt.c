@@ -4,7 +4,8 @@
 #include "tools/report/difference.h"
 #include "tools/report/html.h"
 #include "tools/shared/message.h"
-#include "tools/text/words.h"
+
+#include <idx_text.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,12 @@ static bool grow(struct side *side, size_t capacity) {
 }
 
 static bool cut(struct side *side) {
-    const struct span text = {side->shown->text, side->shown->text_length};
-    struct span word;
+    const char *text = side->shown->text;
     uint64_t hash;
-    for (size_t at = 0; words_next(text, &at, &word, &hash); side->count++) {
+    for (size_t at = 0, begin; idx_text_next_word(text, side->shown->text_length, &at, &begin, &hash); side->count++) {
         bool full = (side->count & (side->count - 1)) == 0; /* a power of two, or none yet */
         if (full && !grow(side, side->count == 0 ? 1 : 2 * side->count)) return false;
-        side->pieces[side->count] = (struct piece){word.bytes, word.length};
+        side->pieces[side->count] = (struct piece){text + begin, at - begin};
         side->hashes[side->count] = hash;
     }
     return true;

@@ -5,7 +5,6 @@
 #include "tools/text/features.h"
 #include "tools/text/manual.h"
 #include "tools/text/memory.h"
-#include "tools/text/shingles.h"
 
 #include <idx_text.h>
 
@@ -131,6 +130,22 @@ static bool list_weighted(struct text *text, const struct fields *fields, struct
     return true;
 }
 
+/* Room for as many as most texts have at most; one of shorter words says how many it has, and is listed again. */
+static bool list_shingles(const struct span *body, struct output *list, struct bad *bad) {
+    size_t count = body->length / 3 + 1, room = 0;
+    enum idx_status status = IDX_OK;
+    struct idx_error error;
+    while (room < count) {
+        room = count;
+        void *hashes = output_reserve(list, room * sizeof(uint64_t));
+        if (hashes == NULL) return bad_set_memory(bad);
+        status = idx_text_shingles(body->bytes, body->length, NULL, hashes, room, &count, &error);
+    }
+    if (!take_status(status, &error, bad)) return false;
+    list->length += count * sizeof(uint64_t);
+    return true;
+}
+
 static bool list_body(const struct span *body, struct output *list) {
     uint64_t length = body->length;
     output_bytes(list, &length, sizeof length);
@@ -149,7 +164,7 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
     }
     if (wanted->listed == LISTED_WEIGHTED) return list_weighted(text, &fields, list, bad);
     if (wanted->listed == LISTED_BODY) return list_body(&fields.body, list);
-    return shingles_list(fields.body, list) || bad_set_memory(bad);
+    return list_shingles(&fields.body, list, bad);
 }
 
 /* What a file's one document came to. */

@@ -49,7 +49,7 @@ bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_r
 
 /* What is listed of a document. */
 enum listed {
-    LISTED_SHINGLES, /* their hashes, ascending (shingles.h) */
+    LISTED_SHINGLES, /* their hashes, ascending (idx_text_shingles) */
     LISTED_WEIGHTED, /* features of the recipe, as struct idx_feature, by ascending hash */
     LISTED_BODY,     /* its length in bytes, as uint64_t, and then the first TEXT_LISTED of them */
 };

@@ -1,10 +1,9 @@
-/* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c,
- * compare.c and words.c. */
+/* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c and
+ * compare.c. */
 #include "tools/text/below.h"
 #include "tools/text/compare.h"
 #include "tools/text/pipeline.h"
 #include "tools/text/text.h"
-#include "tools/text/words.h"
 
 const char text_default_recipe[] = "none: this idx was built without text support";
 
@@ -61,9 +60,3 @@ enum below_status below_next(struct below *below, uint64_t *fingerprint, struct 
 }
 
 void below_free(struct below *below) { (void)below; }
-
-/* There are no texts. */
-bool words_next(struct span text, size_t *at, struct span *word, uint64_t *hash) {
-    (void)text, (void)at, (void)word, (void)hash;
-    return false;
-}

@@ -86,8 +86,25 @@
  *
  * A text without features has fingerprint 0.
  *
- * The conventions are those of idx.h. A struct idx_text belongs to one thread at a time. Threads may share a
- * struct idx_text_table while none of them changes it.
+ * Resemblance
+ * Fingerprints propose near-duplicates, and texts decide: the resemblance of two texts is the Jaccard coefficient of
+ * their sets of shingles, the share of shingles that both have among all that either has. The words of such shingles
+ * are not those of recipes, and no recipe changes them:
+ * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M). An ideograph, kana (U+3040 to
+ *   U+30FF and U+FF66 to U+FF9F), or a character of Thai, Lao, Khmer, Burmese or another script of Unicode's line
+ *   breaking class SA is a word by itself. No dictionary is needed, so all data of ICU give the same words; only
+ *   characters that a release of Unicode adds depend on the version of ICU.
+ * - Each character is folded by Unicode's simple case folding, and there is no other normalisation. Ill-formed
+ *   sequences are U+FFFD, and so end a word.
+ * - A shingle of words is `width` consecutive words. A shingle of characters is `width` consecutive characters of
+ *   words, with a space in place of whatever is between two of them; there is none at the start and at the end.
+ * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
+ * - Of shingles 64-bit hashes are compared. They are the same on all machines, but another release may make others: do
+ *   not store them. They are not made to withstand who looks for texts of equal hashes.
+ *
+ * The conventions are those of idx.h. A struct idx_text and a struct idx_text_leaders belong to one thread at a time.
+ * Threads may share a struct idx_text_table while none of them changes it. All other functions may be called by any
+ * number of threads.
  */
 #ifndef IDX_TEXT_H
 #define IDX_TEXT_H
@@ -183,6 +200,90 @@ IDX_API void idx_text_close(struct idx_text *text);
 
 /* The version of ICU, such as "72.1". Static storage. */
 IDX_API const char *idx_text_icu_version(void);
+
+/* ---- Resemblance ------------------------------------------------------------------------------------------------- */
+
+#define IDX_TEXT_MAX_SHINGLE_WIDTH 16
+
+/* The most words that a text of `length` bytes has. It has at most `length` characters. */
+#define IDX_TEXT_MAX_WORDS(length) ((length) / 2 + 1)
+
+enum idx_text_shingle_unit {
+    IDX_TEXT_WORDS,
+    IDX_TEXT_CHARACTERS,
+};
+
+struct idx_text_shingle_options {
+    size_t size;
+    unsigned width; /* how many words or characters a shingle has: 1 to IDX_TEXT_MAX_SHINGLE_WIDTH */
+    enum idx_text_shingle_unit unit;
+};
+
+#define IDX_TEXT_SHINGLE_OPTIONS_INIT                                                                                  \
+    { sizeof(struct idx_text_shingle_options), 5, IDX_TEXT_WORDS }
+
+/* Stores the hashes of a text's shingles, ascending and each once, in `hashes`, and sets *count to how many there are.
+ * The text has `length` bytes, of any content. `options` may be NULL: shingles of 5 words. The array needs room for all
+ * shingles, repetitions included: `capacity` is in hashes. If it is too small, the call fails, sets *count to the room
+ * that is needed, and leaves `hashes` unspecified; to ask for that, `hashes` may be NULL with capacity 0. Allocates
+ * nothing. Errors: IDX_INVALID_ARGUMENT. */
+IDX_API enum idx_status idx_text_shingles(const void *utf8, size_t length,
+                                          const struct idx_text_shingle_options *options, uint64_t *hashes,
+                                          size_t capacity, size_t *count, struct idx_error *error);
+
+/* The Jaccard coefficient of two sets of hashes, each ascending and without repetitions: 0 to 1, and 1 if both are
+ * empty. It is the nearest double, so that comparing it with a threshold, such as `>= 0.8`, is exact. Arrays of count 0
+ * may be NULL. */
+IDX_API double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
+
+/* Sets *resemblance to that of two texts: the Jaccard coefficient of their shingles, 0 to 1, and 1 if neither has any.
+ * Takes up to 4 times the memory of the texts, of characters 8 times. Errors: IDX_INVALID_ARGUMENT,
+ * IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_text_resemblance(const void *a, size_t a_length, const void *b, size_t b_length,
+                                             const struct idx_text_shingle_options *options, double *resemblance,
+                                             struct idx_error *error);
+
+/* Finds the next word of a text, as shingles have them, at byte *at or behind it: sets *begin to where it begins, *at
+ * to behind it, and *hash, which may be NULL, to a hash that words have in common if they differ in nothing but case.
+ * Returns false where there is no further word. Start with *at = 0, and stay with one text. */
+IDX_API bool idx_text_next_word(const void *utf8, size_t length, size_t *at, size_t *begin, uint64_t *hash);
+
+/* Groups sets one after the other: each joins the first representative (leader) that it resembles by the threshold or
+ * more, or becomes a representative itself. So a set resembles its representative, and groups are no chains. Takes time
+ * in proportion to the sets, however many representatives there are. */
+struct idx_text_leaders;
+
+/* `threshold` is 1 to IDX_DECIMAL_WEIGHT_ONE, in units of 1/IDX_DECIMAL_WEIGHT_ONE: 8000 is 0.8. The caller frees
+ * *leaders. Errors: IDX_INVALID_ARGUMENT, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64_t threshold,
+                                                struct idx_error *error);
+
+/* Offers the set of a document that the caller knows by `number`. Sets *leader to the number of the representative that
+ * it joins; to `number` where it becomes one: then the array, which is not copied, must stay as it is until
+ * idx_text_leaders_clear or idx_text_leaders_free, and otherwise it may go. Empty sets resemble each other, and no
+ * others. Whether two sets reach the threshold is decided by integers.
+ *
+ * Representatives are looked for by the few smallest hashes of a set, and the first 1000 that have one of these hashes
+ * are found by it. Of the representatives that resemble a set by exactly the threshold, that overlooks at most one in
+ * 100,000, and of those that resemble it more, fewer; for thresholds below 0.17 it overlooks more. What it overlooks
+ * may become a representative, or join a later one: no set joins one that it does not resemble.
+ *
+ * Errors: IDX_INVALID_ARGUMENT (also hashes that do not ascend), IDX_LIMIT (2^32 representatives), IDX_OUT_OF_MEMORY,
+ * after which the representatives can only be cleared or freed. */
+IDX_API enum idx_status idx_text_leaders_join(struct idx_text_leaders *leaders, uint64_t number, const uint64_t *hashes,
+                                              size_t count, uint64_t *leader, struct idx_error *error);
+
+/* The same by the cosine of weighted features, by ascending hash, such as those of idx_text_features once they are
+ * sorted. It is computed in floating point. A representative is found if it shares one of the 64 features that have
+ * the smallest hashes. Sets with and without weights do not mix: IDX_INVALID_ARGUMENT. */
+IDX_API enum idx_status idx_text_leaders_join_features(struct idx_text_leaders *leaders, uint64_t number,
+                                                       const struct idx_feature *features, size_t count,
+                                                       uint64_t *leader, struct idx_error *error);
+
+/* Forgets all representatives, and keeps memory for the next ones. */
+IDX_API void idx_text_leaders_clear(struct idx_text_leaders *leaders);
+
+IDX_API void idx_text_leaders_free(struct idx_text_leaders *leaders);
 
 /* ---- Document-frequency tables ----------------------------------------------------------------------------------- */
 

@@ -1,0 +1,348 @@
+/* leaders.c: finds the representative that a set resembles, among as many as there are. They are looked for by the few
+ * members of a set that have the smallest hashes. Of two sets whose Jaccard coefficient is J, each such member of the
+ * one is such a member of the other with probability J at least, so that with enough of them hardly any representative
+ * is missed. */
+#include "libidx/text/buffer.h"
+#include "libidx/text/error.h"
+#include "libidx/text/sets.h"
+
+#include <idx_text.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_SLOTS = 64,
+    MOST_MEMBERS = 64,  /* that are looked at */
+    MOST_LISTED = 1000, /* representatives under a member: the first ones */
+};
+
+/* The probability that a representative is missed that a set resembles by the threshold. */
+#define MISSED 1e-5
+
+/* A set, or the features of one. */
+struct set {
+    const uint64_t *hashes; /* NULL: it has features */
+    const struct idx_feature *features;
+    size_t count;
+    double norm; /* the sum of the squares of the weights */
+};
+
+struct leader {
+    uint64_t number; /* the caller's */
+    struct set set;
+};
+
+/* Under the hash of a member, the places of the representatives that have it. */
+struct slot {
+    uint64_t hash;
+    uint32_t head, count; /* its list; count 0: the slot is free */
+};
+
+struct entry {
+    uint32_t place, next;
+};
+
+/* Sets that were offered, by a hash of all members, with the places of their representatives: where there are many of
+ * one set, it is looked for once. */
+struct known {
+    uint64_t *keys;
+    uint32_t *places; /* one more than the place; 0: free */
+    size_t slots, used;
+};
+
+struct idx_text_leaders {
+    int64_t threshold; /* in units of 1/IDX_DECIMAL_WEIGHT_ONE */
+    size_t looked_at;  /* members of a set */
+    struct leader *leaders;
+    size_t count, capacity;
+    struct slot *slots;
+    size_t slot_count, slot_capacity, used;
+    struct entry *entries;
+    size_t entry_count, entry_capacity;
+    uint32_t *found;
+    size_t found_capacity;
+    struct known known;
+};
+
+static enum idx_status out_of_memory(struct idx_error *error) {
+    return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory while looking for a representative");
+}
+
+/* ---- Sets ---- */
+
+static uint64_t get_hash(const struct set *set, size_t i) {
+    return set->hashes != NULL ? set->hashes[i] : set->features[i].hash;
+}
+
+static bool are_equal(const struct set *a, const struct set *b) {
+    if (a->count != b->count) return false;
+    if (a->hashes != NULL) return memcmp(a->hashes, b->hashes, a->count * sizeof *a->hashes) == 0;
+    return memcmp(a->features, b->features, a->count * sizeof *a->features) == 0;
+}
+
+/* s of the a + b - s distinct members are shared: s / (a + b - s) >= t where s >= t (a + b) / (1 + t). */
+static bool is_jaccard_enough(const struct idx_text_leaders *leaders, const struct set *a, const struct set *b) {
+    uint64_t t = (uint64_t)leaders->threshold, one = IDX_DECIMAL_WEIGHT_ONE;
+    uint64_t needed = (t * (a->count + b->count) + one + t - 1) / (one + t);
+    return idxt_share(a->hashes, a->count, b->hashes, b->count, needed);
+}
+
+static bool is_cosine_enough(const struct idx_text_leaders *leaders, const struct set *a, const struct set *b) {
+    const struct idx_feature *x = a->features, *y = b->features;
+    double sum = 0, threshold = (double)leaders->threshold / (double)IDX_DECIMAL_WEIGHT_ONE;
+    for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
+        if (x[i].hash == y[j].hash) sum += (double)x[i].weight * (double)y[j].weight;
+        bool ahead = x[i].hash >= y[j].hash;
+        i += x[i].hash <= y[j].hash;
+        j += ahead;
+    }
+    return sum > 0 && sum * sum >= threshold * threshold * a->norm * b->norm;
+}
+
+static bool are_alike(const struct idx_text_leaders *leaders, const struct set *a, const struct set *b) {
+    if (a->count == 0 || b->count == 0) return a->count == b->count;
+    if (are_equal(a, b)) return true;
+    return a->hashes != NULL ? is_jaccard_enough(leaders, a, b) : is_cosine_enough(leaders, a, b);
+}
+
+/* ---- Representatives by their members ---- */
+
+static size_t count_looked_at(const struct idx_text_leaders *leaders, const struct set *set) {
+    /* How many of a text's features another one with a high cosine shares is not known. */
+    size_t most = set->hashes != NULL ? leaders->looked_at : MOST_MEMBERS;
+    return set->count < most ? set->count : most;
+}
+
+/* The slot of the hash, or the free one where it belongs. */
+static struct slot *find_slot(const struct idx_text_leaders *leaders, uint64_t hash) {
+    size_t mask = leaders->slot_count - 1, slot = (size_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    while (leaders->slots[slot].count > 0 && leaders->slots[slot].hash != hash) slot = (slot + 1) & mask;
+    return &leaders->slots[slot];
+}
+
+static bool set_slots(struct idx_text_leaders *leaders, size_t count) {
+    struct slot *slots = leaders->slots;
+    if (count > leaders->slot_capacity) slots = realloc(slots, count * sizeof *slots);
+    if (slots == NULL) return false;
+    if (count > leaders->slot_capacity) leaders->slot_capacity = count;
+    leaders->slots = slots;
+    leaders->slot_count = count;
+    memset(slots, 0, count * sizeof *slots);
+    return true;
+}
+
+/* Twice as many slots, for what is there. */
+static bool grow_slots(struct idx_text_leaders *leaders) {
+    size_t count = leaders->slot_count;
+    struct slot *before = malloc(count * sizeof *before);
+    if (before == NULL) return false;
+    memcpy(before, leaders->slots, count * sizeof *before);
+    bool grown = set_slots(leaders, 2 * count);
+    for (size_t i = 0; i < count && grown; i++)
+        if (before[i].count > 0) *find_slot(leaders, before[i].hash) = before[i];
+    free(before);
+    return grown;
+}
+
+static bool add_entry(struct idx_text_leaders *leaders, struct slot *slot, uint32_t place) {
+    if (leaders->entry_count == UINT32_MAX) return false;
+    struct entry *grown =
+        idxt_buffer_grow(leaders->entries, &leaders->entry_capacity, leaders->entry_count + 1, sizeof *grown);
+    if (grown == NULL) return false;
+    leaders->entries = grown;
+    grown[leaders->entry_count] = (struct entry){place, slot->head};
+    slot->head = (uint32_t)leaders->entry_count++;
+    slot->count++;
+    return true;
+}
+
+static bool add_leader(struct idx_text_leaders *leaders, uint64_t number, const struct set *set) {
+    struct leader *grown = idxt_buffer_grow(leaders->leaders, &leaders->capacity, leaders->count + 1, sizeof *grown);
+    if (grown == NULL) return false;
+    leaders->leaders = grown;
+    for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
+        if (2 * leaders->used >= leaders->slot_count && !grow_slots(leaders)) return false;
+        struct slot *slot = find_slot(leaders, get_hash(set, i));
+        if (slot->count == MOST_LISTED) continue;
+        leaders->used += slot->count == 0;
+        slot->hash = get_hash(set, i);
+        if (!add_entry(leaders, slot, (uint32_t)leaders->count)) return false;
+    }
+    grown[leaders->count++] = (struct leader){number, *set};
+    return true;
+}
+
+static int compare_places(const void *first, const void *second) {
+    const uint32_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Lists the places of those that share a member that is looked at, ascending, some of them several times. */
+static bool list_shared(struct idx_text_leaders *leaders, const struct set *set, size_t *count) {
+    *count = 0;
+    for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
+        const struct slot *slot = find_slot(leaders, get_hash(set, i));
+        uint32_t *grown =
+            idxt_buffer_grow(leaders->found, &leaders->found_capacity, *count + slot->count, sizeof *grown);
+        if (grown == NULL) return false;
+        leaders->found = grown;
+        for (uint32_t j = 0, at = slot->head; j < slot->count; j++, at = leaders->entries[at].next)
+            grown[(*count)++] = leaders->entries[at].place;
+    }
+    if (*count > 1) qsort(leaders->found, *count, sizeof *leaders->found, compare_places);
+    return true;
+}
+
+/* Sets *place to that of the first representative that the set resembles; to the next one's where there is none. */
+static bool find_leader(struct idx_text_leaders *leaders, const struct set *set, size_t *place) {
+    size_t found;
+    *place = leaders->count;
+    if (!list_shared(leaders, set, &found)) return false;
+    for (size_t i = 0; i < found && *place == leaders->count; i++) {
+        if (i > 0 && leaders->found[i] == leaders->found[i - 1]) continue;
+        if (are_alike(leaders, &leaders->leaders[leaders->found[i]].set, set)) *place = leaders->found[i];
+    }
+    return true;
+}
+
+/* ---- Sets that were offered before ---- */
+
+static uint64_t make_key(const struct set *set) {
+    if (set->count == 0) return 0;
+    if (set->hashes != NULL) return XXH3_64bits(set->hashes, set->count * sizeof *set->hashes);
+    return XXH3_64bits(set->features, set->count * sizeof *set->features);
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static size_t find_known(const struct known *known, uint64_t key) {
+    size_t slot = (size_t)key & (known->slots - 1);
+    while (known->places[slot] != 0 && known->keys[slot] != key) slot = (slot + 1) & (known->slots - 1);
+    return slot;
+}
+
+static bool grow_known(struct known *known) {
+    struct known grown = {.slots = known->slots == 0 ? FIRST_SLOTS : 2 * known->slots, .used = known->used};
+    grown.keys = malloc(grown.slots * sizeof *grown.keys);
+    grown.places = calloc(grown.slots, sizeof *grown.places);
+    if (grown.keys == NULL || grown.places == NULL) {
+        free(grown.keys);
+        free(grown.places);
+        return false;
+    }
+    for (size_t i = 0; i < known->slots; i++) {
+        if (known->places[i] == 0) continue;
+        size_t slot = find_known(&grown, known->keys[i]);
+        grown.keys[slot] = known->keys[i];
+        grown.places[slot] = known->places[i];
+    }
+    free(known->keys);
+    free(known->places);
+    *known = grown;
+    return true;
+}
+
+/* Costs the same however many sets there were. */
+static void forget_known(struct known *known) {
+    known->used = 0;
+    if (known->slots == FIRST_SLOTS) {
+        memset(known->places, 0, FIRST_SLOTS * sizeof *known->places);
+        return;
+    }
+    free(known->keys);
+    free(known->places);
+    *known = (struct known){0};
+}
+
+/* ---- The public functions ---- */
+
+/* The representative of an equal set that came before, or the first one. Sets that differ may have equal keys, and so
+ * what is known is looked at once more. */
+static enum idx_status join(struct idx_text_leaders *leaders, uint64_t number, const struct set *set, uint64_t *leader,
+                            struct idx_error *error) {
+    struct known *known = &leaders->known;
+    if (leaders->count > 0 && (leaders->leaders[0].set.hashes != NULL) != (set->hashes != NULL))
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "sets with weights can't be compared with sets without");
+    if (leaders->count == UINT32_MAX - 1)
+        return idxt_fail(error, IDX_LIMIT, "there are %zu representatives, and no more are possible", leaders->count);
+    if (4 * (known->used + 1) > 3 * known->slots && !grow_known(known)) return out_of_memory(error);
+    const uint64_t key = make_key(set);
+    const size_t slot = find_known(known, key);
+    size_t place = known->places[slot];
+    bool is_known = place-- > 0;
+    if (!is_known || !are_alike(leaders, &leaders->leaders[place].set, set)) {
+        if (!find_leader(leaders, set, &place)) return out_of_memory(error);
+        if (place == leaders->count && !add_leader(leaders, number, set)) return out_of_memory(error);
+        known->keys[slot] = key;
+        known->places[slot] = (uint32_t)place + 1;
+        known->used += !is_known;
+    }
+    *leader = leaders->leaders[place].number;
+    return IDX_OK;
+}
+
+enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64_t threshold, struct idx_error *error) {
+    if (leaders == NULL)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "idx_text_leaders_create needs a pointer for its result");
+    if (threshold < 1 || threshold > IDX_DECIMAL_WEIGHT_ONE)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
+                         (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
+    struct idx_text_leaders *created = calloc(1, sizeof *created);
+    if (created == NULL || !set_slots(created, FIRST_SLOTS)) {
+        free(created);
+        return out_of_memory(error);
+    }
+    created->threshold = threshold;
+    double different = 1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE;
+    for (double missed = 1; missed > MISSED && created->looked_at < MOST_MEMBERS; missed *= different)
+        created->looked_at++;
+    *leaders = created;
+    return IDX_OK;
+}
+
+static enum idx_status refuse(struct idx_error *error) {
+    return idxt_fail(error, IDX_INVALID_ARGUMENT,
+                     "leaders are offered an array of hashes, each above the one before it");
+}
+
+enum idx_status idx_text_leaders_join(struct idx_text_leaders *leaders, uint64_t number, const uint64_t *hashes,
+                                      size_t count, uint64_t *leader, struct idx_error *error) {
+    static const uint64_t none;
+    if (leaders == NULL || leader == NULL || (hashes == NULL && count > 0) || !idxt_is_set(hashes, count))
+        return refuse(error);
+    const struct set set = {.hashes = count == 0 ? &none : hashes, .count = count};
+    return join(leaders, number, &set, leader, error);
+}
+
+enum idx_status idx_text_leaders_join_features(struct idx_text_leaders *leaders, uint64_t number,
+                                               const struct idx_feature *features, size_t count, uint64_t *leader,
+                                               struct idx_error *error) {
+    if (leaders == NULL || leader == NULL || (features == NULL && count > 0)) return refuse(error);
+    struct set set = {.features = features, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && features[i - 1].hash >= features[i].hash) return refuse(error);
+        set.norm += (double)features[i].weight * (double)features[i].weight;
+    }
+    return join(leaders, number, &set, leader, error);
+}
+
+void idx_text_leaders_clear(struct idx_text_leaders *leaders) {
+    leaders->count = leaders->entry_count = leaders->used = 0;
+    leaders->slot_count = FIRST_SLOTS;
+    memset(leaders->slots, 0, FIRST_SLOTS * sizeof *leaders->slots);
+    forget_known(&leaders->known);
+}
+
+void idx_text_leaders_free(struct idx_text_leaders *leaders) {
+    if (leaders == NULL) return;
+    free(leaders->leaders);
+    free(leaders->slots);
+    free(leaders->entries);
+    free(leaders->found);
+    free(leaders->known.keys);
+    free(leaders->known.places);
+    free(leaders);
+}

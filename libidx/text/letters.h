@@ -1,0 +1,38 @@
+/* letters.h: what a character is to the words by which texts are compared (idx_text.h, Resemblance). They depend on
+ * properties of characters alone, and not on the dictionaries by which words of recipes are cut. */
+#ifndef IDX_TEXT_LETTERS_H
+#define IDX_TEXT_LETTERS_H
+
+#include <unicode/uchar.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum idxt_letter {
+    IDXT_LETTER_NONE,  /* it ends a word, and belongs to none */
+    IDXT_LETTER_PART,  /* of a word */
+    IDXT_LETTER_WHOLE, /* a word by itself */
+};
+
+/* An ASCII character as words have it, in lower case; 0 if it belongs to none. */
+static inline unsigned idxt_ascii_letter(unsigned c) {
+    unsigned lower = c | 0x20;
+    if (lower >= 'a' && lower <= 'z') return lower;
+    return c >= '0' && c <= '9' ? c : 0;
+}
+
+/* Whether a letter is a word by itself: an ideograph or kana, or Thai, Lao, Khmer, Burmese, or the like. */
+static inline bool idxt_is_whole(UChar32 c) {
+    if (c < 0x0e00) return false; /* Thai is the first of these scripts */
+    return u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) || (c >= 0xff66 && c <= 0xff9f) ||
+           u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;
+}
+
+static inline enum idxt_letter idxt_letter(UChar32 c) {
+    if ((U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_ND_MASK | U_GC_M_MASK)) == 0) return IDXT_LETTER_NONE;
+    return idxt_is_whole(c) ? IDXT_LETTER_WHOLE : IDXT_LETTER_PART;
+}
+
+static inline uint64_t idxt_fold(UChar32 c) { return (uint64_t)u_foldCase(c, U_FOLD_CASE_DEFAULT); }
+
+#endif

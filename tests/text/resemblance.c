@@ -1,0 +1,445 @@
+/* resemblance.c: tests of words, shingles and Jaccard coefficients, beside a plain program of their definitions: it
+ * decodes by itself, makes shingles as strings, and compares all with all. */
+#include <idx_text.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <unicode/uchar.h>
+
+#include "tests/random.h"
+
+/* ---- The definitions ---- */
+
+/* The code point at *at of a text, and *at behind it; -1 and one byte on where there is no well-formed one. */
+static int32_t decode(const unsigned char *text, size_t length, size_t *at) {
+    unsigned char lead = text[(*at)++];
+    if (lead < 0x80) return lead;
+    size_t more = lead >= 0xc2 && lead < 0xe0 ? 1 : (lead & 0xf0) == 0xe0 ? 2 : lead >= 0xf0 && lead < 0xf5 ? 3 : 0;
+    if (more == 0 || more > length - *at) return -1;
+    int32_t c = lead & (0x3f >> more);
+    for (size_t i = 0; i < more; i++) {
+        if ((text[*at + i] & 0xc0) != 0x80) return -1;
+        c = c << 6 | (text[*at + i] & 0x3f);
+    }
+    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
+    if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return -1;
+    *at += more;
+    return c;
+}
+
+static bool is_letter(int32_t c) {
+    switch (u_charType(c)) {
+        case U_UPPERCASE_LETTER:
+        case U_LOWERCASE_LETTER:
+        case U_TITLECASE_LETTER:
+        case U_MODIFIER_LETTER:
+        case U_OTHER_LETTER:
+        case U_DECIMAL_DIGIT_NUMBER:
+        case U_NON_SPACING_MARK:
+        case U_ENCLOSING_MARK:
+        case U_COMBINING_SPACING_MARK: return true;
+    }
+    return false;
+}
+
+static bool is_word(int32_t c) {
+    return is_letter(c) &&
+           (u_hasBinaryProperty(c, UCHAR_IDEOGRAPHIC) || (c >= 0x3040 && c <= 0x30ff) || (c >= 0xff66 && c <= 0xff9f) ||
+            u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT);
+}
+
+enum { MOST_ITEMS = 4000, MOST_LETTERS = 64 };
+
+/* A word or a character. */
+struct item {
+    size_t begin, end, letter_count;
+    int32_t letters[MOST_LETTERS];
+};
+
+static size_t cut_words(const char *text, size_t length, struct item *items) {
+    size_t count = 0;
+    bool inside = false;
+    for (size_t at = 0; at < length;) {
+        size_t begin = at;
+        int32_t c = decode((const unsigned char *)text, length, &at);
+        bool letter = c >= 0 && is_letter(c), whole = letter && is_word(c);
+        if (letter && (!inside || whole)) items[count++] = (struct item){.begin = begin};
+        inside = letter && !whole;
+        if (!letter) continue;
+        struct item *item = &items[count - 1];
+        assert_true(count < MOST_ITEMS && item->letter_count < MOST_LETTERS);
+        item->letters[item->letter_count++] = u_foldCase(c, U_FOLD_CASE_DEFAULT);
+        item->end = at;
+    }
+    return count;
+}
+
+static size_t cut_characters(const char *text, size_t length, struct item *items) {
+    size_t count = 0;
+    bool space = false;
+    for (size_t at = 0; at < length;) {
+        int32_t c = decode((const unsigned char *)text, length, &at);
+        bool letter = c >= 0 && is_letter(c);
+        if (letter && space && count > 0) items[count++] = (struct item){.letter_count = 1, .letters = {' '}};
+        if (letter) items[count++] = (struct item){.letter_count = 1, .letters = {u_foldCase(c, U_FOLD_CASE_DEFAULT)}};
+        space = !letter;
+        assert_true(count < MOST_ITEMS);
+    }
+    return count;
+}
+
+/* Shingles, each by its items. */
+struct reference {
+    struct item items[MOST_ITEMS];
+    size_t firsts[MOST_ITEMS];
+    size_t width, count, all; /* distinct ones, and all */
+};
+
+static bool are_equal_shingles(const struct reference *a, size_t i, const struct reference *b, size_t j) {
+    if (a->width != b->width) return false;
+    for (size_t k = 0; k < a->width; k++) {
+        const struct item *x = &a->items[a->firsts[i] + k], *y = &b->items[b->firsts[j] + k];
+        if (x->letter_count != y->letter_count) return false;
+        if (memcmp(x->letters, y->letters, x->letter_count * sizeof *x->letters) != 0) return false;
+    }
+    return true;
+}
+
+static void refer(struct reference *reference, const char *text, size_t length, unsigned width,
+                  enum idx_text_shingle_unit unit) {
+    size_t items = (unit == IDX_TEXT_WORDS ? cut_words : cut_characters)(text, length, reference->items);
+    reference->width = items < width ? items : width;
+    reference->count = 0;
+    reference->all = items == 0 ? 0 : items - reference->width + 1;
+    for (size_t i = 0; i < reference->all; i++) {
+        bool is_new = true;
+        reference->firsts[reference->count] = i;
+        for (size_t j = 0; j < reference->count && is_new; j++)
+            is_new = !are_equal_shingles(reference, reference->count, reference, j);
+        reference->count += is_new;
+    }
+}
+
+static double compare(const struct reference *a, const struct reference *b) {
+    size_t shared = 0;
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t j = 0; j < b->count; j++) shared += are_equal_shingles(a, i, b, j);
+    return a->count + b->count == 0 ? 1 : (double)shared / (double)(a->count + b->count - shared);
+}
+
+/* ---- Texts ---- */
+
+static const char *const pieces[] = {
+    "the",
+    "The ",
+    " web",
+    "WEB",
+    "don't",
+    "3.14",
+    "a_b",
+    " ",
+    "  \n",
+    ", ",
+    "x",
+    "7",
+    "STRASSE ",
+    "stra\xC3\x9F"
+    "e",
+    "\xC3\x89"
+    "cole ",                                            /* É */
+    "e\xCC\x81"                                         /* e and an accent */
+    "cole",                                             /* */
+    "\xCC\x81",                                         /* an accent alone */
+    "\xCE\xA3\xCF\x83\xCF\x82",                         /* the three sigmas */
+    "\xD0\x93\xD0\x9E\xD0\xA0\xD0\x9E\xD0\x94 ",        /* Cyrillic */
+    "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D",                 /* Hebrew */
+    "\xD9\x85\xD8\xB1\xD8\xAD\xD8\xA8\xD8\xA7 ",        /* Arabic */
+    "\xE0\xA4\xB9\xE0\xA4\xBF",                         /* Devanagari, with a vowel sign */
+    "\xE0\xB8\xA0\xE0\xB8\xB2\xE0\xB8\xA9\xE0\xB8\xB2", /* Thai */
+    "\xE0\xBA\x9E\xE0\xBA\xB2",                         /* Lao */
+    "\xE1\x80\x99\xE1\x80\xBC",                         /* Burmese */
+    "\xE1\x9E\x98\xE1\x9E\x93",                         /* Khmer */
+    "\xE6\x88\x91\xE4\xBB\xAC",                         /* Chinese */
+    "\xE3\x80\x82",                                     /* an ideographic full stop */
+    "\xE3\x81\x82\xE3\x82\xAB\xEF\xBD\xB6",             /* kana, of half width too */
+    "\xED\x95\x9C\xEA\xB8\x80",                         /* Hangul */
+    "\xF0\xA0\x80\x80",                                 /* an ideograph beyond the first plane */
+    "\xF0\x9F\x98\x80",                                 /* an emoji */
+    "\xEF\xBD\x86\xEF\xBD\x95",                         /* letters of full width */
+    "\xE2\x80\x8D",                                     /* a joiner */
+    "\xEF\xBB\xBF",                                     /* a byte order mark */
+    "\x80",
+    "\xFF",
+    "\xC3",
+    "\xE6\x88",
+    "\xF0\x9F\x98",
+    "\xED\xA0\x80", /* a surrogate */
+    "\xC0\xAF",     /* an overlong solidus */
+    "\xF4\x90\x80\x80",
+    "\xEF\xBF\xBD",
+};
+enum { PIECES = sizeof pieces / sizeof *pieces, MOST_BYTES = 3000 };
+
+/* Of `most` pieces at most, some of them NUL. */
+static size_t write_random(char *text, size_t most, uint64_t *random) {
+    size_t length = 0, kinds = 1 + next_random(random) % PIECES, from = next_random(random);
+    for (size_t left = next_random(random) % (most + 1); left > 0; left--) {
+        uint64_t drawn = next_random(random);
+        const char *piece = pieces[(from + drawn % kinds) % PIECES];
+        size_t size = strlen(piece);
+        memcpy(text + length, piece, size);
+        length += size;
+        if (drawn >> 32 & 1) text[length++] = drawn >> 33 & 31 ? ' ' : '\0';
+    }
+    return length;
+}
+
+/* A copy of its exact size, so that reading past it is seen. */
+static char *copy(const char *text, size_t length) {
+    char *bytes = malloc(length + (length == 0));
+    assert_non_null(bytes);
+    memcpy(bytes, text, length);
+    return bytes;
+}
+
+/* ---- Tests ---- */
+
+/* The words of a text, beside their definition; two have equal hashes where they are equal but for case. */
+static void check_words(const char *text, size_t length) {
+    static struct item items[MOST_ITEMS];
+    uint64_t hashes[MOST_ITEMS];
+    size_t count = cut_words(text, length, items), at = 0, begin;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(idx_text_next_word(text, length, &at, &begin, &hashes[i]));
+        assert_int_equal(begin, items[i].begin);
+        assert_int_equal(at, items[i].end);
+        for (size_t j = 0; j < i && i < 100; j++) {
+            bool equal = items[i].letter_count == items[j].letter_count &&
+                         memcmp(items[i].letters, items[j].letters, items[i].letter_count * sizeof(int32_t)) == 0;
+            assert_int_equal(hashes[i] == hashes[j], equal);
+        }
+    }
+    assert_false(idx_text_next_word(text, length, &at, &begin, NULL));
+    assert_int_equal(at, length);
+    assert_true(count <= IDX_TEXT_MAX_WORDS(length));
+}
+
+static void test_words(void **state) {
+    (void)state;
+    char text[MOST_BYTES];
+    uint64_t random = 1;
+    check_words("", 0);
+    assert_false(idx_text_next_word(NULL, 0, &(size_t){0}, &(size_t){0}, NULL));
+    check_words("Two words", 9);
+    check_words("a\0b", 3);
+    check_words("a b c", 5);
+    for (int round = 0; round < 3000; round++) {
+        size_t length = write_random(text, 60, &random);
+        char *bytes = copy(text, length);
+        check_words(bytes, length);
+        free(bytes);
+    }
+}
+
+/* Every code point, between two letters. */
+static void test_every_character(void **state) {
+    (void)state;
+    for (int32_t c = 0x80; c <= 0x10ffff; c++) {
+        char text[8] = "a";
+        size_t length = 1;
+        if (c >= 0xd800 && c < 0xe000) continue;
+        if (c >= 0x10000) text[length++] = (char)(0xf0 | c >> 18);
+        if (c >= 0x800) text[length++] = (char)((c >= 0x10000 ? 0x80 : 0xe0) | (c >> 12 & (c >= 0x10000 ? 0x3f : 0xf)));
+        text[length++] = (char)((c >= 0x800 ? 0x80 : 0xc0) | (c >> 6 & (c >= 0x800 ? 0x3f : 0x1f)));
+        text[length++] = (char)(0x80 | (c & 0x3f));
+        text[length++] = 'b';
+        check_words(text, length);
+    }
+}
+
+static struct reference references[2];
+
+static const struct idx_text_shingle_options *choose(struct idx_text_shingle_options *options, unsigned width,
+                                                     enum idx_text_shingle_unit unit) {
+    *options = (struct idx_text_shingle_options)IDX_TEXT_SHINGLE_OPTIONS_INIT;
+    options->width = width;
+    options->unit = unit;
+    return options;
+}
+
+/* Makes the shingles of a text in an array of just the room that is needed. */
+static uint64_t *make(const char *text, size_t length, const struct idx_text_shingle_options *options, size_t *count,
+                      const struct reference *reference) {
+    size_t room = SIZE_MAX;
+    struct idx_error error;
+    enum idx_status status = idx_text_shingles(text, length, options, NULL, 0, &room, &error);
+    assert_int_equal(room, reference->all);
+    assert_int_equal(status, reference->all == 0 ? IDX_OK : IDX_INVALID_ARGUMENT);
+    assert_true(room <= (options->unit == IDX_TEXT_WORDS ? IDX_TEXT_MAX_WORDS(length) : length));
+    uint64_t *hashes = malloc(room * sizeof *hashes + 1);
+    assert_non_null(hashes);
+    for (size_t less = 1; less <= 2 && less < room; less++) {
+        assert_int_equal(idx_text_shingles(text, length, options, hashes, room - less, count, &error),
+                         IDX_INVALID_ARGUMENT);
+        assert_int_equal(*count, room);
+        assert_int_equal(error.status, IDX_INVALID_ARGUMENT);
+    }
+    if (idx_text_shingles(text, length, options, hashes, room, count, &error) != IDX_OK) fail_msg("%s", error.sentence);
+    assert_int_equal(*count, reference->count);
+    for (size_t i = 1; i < *count; i++) assert_true(hashes[i - 1] < hashes[i]);
+    return hashes;
+}
+
+static void compare_two(const char *texts[2], const size_t lengths[2], unsigned width,
+                        enum idx_text_shingle_unit unit) {
+    struct idx_text_shingle_options options;
+    uint64_t *sets[2];
+    size_t counts[2];
+    double resemblance = -1;
+    choose(&options, width, unit);
+    for (int i = 0; i < 2; i++) {
+        refer(&references[i], texts[i], lengths[i], width, unit);
+        sets[i] = make(texts[i], lengths[i], &options, &counts[i], &references[i]);
+    }
+    double expected = compare(&references[0], &references[1]);
+    assert_true(idx_text_jaccard(sets[0], counts[0], sets[1], counts[1]) == expected);
+    assert_true(idx_text_jaccard(sets[1], counts[1], sets[0], counts[0]) == expected);
+    assert_int_equal(idx_text_resemblance(texts[0], lengths[0], texts[1], lengths[1], &options, &resemblance, NULL),
+                     IDX_OK);
+    assert_true(resemblance == expected);
+    if (width == 5 && unit == IDX_TEXT_WORDS) {
+        assert_int_equal(idx_text_resemblance(texts[0], lengths[0], texts[1], lengths[1], NULL, &resemblance, NULL),
+                         IDX_OK);
+        assert_true(resemblance == expected);
+    }
+    free(sets[0]);
+    free(sets[1]);
+}
+
+/* Pairs of texts of which the second begins like the first, by every width. */
+static void test_shingles(void **state) {
+    (void)state;
+    char text[2][2 * MOST_BYTES];
+    uint64_t random = 2;
+    size_t alike = 0;
+    for (int round = 0; round < 400; round++) {
+        size_t lengths[2] = {write_random(text[0], 50, &random), 0};
+        lengths[1] = round % 4 == 0 ? 0 : lengths[0] * (next_random(&random) % 9) / 8;
+        memcpy(text[1], text[0], lengths[1]);
+        lengths[1] += write_random(text[1] + lengths[1], 10, &random);
+        const char *texts[2] = {copy(text[0], lengths[0]), copy(text[1], lengths[1])};
+        for (unsigned width = 1; width <= IDX_TEXT_MAX_SHINGLE_WIDTH; width++) {
+            compare_two(texts, lengths, width, IDX_TEXT_WORDS);
+            compare_two(texts, lengths, width, IDX_TEXT_CHARACTERS);
+            double found = compare(&references[0], &references[1]);
+            alike += found > 0 && found < 1;
+        }
+        free((void *)(uintptr_t)texts[0]);
+        free((void *)(uintptr_t)texts[1]);
+    }
+    assert_true(alike > 1000);
+}
+
+static double resemblance_of(const char *a, const char *b, unsigned width, enum idx_text_shingle_unit unit) {
+    struct idx_text_shingle_options options;
+    double found = -1;
+    choose(&options, width, unit);
+    assert_int_equal(idx_text_resemblance(a, strlen(a), b, strlen(b), &options, &found, NULL), IDX_OK);
+    return found;
+}
+
+static void test_known_texts(void **state) {
+    (void)state;
+    assert_true(resemblance_of("", "", 5, IDX_TEXT_WORDS) == 1);
+    assert_true(resemblance_of("", "... --", 5, IDX_TEXT_WORDS) == 1);
+    assert_true(resemblance_of("", "one", 5, IDX_TEXT_WORDS) == 0);
+    assert_true(resemblance_of("One, two!", "one\ttwo", 5, IDX_TEXT_WORDS) == 1);
+    assert_true(resemblance_of("one two", "onetwo", 5, IDX_TEXT_WORDS) == 0);
+    assert_true(resemblance_of("one two", "one two two", 5, IDX_TEXT_WORDS) == 0); /* a shingle each */
+    assert_true(resemblance_of("a b c d e f", "a b c d e g", 5, IDX_TEXT_WORDS) == 1. / 3);
+    assert_true(resemblance_of("a b c d", "d c b a", 1, IDX_TEXT_WORDS) == 1);
+    assert_true(resemblance_of("STRASSE",
+                               "stra\xC3\x9F"
+                               "e",
+                               5, IDX_TEXT_WORDS) == 0);
+    assert_true(resemblance_of("night", "nacht", 2, IDX_TEXT_CHARACTERS) == 1. / 7);
+    assert_true(resemblance_of("Good, night", "good  night.", 3, IDX_TEXT_CHARACTERS) == 1);
+    assert_true(resemblance_of("goodnight", "good night", 3, IDX_TEXT_CHARACTERS) == 5. / 10);
+}
+
+/* Sets of more hashes than a sort takes at once, and texts that give the same one again and again. */
+static void test_long_texts(void **state) {
+    (void)state;
+    enum { WORDS = 60000 };
+    static char text[WORDS * 8];
+    static uint64_t hashes[WORDS];
+    size_t length = 0, count;
+    uint64_t random = 3;
+    for (size_t i = 0; i < WORDS; i++) memcpy(text + 2 * i, "a ", 2);
+    assert_int_equal(idx_text_shingles(text, sizeof text / 4, NULL, hashes, WORDS, &count, NULL), IDX_OK);
+    assert_int_equal(count, 1);
+    for (size_t i = 0; i < WORDS; i++) {
+        for (uint64_t rest = next_random(&random) % 300 + 1; rest > 0; rest /= 10)
+            text[length++] = (char)('0' + rest % 10);
+        text[length++] = ' ';
+    }
+    struct idx_text_shingle_options options;
+    assert_int_equal(idx_text_shingles(text, length, choose(&options, 1, IDX_TEXT_WORDS), hashes, WORDS, &count, NULL),
+                     IDX_OK);
+    assert_int_equal(count, 300);
+    assert_int_equal(idx_text_shingles(text, length, choose(&options, 5, IDX_TEXT_WORDS), hashes, WORDS, &count, NULL),
+                     IDX_OK);
+    assert_true(count > WORDS - 10 && count <= WORDS - 4);
+    for (size_t i = 1; i < count; i++) assert_true(hashes[i - 1] < hashes[i]);
+}
+
+static void test_wrong_arguments(void **state) {
+    (void)state;
+    struct idx_text_shingle_options options;
+    struct idx_error error;
+    uint64_t hash;
+    size_t count = 7;
+    double resemblance = 7;
+    for (unsigned wrong = 0; wrong < 4; wrong++) {
+        choose(&options, 5, IDX_TEXT_WORDS);
+        if (wrong == 0) options.width = 0;
+        if (wrong == 1) options.width = IDX_TEXT_MAX_SHINGLE_WIDTH + 1;
+        if (wrong == 2) options.unit = 2;
+        if (wrong == 3) options.size--;
+        assert_int_equal(idx_text_shingles("a", 1, &options, &hash, 1, &count, &error), IDX_INVALID_ARGUMENT);
+        assert_int_equal(error.status, IDX_INVALID_ARGUMENT);
+        assert_true(strlen(error.sentence) > 0);
+        assert_int_equal(idx_text_resemblance("a", 1, "b", 1, &options, &resemblance, &error), IDX_INVALID_ARGUMENT);
+    }
+    assert_int_equal(idx_text_shingles(NULL, 1, NULL, &hash, 1, &count, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_shingles("a", 1, NULL, NULL, 1, &count, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_shingles("a", 1, NULL, &hash, 1, NULL, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_resemblance(NULL, 1, "b", 1, NULL, &resemblance, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_resemblance("a", 1, NULL, 1, NULL, &resemblance, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_resemblance("a", 1, "b", 1, NULL, NULL, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(count, 7);
+    assert_true(resemblance == 7);
+    assert_int_equal(idx_text_shingles(NULL, 0, NULL, NULL, 0, &count, NULL), IDX_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(idx_text_resemblance(NULL, 0, NULL, 0, NULL, &resemblance, NULL), IDX_OK);
+    assert_true(resemblance == 1);
+    assert_true(idx_text_jaccard(NULL, 0, NULL, 0) == 1);
+    assert_true(idx_text_jaccard(NULL, 0, &hash, 1) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words),      cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_shingles),   cmocka_unit_test(test_known_texts),
+        cmocka_unit_test(test_long_texts), cmocka_unit_test(test_wrong_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

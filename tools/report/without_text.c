@@ -1,0 +1,14 @@
+/* without_text.c: what a build without libidxtext has in place of excerpt.c. Nothing gets that far there: the report
+ * has no texts. */
+#include "tools/report/excerpt.h"
+
+bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
+    (void)excerpt, (void)two;
+    return false;
+}
+
+void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t which) {
+    (void)output, (void)excerpt, (void)which;
+}
+
+void excerpt_free(struct excerpt *excerpt) { (void)excerpt; }
