@@ -169,13 +169,6 @@ static enum idx_status stream(void *context, size_t number, struct idx_error *er
     return status;
 }
 
-static uint64_t count_fingerprints(const struct idx_index *index) {
-    uint64_t count = 0;
-    for (size_t i = 0; i < index->manifest->segment_count; i++)
-        count += index->segments[i]->tables[0].header.fingerprints;
-    return count;
-}
-
 /* Queries [begin, end). */
 static enum idx_status stream_some(struct batch *batch, size_t begin, size_t end, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
@@ -199,7 +192,7 @@ static size_t choose_streamed(const struct batch *batch) {
 }
 
 static enum idx_status stream_past_tables(struct batch *batch, struct idx_error *error) {
-    uint64_t all = count_fingerprints(batch->index);
+    uint64_t all = idxi_count_streamed(batch->index);
     size_t count = choose_streamed(batch), turns = count == 0 ? 0 : (batch->count - 1) / count + 1;
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, all * turns, error));
     batch->part_size = all / PARTS;
@@ -223,7 +216,7 @@ static bool pass_arrays(void *context, const uint64_t *fingerprints, size_t coun
 static enum idx_status stream_past_arrays(struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     struct array_streamer streamer = {.status = IDX_OK, .error = error};
-    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, count_fingerprints(batch->index), error));
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, idxi_count_streamed(batch->index), error));
     enum idx_status status =
         idxi_passing_arrays_open(&streamer.passing, batch->queries, batch->count, options->distance, options->threads,
                                  options->memory_bytes / 2, &batch->results, &batch->progress, error);
@@ -237,7 +230,8 @@ static enum idx_status stream_past_arrays(struct batch *batch, struct idx_error 
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     struct idxi_streaming_cost cost =
-        idxi_cost_of_passing(batch->count, batch->index->manifest->bits, options->distance, options->memory_bytes / 2);
+        idxi_cost_of_passing(batch->count, batch->index->manifest->bits, options->distance,
+                             idxi_count_streamed(batch->index), options->memory_bytes / 2);
     return cost.by_arrays ? stream_past_arrays(batch, error) : stream_past_tables(batch, error);
 }
 

@@ -48,22 +48,43 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
     return cost;
 }
 
-struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t memory) {
-    struct idxi_passing_cost tables = idxi_passing_cost(queries, bits, distance);
-    size_t some = idxi_passing_arrays_most(queries, memory);
-    double arrays = idxi_cost_of_arrays(distance, bits, queries, some) / (double)some;
-    bool by_arrays = queries > 0 && (arrays < tables.nanoseconds || tables.bytes > memory);
-    return (struct idxi_streaming_cost){by_arrays, by_arrays ? arrays : tables.nanoseconds};
+/* Fingerprints that pass as arrays, so many at a time; few at a time stay in the caches. */
+static double get_passing_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
+    double arrays = (double)queries * IDXI_FIND_TIME, sizes = (double)queries + (double)some;
+    if (some == 0) return arrays;
+    double time = idxi_cost_of_arrays(distance, bits, queries, some);
+    if (sizes <= IDXI_CACHED_ARRAYS) time -= sizes * IDXI_ARRAY_TIME;
+    return arrays + time * (double)fingerprints / (double)some;
+}
+
+struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
+                                                uint64_t memory) {
+    struct idxi_passing_cost passing = idxi_passing_cost(queries, bits, distance);
+    uint64_t some = idxi_passing_arrays_most(queries, memory);
+    double insert = passing.bytes > IDXI_CACHED_TABLES ? IDXI_INSERT_TIME : IDXI_CACHED_INSERT_TIME;
+    if (some > fingerprints) some = fingerprints;
+    double tables = (double)fingerprints * passing.nanoseconds + (double)queries * insert * passing.tables;
+    double arrays = get_passing_time(queries, bits, distance, fingerprints, some);
+    bool by_arrays = queries > 0 && (arrays < tables || passing.bytes > memory);
+    return (struct idxi_streaming_cost){by_arrays,
+                                        (by_arrays ? arrays : tables) + (double)queries * IDXI_DISTINCT_TIME};
+}
+
+uint64_t idxi_count_streamed(const struct idx_index *index) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
+        count += index->segments[i]->tables[0].header.fingerprints;
+    return count;
 }
 
 double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
-    double one = idxi_cost_of_passing(queries, index->manifest->bits, distance, memory).nanoseconds, cost = 0;
+    uint64_t fingerprints = idxi_count_streamed(index);
+    double cost = (double)fingerprints * IDXI_DECODE_TIME;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_table *table = &index->segments[i]->tables[0];
-        cost += (double)table->header.fingerprints * (IDXI_DECODE_TIME + one);
         if (table->on_disk) cost += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
     }
-    return cost + (double)queries * IDXI_INSERT_TIME;
+    return cost + idxi_cost_of_passing(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
 }
 
 /* ---- Pairs ---- */

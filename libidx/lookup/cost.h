@@ -11,7 +11,7 @@
 /* A probe for one query after the other, the next ones asked for ahead; and where queries are in the table's order, so
  * that its next line is mostly in a cache. */
 #define IDXI_PROBE_TIME 90.0
-#define IDXI_ORDERED_PROBE_TIME 40.0
+#define IDXI_ORDERED_PROBE_TIME 60.0
 
 /* A probe of a table on disk, a read at random with others under way beside it; and a byte that is read together with
  * those beside it. */
@@ -19,17 +19,24 @@
 #define IDXI_DISK_BYTE_TIME 1.0
 
 /* A byte of blocks, decoded and checked; and a fingerprint. */
-#define IDXI_DECODE_BYTE_TIME 0.5
+#define IDXI_DECODE_BYTE_TIME 0.8
 #define IDXI_DECODE_TIME 2.0
 
-/* A fingerprint that is put into an array in memory that was not used before. */
+/* A fingerprint that is put into an array in memory that was not used before. Of so few, that are searched again and
+ * again, this takes nothing. */
 #define IDXI_ARRAY_TIME 12.0
+#define IDXI_CACHED_ARRAYS 131072.0
 
-/* A query: permuted and sorted for a table; looked for, flipped, in a range that was decoded; and put into the tables
- * past which fingerprints stream. */
-#define IDXI_SORT_QUERY_TIME 20.0
-#define IDXI_SEARCH_TIME 4.0
-#define IDXI_INSERT_TIME 150.0
+/* A query: permuted and sorted for a table; looked for, flipped, in a range that was decoded; sorted among those past
+ * which fingerprints stream; found again there for its matches, about one, after a search of arrays; and put into each
+ * table of these, where the tables fit the caches and where not. */
+#define IDXI_SORT_QUERY_TIME 30.0
+#define IDXI_SEARCH_TIME 8.5
+#define IDXI_DISTINCT_TIME 40.0
+#define IDXI_FIND_TIME 100.0
+#define IDXI_INSERT_TIME 40.0
+#define IDXI_CACHED_INSERT_TIME 10.0
+#define IDXI_CACHED_TABLES ((uint64_t)32 << 20)
 
 /* ---- What the ways take ---- */
 
@@ -43,13 +50,16 @@ double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsi
  * (passing_arrays.h). */
 struct idxi_streaming_cost {
     bool by_arrays;
-    double nanoseconds; /* of a fingerprint */
+    double nanoseconds; /* of all fingerprints */
 };
 
-/* Where queries need more than `memory` bytes for their tables, arrays are chosen. */
-struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t memory);
+/* So many fingerprints; UINT64_MAX: any number. Where queries need more than `memory` bytes for their tables, arrays
+ * are chosen. */
+struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
+                                                uint64_t memory);
 
-/* Streaming all fingerprints of an index. */
+/* Streaming all fingerprints of an index; and how many these are. */
+uint64_t idxi_count_streamed(const struct idx_index *index);
 double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
 
 /* Searching so many fingerprints in memory, those of `a` with those of `b`, or, where `b` is 0, with each other. */

@@ -61,7 +61,8 @@ static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queri
     stream->results_open = true;
     IDXI_TRY(idxi_results_open(&stream->results, stream->queries, false, options->threads, options->memory_bytes / 4,
                                options->temporary_folder, error));
-    stream->by_arrays = idxi_cost_of_passing(count, bits, options->distance, options->memory_bytes / 2).by_arrays;
+    stream->by_arrays =
+        idxi_cost_of_passing(count, bits, options->distance, UINT64_MAX, options->memory_bytes / 2).by_arrays;
     IDXI_TRY(stream->by_arrays
                  ? idxi_passing_arrays_open(&stream->arrays, queries, count, options->distance, options->threads,
                                             options->memory_bytes / 2, &stream->results, &stream->progress, error)

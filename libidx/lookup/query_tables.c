@@ -4,6 +4,7 @@
  * rejects most candidates. */
 #include "libidx/lookup/query_tables.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "libidx/base/binomial.h"
@@ -14,6 +15,10 @@
 #define TABLE_TIME 5.0   /* a table */
 #define COMPARE_TIME 0.5 /* so many comparisons: */
 #define COMPARED 16
+#define ALWAYS 2            /* as often they are compared anyway; */
+#define MORE_TIME 12.0      /* where there are more, the processor mispredicts */
+#define SEEMING_TIME 100.0  /* queries whose XOR of both halves is near: where there are any, */
+#define CANDIDATE_TIME 15.0 /* and each */
 
 /* Queries that share a key, at least, on average: fewer are compared as fast. */
 #define GROUP 8
@@ -23,6 +28,8 @@
 #define BUCKET_BYTES ((uint64_t)128 << 10)
 #define WHOLE_BYTES ((uint64_t)512 << 10)
 #define MAX_BUCKET_BITS 8
+
+#define FOLD_BITS 32
 
 /* ---- Which tables ---- */
 
@@ -37,22 +44,31 @@ static unsigned count_tables(unsigned parts, unsigned chosen) {
     return tables > IDXI_MAX_QUERY_TABLES ? IDXI_MAX_QUERY_TABLES + 1 : (unsigned)(tables + 0.5);
 }
 
-static struct choice weigh(size_t queries, unsigned bits, unsigned parts, unsigned chosen) {
+/* What it takes to compare a fingerprint with so many queries; some seem near by chance. */
+static double get_meeting_time(double queries, unsigned bits, unsigned distance) {
+    unsigned folded = bits < FOLD_BITS ? bits : FOLD_BITS;
+    double seeming = queries * idxi_count_patterns(folded, distance) / exp2(folded), times = queries / COMPARED;
+    double compare = times <= ALWAYS ? ALWAYS * COMPARE_TIME : times * COMPARE_TIME + MORE_TIME;
+    return compare + SEEMING_TIME * (1 - exp(-seeming)) + CANDIDATE_TIME * seeming;
+}
+
+static struct choice weigh(size_t queries, unsigned bits, unsigned distance, unsigned parts, unsigned chosen) {
     unsigned most = 0, mask_bits = chosen == 0 ? 0 : bits / parts * chosen;
     while (most < 32 && queries >> (most + 1) >= GROUP) most++;
-    struct choice choice = {parts, chosen, mask_bits < most ? mask_bits : most, count_tables(parts, chosen), {0, 0}};
-    double met = (double)queries / (double)((uint64_t)1 << choice.key_bits) / COMPARED;
-    choice.cost.nanoseconds = choice.tables * (TABLE_TIME + COMPARE_TIME * (met < 2 ? 2 : met));
+    struct choice choice = {parts, chosen, mask_bits < most ? mask_bits : most, count_tables(parts, chosen), {0, 0, 0}};
+    double met = (double)queries / (double)((uint64_t)1 << choice.key_bits);
+    choice.cost.tables = choice.tables;
+    choice.cost.nanoseconds = choice.tables * (TABLE_TIME + get_meeting_time(met, bits, distance));
     choice.cost.bytes =
         (uint64_t)queries * (20 + 16 * choice.tables) + (((uint64_t)4 * choice.tables) << choice.key_bits);
     return choice;
 }
 
 static struct choice choose_tables(size_t queries, unsigned bits, unsigned distance, uint64_t memory) {
-    struct choice best = weigh(queries, bits, 1, 0);
+    struct choice best = weigh(queries, bits, distance, 1, 0);
     for (unsigned parts = distance + 1; parts <= distance + 3 && parts <= bits && parts <= IDXI_MAX_QUERY_PARTS;
          parts++) {
-        struct choice choice = weigh(queries, bits, parts, parts - distance);
+        struct choice choice = weigh(queries, bits, distance, parts, parts - distance);
         if (choice.tables > IDXI_MAX_QUERY_TABLES || choice.cost.bytes > memory) continue;
         if (choice.cost.nanoseconds < best.cost.nanoseconds) best = choice;
     }

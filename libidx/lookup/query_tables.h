@@ -38,7 +38,8 @@ struct idxi_query_tables {
 /* The expected cost on uniform fingerprints. */
 struct idxi_passing_cost {
     double nanoseconds; /* per fingerprint, on one thread */
-    uint64_t bytes;     /* of the tables */
+    uint64_t bytes;     /* of the tables, */
+    unsigned tables;    /* and how many there are */
 };
 
 struct idxi_passing_cost idxi_passing_cost(size_t queries, unsigned bits, unsigned distance);
