@@ -115,15 +115,10 @@ static double run_pass(struct side *side, const struct data *data, bool many) {
     return now() - begin;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const double *values, size_t count) {
     double sorted[MAX_PASSES];
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, count);
     return sorted[count / 2];
 }
 

@@ -17,6 +17,8 @@
 #define CAPACITY 4096
 #define GROUP 256
 #define MAX_SCHEMES 8
+#define MAX_WAYS 6
+#define MAX_PASSES 99
 #define STREAMED ((size_t)1 << 22)
 
 static const char help[] =
@@ -30,16 +32,17 @@ static const char help[] =
     "  -k N           distance, and k of the indexes (default 3)\n"
     "  --scheme S     may be repeated (default auto, and at k = 3 also 5:2 and 2:1:1)\n"
     "  --threads N    measures one thread, and more up to N (default 2)\n"
-    "  --passes N     the fastest counts (default 3)\n"
+    "  --passes N     of all ways in turns; the median counts (default 5)\n"
     "  --beside       also with one thread, while another process does the same: how much two threads can gain here\n"
     "  --memory       load the tables, instead of mapping them\n"
     "  --folder D     where to build the index (default /tmp)\n"
     "\n"
     "Columns, separated by tabs: n; queries; k; scheme (- for a stream, which needs no index); way: lookup is "
     "idx_lookup\n"
-    "one by one, many idx_lookup_many; threads (1+1 with --beside); seconds; cpu_seconds, of all threads;\n"
-    "queries_per_second; fingerprints_per_second, of the index; matches. Ends with status 1 where the matches of two\n"
-    "ways differ.\n";
+    "one by one on one thread, many idx_lookup_many; threads (1+1 with --beside); seconds; cpu_seconds, of all\n"
+    "threads; queries_per_second; fingerprints_per_second, of the index; matches. Ends with status 1 where the "
+    "matches\n"
+    "of two ways differ.\n";
 
 struct bench;
 
@@ -55,6 +58,11 @@ struct options {
 };
 
 typedef void way_function(struct bench *bench, unsigned threads);
+
+struct way {
+    const char *name;
+    way_function *function;
+};
 
 struct bench {
     struct options options;
@@ -143,46 +151,69 @@ static void run(struct bench *bench, way_function *way, unsigned threads) {
     way(bench, threads);
 }
 
-static void measure(struct bench *bench, const char *name, way_function *way, unsigned threads, const char *beside) {
-    double best = 0, best_cpu = 0;
-    for (unsigned pass = 0; pass < bench->options.passes; pass++) {
-        double cpu = cpu_now(), begin = now();
-        run(bench, way, threads);
-        double seconds = now() - begin, cpu_seconds = cpu_now() - cpu;
-        if (pass == 0 || seconds < best) best = seconds;
-        if (pass == 0 || cpu_seconds < best_cpu) best_cpu = cpu_seconds;
-    }
+/* What a way took in each pass. */
+struct measured {
+    double seconds[MAX_PASSES], cpu_seconds[MAX_PASSES];
+};
+
+static void time_way(struct bench *bench, const struct way *way, unsigned threads, unsigned pass,
+                     struct measured *measured) {
+    double cpu = cpu_now(), begin = now();
+    run(bench, way->function, threads);
+    measured->seconds[pass] = now() - begin;
+    measured->cpu_seconds[pass] = cpu_now() - cpu;
     if (bench->expected.matches == 0) bench->expected = bench->found;
-    printf("%zu\t%zu\t%u\t%s\t%s\t%u%s\t%.3f\t%.3f\t%.0f\t%.0f\t%llu\n", bench->data.count, bench->data.query_count,
-           bench->options.k, bench->scheme, name, threads, beside, best, best_cpu,
-           (double)bench->data.query_count / best, (double)bench->data.count / best,
+    if (bench->found.matches != bench->expected.matches || bench->found.hash != bench->expected.hash)
+        die("%s finds other matches", way->name);
+}
+
+static void print_row(const struct bench *bench, const struct way *way, unsigned threads, const char *beside,
+                      struct measured *measured) {
+    unsigned passes = bench->options.passes;
+    sort_doubles(measured->seconds, passes);
+    sort_doubles(measured->cpu_seconds, passes);
+    double seconds = measured->seconds[passes / 2];
+    printf("%zu\t%zu\t%u\t%s\t%s\t%u%s\t%.5f\t%.5f\t%.0f\t%.0f\t%llu\n", bench->data.count, bench->data.query_count,
+           bench->options.k, bench->scheme, way->name, threads, beside, seconds, measured->cpu_seconds[passes / 2],
+           (double)bench->data.query_count / seconds, (double)bench->data.count / seconds,
            (unsigned long long)bench->found.matches);
     fflush(stdout);
-    if (bench->found.matches == bench->expected.matches && bench->found.hash == bench->expected.hash) return;
-    fprintf(stderr, "batch: %s finds other matches\n", name);
-    exit(1);
+}
+
+/* In turns, so that what slows the machine for a while slows all ways. */
+static void measure(struct bench *bench, const struct way *ways, size_t count, unsigned threads, const char *beside) {
+    static struct measured measured[MAX_WAYS];
+    for (size_t i = 0; i < count; i++) run(bench, ways[i].function, threads); /* all pages are touched */
+    for (unsigned pass = 0; pass < bench->options.passes; pass++)
+        for (size_t i = 0; i < count; i++) time_way(bench, &ways[i], threads, pass, &measured[i]);
+    for (size_t i = 0; i < count; i++) print_row(bench, &ways[i], threads, beside, &measured[i]);
 }
 
 /* One thread, while a copy of this process does the same over and over. */
-static void measure_beside(struct bench *bench, const char *name, way_function *way) {
+static void measure_beside(struct bench *bench, const struct way *way) {
     pid_t self = getpid(), other = fork();
     if (other < 0) die("fork failed");
     if (other == 0) {
-        while (getppid() == self) run(bench, way, 1);
+        while (getppid() == self) run(bench, way->function, 1);
         _exit(0);
     }
-    run(bench, way, 1); // until both have touched all pages
-    measure(bench, name, way, 1, "+1");
+    measure(bench, way, 1, 1, "+1");
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
 }
 
-static void measure_way(struct bench *bench, const char *name, way_function *way) {
-    for (unsigned threads = 1; threads <= bench->options.threads; threads++) measure(bench, name, way, threads, "");
-    if (bench->options.beside) measure_beside(bench, name, way);
+/* idx_lookup has one thread. */
+static void measure_ways(struct bench *bench, const struct way *ways, size_t count) {
+    measure(bench, ways, count, 1, "");
+    size_t alone = ways->function == look_up;
+    for (unsigned threads = 2; threads <= bench->options.threads; threads++)
+        measure(bench, ways + alone, count - alone, threads, "");
+    for (size_t i = alone; i < count && bench->options.beside; i++) measure_beside(bench, &ways[i]);
 }
 
 static void measure_scheme(struct bench *bench) {
+    static const struct way ways[] = {{"lookup", look_up}, {"many", look_up_many}, {"probe", probe},
+                                      {"sweep", sweep},    {"stream", stream},     {"auto", choose}};
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct index_choice choice = {bench->scheme, IDX_DEFAULT_BLOCK_SIZE};
     struct idx_error error;
@@ -191,12 +222,7 @@ static void measure_scheme(struct bench *bench) {
     make_index(&bench->data, &choice, path);
     if (bench->options.in_memory) options.residence = IDX_RESIDENCE_ALL;
     try(idx_open(&bench->index, path, &options, &error), &error);
-    measure(bench, "lookup", look_up, 1, "");
-    measure_way(bench, "many", look_up_many);
-    measure_way(bench, "probe", probe);
-    measure_way(bench, "sweep", sweep);
-    measure_way(bench, "stream", stream);
-    measure_way(bench, "auto", choose);
+    measure_ways(bench, ways, sizeof ways / sizeof *ways);
     idx_close(bench->index);
     remove_index();
 }
@@ -213,7 +239,7 @@ static struct options read_options(int argc, char **argv) {
         {"count", 1, NULL, 'n'},        {"queries", 1, NULL, 'q'}, {"scheme", 1, NULL, 's'}, {"threads", 1, NULL, 't'},
         {"passes", 1, NULL, 'p'},       {"beside", 0, NULL, 'b'},  {"memory", 0, NULL, 'm'}, {"folder", 1, NULL, 'f'},
         {"fingerprints", 1, NULL, 'i'}, {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
-    struct options options = {.queries = 1000000, .k = 3, .threads = 2, .passes = 3, .folder = "/tmp"};
+    struct options options = {.queries = 1000000, .k = 3, .threads = 2, .passes = 5, .folder = "/tmp"};
     for (int name; (name = getopt_long(argc, argv, "k:", names, NULL)) != -1;) {
         switch (name) {
             case 'n': options.count = read_count(optarg); break;
@@ -234,12 +260,14 @@ static struct options read_options(int argc, char **argv) {
         }
     }
     if ((options.count == 0) == (options.fingerprints == NULL)) die("give --count or --fingerprints");
+    if (options.passes > MAX_PASSES) die("--passes is at most %d", MAX_PASSES);
     if (options.k > IDX_MAX_K) die("-k is at most %d", IDX_MAX_K);
     return options;
 }
 
 int main(int argc, char **argv) {
     static const char *const defaults[] = {"auto", "5:2", "2:1:1"};
+    static const struct way passing = {"stream", stream_memory};
     static struct bench bench;
     bench.options = read_options(argc, argv);
     if (bench.options.scheme_count == 0) {
@@ -255,7 +283,7 @@ int main(int argc, char **argv) {
     printf("n\tqueries\tk\tscheme\tway\tthreads\tseconds\tcpu_seconds\tqueries_per_second\tfingerprints_per_second\t"
            "matches\n");
     bench.scheme = "-";
-    measure_way(&bench, "stream", stream_memory);
+    measure_ways(&bench, &passing, 1);
     for (size_t i = 0; i < bench.options.scheme_count; i++) {
         bench.scheme = bench.options.schemes[i];
         measure_scheme(&bench);

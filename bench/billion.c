@@ -198,15 +198,10 @@ static void answer_batch(struct bench *bench, size_t at, size_t count, double *s
     *seconds = now() - begin;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_row(struct bench *bench, const struct way *way, size_t queries, uint64_t matches) {
     double all = 0;
     for (size_t i = 0; i < bench->calls; i++) all += bench->seconds[i];
-    qsort(bench->seconds, bench->calls, sizeof *bench->seconds, compare_doubles);
+    sort_doubles(bench->seconds, bench->calls);
     printf("%s\t%s\t%llu\t%zu\t%zu\t%.2f\t%.0f\t%.2f\t%.1f\t%.1f\t%.1f\t%.2f\t%llu\n", bench->scheme, way->name,
            way->is_limited ? (unsigned long long)bench->options.limit : 0, way->at_a_time, queries, all,
            (double)queries / all, bench->cpu_seconds / (double)queries * 1e6, bench->seconds[bench->calls / 2] * 1e6,

@@ -338,11 +338,6 @@ static void check(size_t count, size_t queries, unsigned threads) {
 
 /* ---- The command ---- */
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_row(const struct options *options, const char *scheme, const double *medians) {
     static const char *const names[] = {"sorts_seconds",   "sorts_cpu_seconds", "build_seconds", "build_cpu_seconds",
                                         "peak_bytes",      "written_bytes",     "disk_bytes",    "expected_disk_bytes",
@@ -376,7 +371,7 @@ static void run(const struct options *options) {
         for (int i = 0; i < FIGURES; i++) figures[i][round] = here[i];
     }
     for (int i = 0; i < FIGURES; i++) {
-        qsort(figures[i], options->rounds, sizeof **figures, compare_doubles);
+        sort_doubles(figures[i], options->rounds);
         medians[i] = figures[i][options->rounds / 2];
     }
     print_row(options, summary.scheme, medians);

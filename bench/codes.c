@@ -358,11 +358,6 @@ static bool encode_all(struct blocks *blocks, const struct data *data) {
     return blocks->count > 0;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure(const struct code *code, const char *name, const struct data *data, size_t block_size) {
     static uint64_t decoded[MAX_BLOCK_FINGERPRINTS];
     struct blocks blocks = {.code = code, .size = block_size};
@@ -375,7 +370,7 @@ static void measure(const struct code *code, const char *name, const struct data
         sum += decode_all(&blocks, decoded);
         seconds[pass] = now() - begin;
     }
-    qsort(seconds, PASSES, sizeof *seconds, compare_doubles);
+    sort_doubles(seconds, PASSES);
     printf("%s\t%s\t%zu\t%zu\t%.2f\t%.2f\t%.1f%s\n", code->name, name, data->count, block_size,
            (double)(blocks.count * block_size) * 8 / count, seconds[PASSES / 2] / count * 1e9,
            count / (double)blocks.count, sum == 0 ? " " : "");

@@ -24,11 +24,6 @@ struct blocks {
     struct idxf_decoder decoder;
 };
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int compare_numbers(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -84,7 +79,7 @@ static void measure(struct blocks *blocks, const struct idxf_way *way) {
         sum += decode(blocks);
         seconds[pass] = now() - begin;
     }
-    qsort(seconds, PASSES, sizeof *seconds, compare_doubles);
+    sort_doubles(seconds, PASSES);
     printf("%u\t%s\t%.2f\t%.3f\n", blocks->decoder.block_size, way->name,
            (double)blocks->count * blocks->decoder.block_size * 8 / MEASURED, seconds[PASSES / 2] / MEASURED * 1e9);
     if (sum == 0) printf("\n"); /* so that decoding has a use */

@@ -72,11 +72,6 @@ static void build(const struct data *data, const struct options *options, uint32
 
 /* ---- Measuring ---- */
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct way {
     const char *name;
     enum idx_residence residence;
@@ -112,7 +107,7 @@ static void measure_way(const struct data *data, const struct options *options, 
     double pages = (double)(get_read_bytes() - before) / 4096;
     lift_limit(&limit);
     idx_close(index);
-    qsort(seconds, calls, sizeof *seconds, compare_doubles);
+    sort_doubles(seconds, calls);
     double queries = (double)(calls * way->batch);
     printf("%zu\t%s\t%u\t%llu\t%llu\t%s\t%zu\t%.0f\t%.0f\t%.0f\t%.2f\t%zu\n", data->count, options->scheme, block_size,
            (unsigned long long)properties.table_bytes, (unsigned long long)properties.table_bytes / options->share,

@@ -13,11 +13,6 @@
 /* A system that takes so long for the shared queries is measured by them alone. */
 #define SLOW_SECONDS 15
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void set_expected(struct measurement *measurement, const struct system *system) {
     measurement->shared = (struct answers){0};
     system->answer(system, MODE_STAGED, measurement->data->queries, SHARED_QUERIES, &measurement->shared);
@@ -87,7 +82,7 @@ static double median_pass(const struct measurement *measurement, const struct sy
         count = queries_a_pass(measurement, (double)count / time_pass(data, system, mode, count, &next));
     for (unsigned pass = 0; pass < measurement->passes; pass++)
         seconds[pass] = time_pass(data, system, mode, count, &next);
-    qsort(seconds, measurement->passes, sizeof *seconds, compare_doubles);
+    sort_doubles(seconds, measurement->passes);
     return seconds[measurement->passes / 2] / (double)count;
 }
 

@@ -1,4 +1,5 @@
 /* plan.c: what the planner predicts for look-ups, beside what they take. */
+#include "bench/clock.h"
 #include "bench/data.h"
 #include "bench/idx_system.h"
 #include "bench/index_files.h"
@@ -68,11 +69,6 @@ static double processor_time(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* ---- Passes ---- */
 
 /* An open index in a mode, which is measured in turns with others. */
@@ -120,7 +116,7 @@ static void run_rounds(const struct options *options, const struct data *data, s
 
 /* Nanoseconds per query. */
 static double settle(struct runner *runner) {
-    qsort(runner->times, runner->passes, sizeof *runner->times, compare_doubles);
+    sort_doubles(runner->times, runner->passes);
     return runner->times[runner->passes / 20] * 1e9;
 }
 
@@ -251,7 +247,7 @@ static void print_tallies(void) {
         for (int many = 1; many >= 0; many--) {
             struct tally *tally = &tallies[in_memory][many];
             if (tally->count == 0) continue;
-            qsort(tally->errors, tally->count, sizeof *tally->errors, compare_doubles);
+            sort_doubles(tally->errors, tally->count);
             printf("# %s, %s: %zu rows, error %.3f in the median, %.3f at worst\n", in_memory ? "loaded" : "mapped",
                    many ? "many" : "one", tally->count, tally->errors[tally->count / 2],
                    tally->errors[tally->count - 1]);

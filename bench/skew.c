@@ -170,11 +170,6 @@ static void build(const uint64_t *fingerprints, size_t count, const char *scheme
     idx_builder_free(builder);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool count_match(void *context, const struct idx_match *match) {
     (void)match;
     ++*(uint64_t *)context;
@@ -230,7 +225,7 @@ static void measure_index(const char *name, const uint64_t *fingerprints, size_t
         }
     }
     for (size_t i = 0; i < QUERIES; i++) all += seconds[i];
-    qsort(seconds, QUERIES, sizeof *seconds, compare_doubles);
+    sort_doubles(seconds, QUERIES);
     printf("%s\t%zu\t%s\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\n", name, count, properties.scheme->name,
            (double)(properties.table_bytes + properties.resident_bytes) / (double)count,
            get_expected_blocks(index, &properties), (double)matches / PASSES / QUERIES, all / QUERIES * 1e6,
