@@ -11,9 +11,18 @@
 
 /* ---- Batches ---- */
 
+/* That of the tables that are probed at a distance, of the whole index. */
+static double get_probe_time(const struct idx_index *index, unsigned distance) {
+    uint64_t bytes = 0;
+    if (index->options.residence == IDX_RESIDENCE_DISK) return IDXI_DISK_PROBE_TIME;
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
+        for (size_t j = 0; j < index->probings[distance].count; j++)
+            bytes += index->segments[i]->tables[index->probings[distance].tables[j].table].layout.file_size;
+    return bytes > IDXI_CACHED_TABLES ? IDXI_PROBE_TIME : IDXI_CACHED_PROBE_TIME;
+}
+
 double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
-    bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
-    double probe_time = on_disk ? IDXI_DISK_PROBE_TIME : IDXI_PROBE_TIME, time = 0;
+    double probe_time = get_probe_time(index, distance), time = 0;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL) {

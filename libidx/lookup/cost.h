@@ -8,10 +8,11 @@
 
 /* ---- What things take ---- */
 
-/* A probe for one query after the other, the next ones asked for ahead; and where queries are in the table's order, so
- * that its next line is mostly in a cache. */
+/* A probe for one query after the other, the next ones asked for ahead, of a table in memory, and of one that caches
+ * hold; and where queries are in the table's order, so that its next line is mostly in a cache. */
 #define IDXI_PROBE_TIME 90.0
-#define IDXI_ORDERED_PROBE_TIME 60.0
+#define IDXI_CACHED_PROBE_TIME 65.0
+#define IDXI_ORDERED_PROBE_TIME 67.0
 
 /* A probe of a table on disk, a read at random with others under way beside it; and a byte that is read together with
  * those beside it. */
@@ -36,6 +37,8 @@
 #define IDXI_FIND_TIME 100.0
 #define IDXI_INSERT_TIME 40.0
 #define IDXI_CACHED_INSERT_TIME 10.0
+
+/* Tables of so many bytes are mostly in caches, of queries as of an index. */
 #define IDXI_CACHED_TABLES ((uint64_t)32 << 20)
 
 /* ---- What the ways take ---- */
