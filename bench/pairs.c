@@ -172,12 +172,11 @@ compare_avx512(struct answers *answers, const uint64_t *some, size_t count, cons
     for (size_t i = 0; i < BLOCK / LANES; i++) held[i] = _mm512_loadu_si512(block + i * LANES);
     for (size_t i = 0; i < count; i++) {
         __m512i here = _mm512_set1_epi64((long long)some[i]);
-        __mmask8 near = 0;
-        for (size_t j = 0; j < BLOCK / LANES; j++) {
-            __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j]));
-            near = _kor_mask8(near, _mm512_cmple_epu64_mask(errors, most));
-        }
-        if (!_kortestz_mask8_u8(near, near)) take_block(answers, some[i], block, BLOCK);
+        __m512i least = _mm512_popcnt_epi64(_mm512_xor_si512(here, held[0]));
+#pragma GCC unroll 8
+        for (size_t j = 1; j < BLOCK / LANES; j++)
+            least = _mm512_min_epu64(least, _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
+        if (_mm512_cmple_epu64_mask(least, most) != 0) take_block(answers, some[i], block, BLOCK);
     }
 }
 #endif
