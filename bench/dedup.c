@@ -11,18 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_K 8
+#define MOST_K 16
 
 static const char help[] =
-    "Usage: dedup FOLDER RESEMBLANCE [CLUSTERS...]\n"
-    "Precision and recall of near-duplicates among the documents in FOLDER, which bench/corpus makes. Two documents "
-    "are\n"
+    "Usage: dedup CORPUS RESEMBLANCE [CLUSTERS...]\n"
+    "Precision and recall of near-duplicates among the documents of a folder, or the paragraphs of a file, which\n"
+    "bench/corpus makes; of a file, any lines may be left out. Two are\n"
     "near-duplicates if they resemble each other by RESEMBLANCE or more: Jaccard coefficient of their word\n"
     "5-shingles, exact.\n"
     "First, of pairs of fingerprints by the default recipe within k bits. Columns, separated by tabs: k, pairs found,\n"
     "those that are near-duplicates, all near-duplicates, precision, recall.\n"
     "Then of what idx dedup printed into each file CLUSTERS:\n"
     "  idx dedup --clusters --format plain FOLDER >CLUSTERS\n"
+    "  idx dedup --clusters --format tsv FILE >CLUSTERS\n"
     "Columns:\n"
     "  dropped     documents in clusters, other than representatives\n"
     "  right       those that are near-duplicates of their representatives\n"
@@ -39,6 +40,20 @@ struct corpus {
     size_t pair_count;
 };
 
+static int compare_number(const void *number, const void *text) {
+    unsigned long x = *(const unsigned long *)number, y = ((const struct text *)text)->number;
+    return (x > y) - (x < y);
+}
+
+/* Where the text of an ID is, NUMBER or FOLDER/NUMBER.txt; NULL: it is none of the corpus. */
+static const struct text *find_text(const struct corpus *corpus, const char *id) {
+    const char *slash = strrchr(id, '/');
+    char *end;
+    unsigned long number = strtoul(slash == NULL ? id : slash + 1, &end, 10);
+    if (end == id || (*end != 0 && strcmp(end, ".txt") != 0)) return NULL;
+    return bsearch(&number, corpus->texts, corpus->count, sizeof *corpus->texts, compare_number);
+}
+
 /* Of each text, its representative's number: its own where it is in no cluster. */
 static void read_clusters(const struct corpus *corpus, const char *path, uint32_t *representatives) {
     char line[1024];
@@ -48,13 +63,9 @@ static void read_clusters(const struct corpus *corpus, const char *path, uint32_
     while (fgets(line, sizeof line, file) != NULL) {
         char *id = strtok(line, "\t"), *cluster = strtok(NULL, "\t"), *other = strtok(NULL, "\t");
         if (id == NULL || cluster == NULL || other == NULL) die("%s is not what idx dedup --clusters prints", path);
-        const char *name = strrchr(id, '/'), *kept = strrchr(other, '/');
-        unsigned long member = 0, representative = 0;
-        if (name == NULL || kept == NULL || sscanf(name, "/%lu.txt", &member) != 1 ||
-            sscanf(kept, "/%lu.txt", &representative) != 1)
-            continue; /* manifest.tsv */
-        if (member >= corpus->count || representative >= corpus->count) die("%s is of other documents", path);
-        representatives[member] = (uint32_t)representative;
+        const struct text *member = find_text(corpus, id), *representative = find_text(corpus, other);
+        if (member == NULL || representative == NULL) continue; /* manifest.tsv */
+        representatives[member - corpus->texts] = (uint32_t)(representative - corpus->texts);
     }
     fclose(file);
 }

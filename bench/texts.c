@@ -102,25 +102,61 @@ static void read_bytes(const char *path, struct text *text) {
     fclose(file);
 }
 
-size_t read_texts(const char *folder, struct text **texts) {
+static struct text *add_text(struct text **texts, size_t *count) {
+    if (*count % 1024 == 0) *texts = realloc(*texts, (*count + 1024) * sizeof **texts);
+    if (*texts == NULL) die("out of memory");
+    return &(*texts)[(*count)++];
+}
+
+/* The documents that a manifest names. */
+static size_t read_folder(const char *folder, struct text **texts) {
     char path[4096], line[4096], name[16];
     snprintf(path, sizeof path, "%s/manifest.tsv", folder);
     FILE *manifest = fopen(path, "r");
     if (manifest == NULL) die("can't read %s", path);
     size_t count = 0;
-    *texts = NULL;
     while (fgets(line, sizeof line, manifest) != NULL) {
-        *texts = realloc(*texts, (count + 1) * sizeof **texts);
-        if (*texts == NULL) die("out of memory");
-        struct text *text = &(*texts)[count++];
+        struct text *text = add_text(texts, &count);
         if (sscanf(line, "%15s %7s", name, text->language) != 2) die("%s: line %zu isn't a document's", path, count);
+        text->number = strtoul(name, NULL, 10);
         text->group = strcmp(text->language, "en") == 0 ? ENGLISH : text->language[0] == 'z' ? CHINESE : OTHER;
         char file[4200];
         snprintf(file, sizeof file, "%s/%s.txt", folder, name);
         read_bytes(file, text);
-        find_words(text);
-        find_shingles(text);
     }
     fclose(manifest);
+    return count;
+}
+
+/* Paragraphs: a number, a tab and the text on each line. */
+static size_t read_lines(FILE *file, struct text **texts) {
+    char *line = NULL;
+    size_t capacity = 0, count = 0;
+    ssize_t length;
+    while ((length = getline(&line, &capacity, file)) > 0) {
+        char *tab = memchr(line, '\t', (size_t)length);
+        if (tab == NULL) die("line %zu has no tab", count + 1);
+        struct text *text = add_text(texts, &count);
+        *text = (struct text){
+            .number = strtoul(line, NULL, 10), .length = (size_t)(line + length - tab) - 1, .group = OTHER};
+        text->bytes = malloc(text->length + 1);
+        if (text->bytes == NULL) die("out of memory");
+        memcpy(text->bytes, tab + 1, text->length);
+    }
+    free(line);
+    return count;
+}
+
+size_t read_texts(const char *path, struct text **texts) {
+    FILE *file = fopen(path, "r");
+    int first = file == NULL ? EOF : getc(file); /* of a folder nothing can be read */
+    if (first != EOF) ungetc(first, file);
+    *texts = NULL;
+    size_t count = first != EOF ? read_lines(file, texts) : read_folder(path, texts);
+    if (file != NULL) fclose(file);
+    for (size_t i = 0; i < count; i++) {
+        find_words(&(*texts)[i]);
+        find_shingles(&(*texts)[i]);
+    }
     return count;
 }

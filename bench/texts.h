@@ -1,4 +1,4 @@
-/* texts.h: the documents that quality measures by: a folder that bench/corpus made, their words and their shingles.
+/* texts.h: the documents or paragraphs that bench/corpus made, their words and their shingles.
  *
  * Words here are the truth's own, independent of the recipes': runs of letters and digits, and each Han character or
  * kana by itself. ASCII letters count as lower case. */
@@ -18,6 +18,7 @@ struct word {
 };
 
 struct text {
+    unsigned long number; /* that bench/corpus gave it; they ascend */
     char *bytes;
     size_t length;
     enum group group;
@@ -28,8 +29,9 @@ struct text {
     size_t shingle_count;
 };
 
-/* Reads FOLDER/manifest.tsv and the texts that it names; the program ends where it can't. Returns how many. */
-size_t read_texts(const char *folder, struct text **texts);
+/* Reads a folder's manifest.tsv and the texts that it names, or a file of paragraphs, whose languages are not known;
+ * the program ends where it can't. Returns how many. */
+size_t read_texts(const char *path, struct text **texts);
 
 /* Finds the words in text->bytes; the caller frees text->words. */
 void find_words(struct text *text);
