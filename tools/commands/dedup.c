@@ -17,6 +17,7 @@
 #include "tools/text/text_options.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,10 @@ static const char *const dedup_representatives[] = {"first",   "most-documents",
                                                     "longest", "newest",         NULL};
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
+/* Of near-duplicates, in bits, where neither -k nor --resemble is given; and until that is known. */
+#define DEFAULT_DISTANCE 3
+#define NO_DISTANCE UINT_MAX
+
 /* Where --memory is small, a text may have as many bytes nonetheless. */
 #define LEAST_MAX_TEXT ((uint64_t)1 << 20)
 
@@ -40,6 +45,9 @@ struct dedup {
     struct idx_build_options building;
     int format;
     bool clusters, partial;
+    const char *resemblance; /* of --resemble; NULL: not given */
+    bool chooses_distance;   /* for it, since -k is not given */
+    uint64_t lengths[65];    /* how many texts have so many features: 2^(i - 1) or more, and fewer than 2^i */
     struct texts paths;
     struct against against;
     struct folders folders;
@@ -81,6 +89,7 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : rules->strict                            ? "--strict"
                        : dedup->folders.kept.path != NULL         ? "--write"
                        : dedup->folders.dropped.path != NULL      ? "--dropped"
+                       : dedup->resemblance != NULL               ? "--resemble"
                        : dedup->confirm.threshold != NULL         ? "--confirm"
                                                                   : NULL;
     if (vain != NULL)
@@ -107,11 +116,52 @@ static bool check_places(const struct dedup *dedup) {
     return true;
 }
 
+/* Sets the distance for --resemble: at most a quarter of the texts has fewer features; 0: that is not known yet, and
+ * the distance is that of the shortest. */
+static void choose_distance(struct dedup *dedup, uint64_t features) {
+    const struct pipeline_rules *rules = &dedup->texts.rules;
+    unsigned *distance = &dedup->listing.options.distance;
+    bool measured;
+    *distance = text_distance(strtod(dedup->resemblance, NULL), features, rules->recipe, rules->bits, &measured);
+    if (features > 0)
+        complain(measured
+                     ? "-k %u for --resemble %s, as measured on texts of such lengths"
+                     : "-k %u for --resemble %s; what it misses was not measured for a resemblance below 0.5, other "
+                       "recipes or fewer bits, and a larger -k misses less",
+                 *distance, dedup->resemblance);
+}
+
+/* --resemble is --confirm with a distance that fits. */
+static bool settle_resemblance(struct dedup *dedup) {
+    unsigned *distance = &dedup->listing.options.distance;
+    bool has_distance = *distance != NO_DISTANCE;
+    if (!has_distance) *distance = DEFAULT_DISTANCE;
+    if (dedup->resemblance == NULL) return true;
+    const char *other = dedup->confirm.threshold != NULL                  ? "--confirm"
+                        : dedup->confirm.similarity != SIMILARITY_JACCARD ? "--similarity"
+                                                                          : NULL;
+    if (other != NULL) {
+        complain_of_usage("--resemble and %s exclude each other: --resemble T is --confirm T with a distance that fits",
+                          other);
+        return false;
+    }
+    if (dedup->against.path != NULL && !has_distance) {
+        complain_of_usage("--resemble with --against needs -k, within which a document is dropped whatever its text: "
+                          "the texts of %s are not there to be compared",
+                          dedup->against.path);
+        return false;
+    }
+    dedup->confirm.threshold = dedup->resemblance;
+    dedup->confirm.option = "--resemble";
+    dedup->chooses_distance = !has_distance;
+    return true;
+}
+
 /* What needs the inputs once more. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
     if (dedup->confirm.threshold != NULL && dedup->texts.features) {
-        complain_of_usage("--confirm compares texts, which --features and --hashes don't have");
+        complain_of_usage("%s compares texts, which --features and --hashes don't have", dedup->confirm.option);
         return false;
     }
     return check_places(dedup) && (dedup->report.path == NULL || report_check(&dedup->report)) &&
@@ -205,12 +255,14 @@ static bool settle(struct dedup *dedup) {
     }
     dedup->clusters |= listing->json;
     if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
+    if (!settle_resemblance(dedup)) return false;
     if (!settle_against(dedup)) return false;
     if (dedup->texts.rules.bits == 0) dedup->texts.rules.bits = IDX_MAX_BITS;
     if (is_of_fingerprints(dedup) ? !check_fingerprints(dedup)
                                   : !text_options_settle(&dedup->texts, (enum document_format)dedup->format))
         return false;
     if (!settle_representative(dedup) || !check_again(dedup)) return false;
+    if (dedup->chooses_distance) choose_distance(dedup, 0);
     dedup->report.origin.recipe = dedup->texts.rules.recipe;
     dedup->report.origin.threshold = dedup->confirm.threshold;
     dedup->report.origin.against = dedup->against.path;
@@ -229,13 +281,14 @@ static bool settle(struct dedup *dedup) {
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
-    enum { OWN = 12 };
+    enum { OWN = 13 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
         {.name = "drop", .kind = OPTION_FLAG, .value = &dedup->listing.drop},
         {.name = "clusters", .kind = OPTION_FLAG, .value = &dedup->clusters},
         {.name = "json", .kind = OPTION_FLAG, .value = &dedup->listing.json},
+        {.name = "resemble", .kind = OPTION_TEXT, .value = &dedup->resemblance},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &dedup->confirm.threshold},
         {.name = "similarity", .kind = OPTION_CHOICE, .value = &dedup->confirm.similarity, .names = similarity_names},
         {.name = "write", .kind = OPTION_TEXT, .value = &dedup->folders.kept.path},
@@ -288,6 +341,7 @@ static bool visit_result(void *context, const struct raw_document *raw, const ch
     if (raw->bad.kind != BAD_NONE) return true;
     if (length == 0) return intake_keep(&dedup->intake, NULL, 0, &place);
     if (made[0] == '\t') return intake_keep(&dedup->intake, made + 1, length - 2, &place);
+    dedup->lengths[raw->features == 0 ? 0 : 64 - __builtin_clzll(raw->features)]++;
     if (tsv_parse(&rules, made, length - 1, &record, &problem) == TSV_RECORD)
         return intake_take(&dedup->intake, &record, &place, find_value(dedup, raw));
     complain("%s", problem.sentence);
@@ -403,9 +457,20 @@ static void say_nothing_kept(const struct dedup *dedup) {
         complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
 }
 
+/* At most a quarter of the texts has fewer features. */
+static uint64_t find_quartile(const struct dedup *dedup) {
+    uint64_t all = 0, fewer = 0;
+    unsigned i = 1;
+    for (unsigned j = 0; j <= 64; j++) all += dedup->lengths[j];
+    for (fewer = dedup->lengths[0]; i < 64 && (fewer += dedup->lengths[i]) * 4 <= all; i++) {
+    }
+    return UINT64_C(1) << (i - 1);
+}
+
 /* What is found, to where it belongs. Files and folders appear once all of them are written. */
 static bool give(struct dedup *dedup, const char *path) {
     dedup->confirm.compared = dedup->intake.compared;
+    if (dedup->chooses_distance) choose_distance(dedup, find_quartile(dedup));
     if (!open_folders(dedup) || !list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
@@ -488,7 +553,7 @@ int command_dedup(int argc, char **argv) {
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = 1;
     dedup.texts.rules.bits = 0; /* not given */
-    dedup.listing.options.distance = 3;
+    dedup.listing.options.distance = NO_DISTANCE;
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
     bool whole = settle(&dedup);
     if (whole) {

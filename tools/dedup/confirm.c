@@ -22,8 +22,8 @@ bool confirm_check(struct confirm *confirm) {
     if (confirm->threshold == NULL) return true;
     if (!idx_weight_parse(confirm->threshold, strlen(confirm->threshold), &confirm->least) || confirm->least <= 0 ||
         confirm->least > IDX_DECIMAL_WEIGHT_ONE) {
-        complain_of_usage("--confirm needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
-                          confirm->threshold);
+        complain_of_usage("%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
+                          confirm->option, confirm->threshold);
         return false;
     }
     confirm->sets.weighted = confirm->similarity == SIMILARITY_COSINE;

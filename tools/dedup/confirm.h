@@ -25,6 +25,7 @@ struct confirm_member {
 struct confirm {
     /* Set by the caller. */
     const char *threshold; /* as it was given; NULL: nothing is confirmed */
+    const char *option;    /* by which it was given */
     int similarity;
     const struct pipeline_rules *rules; /* by which the documents were read, or are */
     struct journal *journal;            /* of the documents in the index, of which `compared` are there; or NULL: */
@@ -44,7 +45,7 @@ struct confirm {
 };
 
 #define CONFIRM_NONE                                                                                                   \
-    { .members = TEMPORARY_CLOSED, .sets = SETS_CLOSED }
+    { .option = "--confirm", .members = TEMPORARY_CLOSED, .sets = SETS_CLOSED }
 
 /* Whether the options are right. False after a complaint. */
 bool confirm_check(struct confirm *confirm);

@@ -49,6 +49,7 @@ struct raw_document {
     int64_t date;          /* of the file's last change, or that in the record; or DATE_NONE */
     uint64_t input_bytes;  /* of all inputs, as they are stored, that were read before it was given */
     uint64_t text_bytes;   /* of its text in UTF-8, once it is extracted */
+    uint64_t features;     /* distinct ones of its text, once it is fingerprinted */
 };
 
 void raw_document_free(struct raw_document *raw);

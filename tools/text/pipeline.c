@@ -123,7 +123,7 @@ static void take_document(struct worker *worker, struct document_result *result,
         return;
     }
     if (!text_fingerprint(&worker->text, raw, &made, &raw->bad)) return;
-    result->features = made.features;
+    result->features = raw->features = made.features;
     uint64_t least = made.signature.bytes == NULL ? FEW_FEATURES : 0;
     result->few = made.features < (rules->min_features > 0 ? rules->min_features : least);
     if (made.features >= rules->min_features)

@@ -198,6 +198,10 @@ static bool said(enum idx_status status, const struct idx_error *error) {
     return status == IDX_OK;
 }
 
+unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {
+    return idx_text_distance(resemblance, features, recipe, bits, measured);
+}
+
 bool text_table_read(struct idx_text_table **table, const char *path) {
     struct idx_error error;
     return said(idx_text_table_read(table, path, &error), &error);

@@ -71,6 +71,9 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
  * By a recipe that makes one fingerprint. False after a complaint. */
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result);
 
+/* The distance at which to compare fingerprints, as idx_text_distance has it. */
+unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured);
+
 /* Reads a table of document frequencies, which text_table_free frees. False after a complaint. */
 bool text_table_read(struct idx_text_table **table, const char *path);
 
