@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_SIZE = 1 << 16 };
+enum { READ_SIZE = 1 << 16, WINDOW_SIZE = 1 << 12 };
 
 static bool fail(struct temporary *temporary, const char *what, int error) {
     if (!temporary->failed) complain("%s: can't %s a temporary file: %s", temporary->folder, what, strerror(error));
@@ -90,14 +90,31 @@ bool temporary_copy(struct temporary *temporary, struct output *to) {
     return !temporary->failed;
 }
 
+/* What is there of `length` bytes from `offset` on, in memory that begins with byte `begin` of the file. */
+static bool copy_held(const char *held, uint64_t begin, size_t count, void *to, size_t length, uint64_t offset) {
+    if (offset < begin || offset - begin > count || count - (offset - begin) < length) return false;
+    if (length > 0) memcpy(to, held + (offset - begin), length);
+    return true;
+}
+
+/* Reads at one place are mostly followed by some nearby. */
 bool temporary_read_at(struct temporary *temporary, void *to, size_t length, uint64_t offset) {
-    if (read_some(temporary, to, length, offset) == length) return true;
-    return fail(temporary, "read", EIO);
+    uint64_t begin = temporary->at - temporary->end;
+    if (copy_held(temporary->bytes, begin, temporary->end, to, length, offset) ||
+        copy_held(temporary->window, temporary->window_begin, temporary->window_count, to, length, offset))
+        return true;
+    if (temporary->window == NULL) temporary->window = malloc(WINDOW_SIZE);
+    if (temporary->window == NULL) return fail(temporary, "read", ENOMEM);
+    temporary->window_begin = offset;
+    temporary->window_count = read_some(temporary, temporary->window, WINDOW_SIZE, offset);
+    if (copy_held(temporary->window, offset, temporary->window_count, to, length, offset)) return true;
+    return read_some(temporary, to, length, offset) == length || fail(temporary, "read", EIO);
 }
 
 void temporary_close(struct temporary *temporary) {
     if (temporary->output.descriptor >= 0) close(temporary->output.descriptor);
     free(temporary->output.bytes);
     free(temporary->bytes);
+    free(temporary->window);
     *temporary = (struct temporary)TEMPORARY_CLOSED;
 }

@@ -14,7 +14,10 @@ struct temporary {
     char *bytes;
     size_t start, end; /* of what was read and not yet given, in `bytes` */
     uint64_t at;       /* of what is read next, in the file */
-    bool failed;       /* after a complaint */
+    char *window;      /* what temporary_read_at read last: */
+    uint64_t window_begin;
+    size_t window_count;
+    bool failed; /* after a complaint */
 };
 
 #define TEMPORARY_CLOSED                                                                                               \
