@@ -39,4 +39,12 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments);
 
 bool fingerprinter_init(PyObject *module);
 
+/* ---- Resemblance (resemblance.c) ---- */
+
+/* The module's functions `shingles` and `resemblance`. */
+PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
+PyObject *resemblance_of(PyObject *module, PyObject *arguments);
+
+bool resemblance_init(PyObject *module);
+
 #endif

@@ -13,7 +13,7 @@ import pytest
 import libidx
 
 FINGERPRINTS = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
-TEXTS = {"Fingerprinter", "train"}
+TEXTS = {"Fingerprinter", "Leaders", "resemblance", "shingles", "train"}
 
 
 def examples():
@@ -146,6 +146,9 @@ with libidx.Writer("j") as writer:
     added, near = writer.check_and_add(fingerprints.view(numpy.int64), ["c", "d"])
 prints = libidx.Fingerprinter(bits=32)(["text"], threads=2)
 keep = libidx.dedup(["text", "text"]).keep
+alike: float = libidx.resemblance("text", b"text", width=3, unit="characters")
+hashes = libidx.shingles("text", 2)
+leaders: List[int] = libidx.Leaders(0.8).join(["text", "text"], [1, 1]).tolist()
 try:
     libidx.open("k")
 except libidx.NotFoundError as error:
@@ -159,4 +162,5 @@ index = libidx.open("i", residence="memory")  # error
 index.lookup("7")  # error
 index.lookup(7).offsets  # error
 libidx.build("i", [1], id_type="string")  # error
+libidx.shingles("a", unit="bytes")  # error
 """

@@ -56,6 +56,9 @@ def calls(index, writer, builder, stream):
     if libidx.HAS_TEXT:
         fingerprinter = libidx.Fingerprinter()
         one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
+        leaders = libidx.Leaders(0.5)
+        one += [libidx.shingles, libidx.Leaders, leaders.join, leaders._join, leaders.clear, libidx._text.Leaders]
+        one += [libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
     two = [
         index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
         writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,
@@ -66,6 +69,9 @@ def calls(index, writer, builder, stream):
         lambda a, b: libidx.build("y", [1], k=a, scheme=b), lambda a, b: libidx.build("y", [1], bits=a, recipe=b),
         lambda a, b: index._documents(a, b, b, b, b), lambda a, b: index._clusters(a, b, b, b, b, b, b, b),
     ]  # fmt: skip
+    if libidx.HAS_TEXT:
+        two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), leaders.join]
+        two += [leaders._join, lambda a, b: libidx.Leaders(a, width=b), lambda a, b: libidx.Leaders(0.5, unit=a).join(b)]
     return one, two
 
 

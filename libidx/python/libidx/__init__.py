@@ -12,6 +12,8 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     merge(path, inputs)             Merge indexes into a new one
     compact(path)                   Merge what Writer added to an index into one segment
     dedup(documents, k)             Which of many texts or fingerprints to keep
+    resemblance(a, b)               How much two texts have in common; Leaders groups many by that
+    shingles(text, width)           What that goes by, as sorted hashes
     train(texts, recipe)            Count document frequencies, for Fingerprinter, which makes fingerprints of texts
     shard(fingerprints, shards)     The shard of each fingerprint, for an index that is built in parts
     plan(count, k)                  The schemes worth considering, and what they cost
@@ -81,6 +83,7 @@ from ._making import (
     scheme,
     shard,
 )
+from ._resemblance import Leaders, resemblance, shingles
 
 WEIGHT_ONE = 65536
 """Weight 1 in the fixed point that recipes use."""
@@ -113,6 +116,7 @@ __all__ = [
     "Info",
     "InputOutputError",
     "InvalidArgumentError",
+    "Leaders",
     "LimitError",
     "Mask",
     "Match",
@@ -141,7 +145,9 @@ __all__ = [
     "merge",
     "open",
     "plan",
+    "resemblance",
     "scheme",
     "shard",
+    "shingles",
     "train",
 ]

@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import make
 
+
+def refuse(*unused: Any, **also_unused: Any) -> Any:
+    """What a package without ICU has in place of the functions of texts."""
+    raise make(204, 0, "", 0, "this package was built without ICU: it reads no texts")
+
+
 if TYPE_CHECKING:
     from . import _text
     from ._text import Table as Table
@@ -23,15 +29,12 @@ else:
     except ImportError:
         HAS_TEXT = False
 
-        def _refuse(*unused: Any, **also_unused: Any) -> Any:
-            raise make(204, 0, "", 0, "this package was built without ICU: it does not fingerprint texts")
-
         class _Base:
-            __new__ = _refuse
+            __new__ = refuse
 
         class Table:
-            __new__ = _refuse
-            load = staticmethod(_refuse)
+            __new__ = refuse
+            load = staticmethod(refuse)
 
 
 class Fingerprinter(_Base):
