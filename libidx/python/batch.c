@@ -58,7 +58,7 @@ PyObject *index_batch(PyObject *self, PyObject *arguments) {
     options.memory_bytes = memory;
     options.progress = watch_visit;
     options.context = &watch;
-    if (distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))
+    if (any_distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))
         answer = run_batch(view, queries, &options);
     Py_XDECREF(bytes);
     view_release(view);

@@ -94,7 +94,7 @@ PyObject *index_clusters(PyObject *self, PyObject *arguments) {
     options.memory_bytes = memory;
     options.progress = watch_visit;
     options.context = &watch;
-    if (distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))
+    if (any_distance_take(k, view, &options.distance) && folder_take(folder, &bytes, &options.temporary_folder))
         answer = run_clusters(view, &options);
     Py_XDECREF(bytes);
     view_release(view);

@@ -29,8 +29,10 @@ struct view *view_hold(PyObject *index);
 /* From a thread without the GIL it must not be called; it may give the GIL back for a while. */
 void view_release(struct view *view);
 
-/* The distance that an argument asks for, None meaning the index's k. */
+/* The distance that an argument asks for, None meaning the index's k; one that the index answers look-ups of, or any.
+ */
 bool distance_take(PyObject *argument, const struct view *view, unsigned *distance);
+bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance);
 
 bool index_init(PyObject *module);
 

@@ -51,13 +51,19 @@ static struct view *make_view(struct idx_index *index) {
     return view;
 }
 
-bool distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
+bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
     *distance = view->k;
     if (argument == NULL || argument == Py_None) return true;
     long value = PyLong_AsLong(argument);
     if (value == -1 && PyErr_Occurred()) return false;
     *distance = value < 0 || value > 64 ? 65 : (unsigned)value;
+    return true;
+}
+
+bool distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
+    if (!any_distance_take(argument, view, distance)) return false;
     if (*distance <= view->k) return true;
+    long value = PyLong_AsLong(argument);
     raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", value, view->k);
     return false;
 }

@@ -53,7 +53,7 @@ static PyObject *join(PyObject *self, PyObject *other_index, PyObject *k, int th
     options.memory_bytes = memory;
     options.progress = watch_visit;
     options.context = &watch;
-    if (view != NULL && (other_index == NULL || other != NULL) && distance_take(k, view, &options.distance))
+    if (view != NULL && (other_index == NULL || other != NULL) && any_distance_take(k, view, &options.distance))
         answer = run_join(view, other, &options);
     if (other != NULL) view_release(other);
     if (view != NULL) view_release(view);

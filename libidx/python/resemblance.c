@@ -105,11 +105,18 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
 
 /* ---- Representatives ---- */
 
+/* The shingles of a representative. */
+struct set {
+    uint64_t number;
+    uint64_t *hashes;
+    size_t count;
+};
+
 struct leaders_object {
     PyObject_HEAD struct idx_text_leaders *leaders;
     struct idx_text_shingle_options options;
     struct hashes shingles; /* of the text at hand */
-    uint64_t **sets;        /* of the representatives */
+    struct set *sets;       /* by number */
     size_t set_count, set_capacity;
     uint64_t offered; /* texts so far */
     uint64_t group;   /* that the last of them was in */
@@ -148,7 +155,7 @@ static PyObject *leaders_new(PyTypeObject *type, PyObject *arguments, PyObject *
 
 static void forget_all(struct leaders_object *object) {
     if (object->leaders != NULL) idx_text_leaders_clear(object->leaders);
-    while (object->set_count > 0) free(object->sets[--object->set_count]);
+    while (object->set_count > 0) free(object->sets[--object->set_count].hashes);
 }
 
 static void leaders_free(PyObject *self) {
@@ -168,7 +175,7 @@ static uint64_t *copy_shingles(struct leaders_object *object) {
     const struct hashes *shingles = &object->shingles;
     if (object->set_count == object->set_capacity) {
         size_t capacity = 2 * object->set_capacity + 16;
-        uint64_t **grown = realloc(object->sets, capacity * sizeof *grown);
+        struct set *grown = realloc(object->sets, capacity * sizeof *grown);
         if (grown == NULL) return NULL;
         object->sets = grown;
         object->set_capacity = capacity;
@@ -178,54 +185,79 @@ static uint64_t *copy_shingles(struct leaders_object *object) {
     return copy;
 }
 
+static int compare_number(const void *number, const void *set) {
+    uint64_t x = *(const uint64_t *)number, y = ((const struct set *)set)->number;
+    return (x > y) - (x < y);
+}
+
+/* Sets the number of the text's representative, and how much it resembles that. */
 static enum idx_status join(struct leaders_object *object, const char *text, size_t length, uint64_t *leader,
-                            struct idx_error *error) {
+                            double *resemblance, struct idx_error *error) {
     struct hashes *shingles = &object->shingles;
     enum idx_status status = make_shingles(text, length, &object->options, shingles, error);
     if (status != IDX_OK) return status;
-    uint64_t *set = copy_shingles(object);
-    if (set == NULL) {
+    uint64_t *hashes = copy_shingles(object);
+    if (hashes == NULL) {
         *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
         return error->status;
     }
-    status = idx_text_leaders_join(object->leaders, object->offered, set, shingles->count, leader, error);
-    if (status == IDX_OK && *leader == object->offered)
-        object->sets[object->set_count++] = set;
-    else
-        free(set);
+    status = idx_text_leaders_join(object->leaders, object->offered, hashes, shingles->count, leader, error);
+    if (status == IDX_OK && *leader == object->offered) {
+        object->sets[object->set_count++] = (struct set){object->offered, hashes, shingles->count};
+        *resemblance = 1;
+    } else if (status == IDX_OK) {
+        const struct set *set = bsearch(leader, object->sets, object->set_count, sizeof *set, compare_number);
+        *resemblance = idx_text_jaccard(hashes, shingles->count, set->hashes, set->count);
+        free(hashes);
+    } else {
+        free(hashes);
+    }
     object->offered += status == IDX_OK;
     return status;
 }
 
+/* What is offered: texts[rows[i]], or all texts in their order, in groups or in one. */
+struct offer {
+    struct texts texts;
+    const struct array *groups, *rows; /* NULL: none */
+    size_t count;
+};
+
 /* Without the GIL. False where a signal's handler raised. */
-static bool join_all(struct leaders_object *object, const struct texts *texts, const struct array *groups,
-                     uint64_t *leaders, enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+static bool join_all(struct leaders_object *object, const struct offer *offer, struct block *block,
+                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+    uint64_t *leaders = block->columns[0].items;
+    double *resemblances = block->columns[1].items;
     int64_t last = 0;
     bool fine = true;
-    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
-        if (groups->items != NULL && groups->items[i] != object->group) forget_all(object);
-        if (groups->items != NULL) object->group = groups->items[i];
-        *status = join(object, texts->items[i], texts->lengths[i], &leaders[i], error);
+    for (size_t i = 0; i < offer->count && fine && *status == IDX_OK; i++) {
+        size_t row = offer->rows != NULL ? (size_t)offer->rows->items[i] : i;
+        if (offer->groups != NULL && offer->groups->items[i] != object->group) forget_all(object);
+        if (offer->groups != NULL) object->group = offer->groups->items[i];
+        *status =
+            join(object, offer->texts.items[row], offer->texts.lengths[row], &leaders[i], &resemblances[i], error);
         fine = check_signals(thread, &last);
     }
     if (!fine || *status != IDX_OK) forget_all(object);
     return fine;
 }
 
-static PyObject *join_into(struct leaders_object *object, const struct texts *texts, const struct array *groups) {
+static PyObject *join_into(struct leaders_object *object, const struct offer *offer) {
     struct idx_error error;
     enum idx_status status = IDX_OK;
-    size_t room = 0;
-    struct block *block = block_new("Q");
+    size_t room[2] = {0, 0};
+    struct block *block = block_new("Qd");
     PyObject *answer = NULL;
-    if (block != NULL && column_reserve(&block->columns[0], &room, texts->count)) {
-        block->columns[0].count = texts->count;
+    if (block != NULL && column_reserve(&block->columns[0], &room[0], offer->count) &&
+        column_reserve(&block->columns[1], &room[1], offer->count)) {
+        block->columns[0].count = block->columns[1].count = offer->count;
         object->busy = true;
         PyThreadState *thread = PyEval_SaveThread();
-        bool fine = join_all(object, texts, groups, block->columns[0].items, &status, &error, &thread);
+        bool fine = join_all(object, offer, block, &status, &error, &thread);
         PyEval_RestoreThread(thread);
         object->busy = false;
-        if (fine && check_call(status, &error, NULL)) answer = column_view(block, 0);
+        if (fine && check_call(status, &error, NULL))
+            answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
     } else {
         PyErr_NoMemory();
     }
@@ -233,23 +265,34 @@ static PyObject *join_into(struct leaders_object *object, const struct texts *te
     return answer;
 }
 
-/* (texts, groups) → leaders uint64[n] */
+static bool check_offer(const struct leaders_object *object, struct offer *offer) {
+    offer->count = offer->rows != NULL ? offer->rows->count : offer->texts.count;
+    if (offer->groups != NULL && offer->groups->count != offer->count)
+        return PyErr_Format(PyExc_ValueError, "%zu texts and %zu groups: give as many", offer->count,
+                            offer->groups->count) != NULL;
+    for (size_t i = 0; offer->rows != NULL && i < offer->count; i++) {
+        if (offer->rows->items[i] >= offer->texts.count)
+            return PyErr_Format(PyExc_ValueError, "rows: %llu is not below the %zu texts",
+                                (unsigned long long)offer->rows->items[i], offer->texts.count) != NULL;
+    }
+    return !object->busy ||
+           raise_status(IDX_INVALID_ARGUMENT, "another thread is using these leaders: one at a time") != NULL;
+}
+
+/* (texts, groups, rows) → leaders uint64[n], resemblances float64[n] */
 static PyObject *leaders_join(PyObject *self, PyObject *arguments) {
     struct leaders_object *object = (struct leaders_object *)self;
-    PyObject *given, *given_groups, *answer = NULL;
-    struct texts texts;
-    struct array groups = {.items = NULL};
-    if (!PyArg_ParseTuple(arguments, "OO", &given, &given_groups) || !texts_take(given, "texts", &texts)) return NULL;
-    if (given_groups == Py_None || array_take(given_groups, "groups", &groups)) {
-        if (given_groups != Py_None && groups.count != texts.count)
-            PyErr_Format(PyExc_ValueError, "%zu texts and %zu groups: give as many", texts.count, groups.count);
-        else if (object->busy)
-            raise_status(IDX_INVALID_ARGUMENT, "another thread is using these leaders: one at a time");
-        else
-            answer = join_into(object, &texts, &groups);
-        array_release(&groups);
-    }
-    texts_release(&texts);
+    PyObject *texts, *groups, *rows, *answer = NULL;
+    struct array given_groups, given_rows;
+    struct offer offer = {.groups = NULL, .rows = NULL};
+    if (!PyArg_ParseTuple(arguments, "OOO", &texts, &groups, &rows) || !texts_take(texts, "texts", &offer.texts))
+        return NULL;
+    if (groups != Py_None && array_take(groups, "groups", &given_groups)) offer.groups = &given_groups;
+    if (!PyErr_Occurred() && rows != Py_None && array_take(rows, "rows", &given_rows)) offer.rows = &given_rows;
+    if (!PyErr_Occurred() && check_offer(object, &offer)) answer = join_into(object, &offer);
+    if (offer.rows != NULL) array_release(&given_rows);
+    if (offer.groups != NULL) array_release(&given_groups);
+    texts_release(&offer.texts);
     return answer;
 }
 
@@ -259,6 +302,19 @@ static PyObject *leaders_clear(PyObject *self, PyObject *unused) {
     if (object->busy) return raise_status(IDX_INVALID_ARGUMENT, "another thread is using these leaders: one at a time");
     forget_all(object);
     Py_RETURN_NONE;
+}
+
+/* (resemblance, features, recipe, bits) → distance, whether it was measured */
+PyObject *resemblance_distance(PyObject *module, PyObject *arguments) {
+    unsigned long long features;
+    const char *recipe;
+    double resemblance;
+    unsigned bits;
+    bool measured;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "dKzI", &resemblance, &features, &recipe, &bits)) return NULL;
+    unsigned distance = idx_text_distance(resemblance, features, recipe, bits, &measured);
+    return Py_BuildValue("IN", distance, PyBool_FromLong(measured));
 }
 
 static PyMethodDef leaders_methods[] = {

@@ -42,6 +42,7 @@ static PyMethodDef functions[] = {
     {"train", fingerprinter_train, METH_VARARGS, NULL},
     {"shingles", resemblance_shingles, METH_VARARGS, NULL},
     {"resemblance", resemblance_of, METH_VARARGS, NULL},
+    {"distance", resemblance_distance, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -41,9 +41,10 @@ bool fingerprinter_init(PyObject *module);
 
 /* ---- Resemblance (resemblance.c) ---- */
 
-/* The module's functions `shingles` and `resemblance`. */
+/* The module's functions `shingles`, `resemblance` and `distance`. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
 PyObject *resemblance_of(PyObject *module, PyObject *arguments);
+PyObject *resemblance_distance(PyObject *module, PyObject *arguments);
 
 bool resemblance_init(PyObject *module);
 

@@ -32,13 +32,13 @@ def scan(fingerprints, query, k):
     return [(int(distinct[i]), int(apart[i])) for i in near[order]]
 
 
-def near_copies(random, count, bits=64):
-    """Fingerprints of which half are within some bits of another."""
+def near_copies(random, count, bits=64, most=5):
+    """Fingerprints of which half are within some bits of another, up to `most`."""
     top = (1 << bits) - 1
     fingerprints = random.integers(0, top, count, numpy.uint64, endpoint=True)
     for i in range(1, count, 2):
         turned = int(fingerprints[i - 1])
-        for bit in random.integers(0, bits, random.integers(0, 6)):
+        for bit in random.integers(0, bits, random.integers(0, most + 1)):
             turned ^= 1 << int(bit)
         fingerprints[i] = turned
     return fingerprints

@@ -184,9 +184,32 @@ def test_dedup(centres, turns, k):
     assert (distances(kept, kept) + 65 * numpy.eye(len(kept), dtype=int) > k).all()
 
 
+@pytest.mark.parametrize("k", [4, 9, 16])
+def test_distances_beyond_the_index(random, k):
+    held, other = near_copies(random, 600, most=k + 2), near_copies(random, 300, most=k + 2)
+    libidx.build("i", held, id_type="u64", k=1)
+    libidx.build("other", numpy.concatenate([other, held[:50] ^ numpy.uint64(5)]), id_type="none", k=3)
+    held, other = numpy.unique(held), numpy.unique(numpy.concatenate([other, held[:50] ^ numpy.uint64(5)]))
+    with libidx.open("i") as index, libidx.open("other") as beside:
+        within, between = index.pairs(k), index.join(beside, k)
+        assert [row[:2] for row in rows(index.batch(other, k))] == [scan(held, q, k)[:2] for q in other.tolist()]
+        clusters = index.clusters(k, alone=True)
+        with pytest.raises(libidx.BadDistanceError):
+            index.pairs(17)
+    close = distances(held, held) <= k
+    assert sorted(zip(within.a.tolist(), within.b.tolist(), strict=True)) == [
+        (int(held[i]), int(held[j])) for i, j in zip(*numpy.nonzero(numpy.triu(close, 1)), strict=True)
+    ]
+    assert sorted(zip(between.a.tolist(), between.b.tolist(), strict=True)) == [
+        (int(held[i]), int(other[j])) for i, j in zip(*numpy.nonzero(distances(held, other) <= k), strict=True)
+    ]
+    assert clusters.clusters.max() + 1 == len(set(components(held, k).tolist()))
+
+
 def test_dedup_of_nothing():
     found = libidx.dedup(numpy.empty(0, numpy.uint64))
-    assert [len(column) for column in found] == [0] * 4
+    assert [len(column) for column in found[:4]] == [0] * 4
+    assert found.resemblance is None
 
 
 def test_parts(random):

@@ -133,7 +133,7 @@ def test_the_longest_represents():
     with_stubs = libidx.dedup(["...", *CLUSTER, ""], k=0, representative="longest")
     assert with_stubs.representative.tolist() == [0, 2, 2, 2, 2, 5, 6]
     nothing = libidx.dedup(numpy.array([], str), representative="longest")
-    assert [len(column) for column in nothing] == [0] * 4
+    assert [len(column) for column in nothing[:4]] == [0] * 4
 
 
 @pytest.mark.parametrize(

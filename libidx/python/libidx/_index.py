@@ -188,6 +188,7 @@ class Index(_core.Index):
     ) -> Matches:
         """The matches of very many queries, by the fastest method: faster than lookup for millions of queries.
 
+        k may be any from 0 to 16; beyond the index's, fingerprints stream past the queries.
         `memory` is in bytes; 0 means half of the free memory. Matches that do not fit go through files in `tmpdir`.
 
         >>> index.batch(fingerprints, k=1).offsets
@@ -197,6 +198,8 @@ class Index(_core.Index):
 
     def pairs(self, k: Optional[int] = None, *, threads: int = 1, memory: int = 0, progress: Progress = None) -> Pairs:
         """Every pair of fingerprints of the index within k bits, each once, a below b, in no particular order.
+
+        k may be any from 0 to 16.
 
         >>> pairs = index.pairs()
         >>> pairs.a, pairs.b, pairs.distances
@@ -215,7 +218,7 @@ class Index(_core.Index):
     ) -> Pairs:
         """Every pair of a fingerprint of this index and one of another within k bits, equal ones included.
 
-        Both must have the same bits, k, recipe and tables; else InvalidArgumentError is raised.
+        Both must have the same bits and recipe; else InvalidArgumentError is raised. k may be any from 0 to 16.
 
         >>> len(index.join(index, k=0))
         3
@@ -237,7 +240,7 @@ class Index(_core.Index):
         """The clusters of near-duplicates among the documents. `alone` adds a cluster for each other document.
 
         "components" puts all documents that chains of pairs connect into one cluster; in a "star", no document is
-        farther than k bits from its representative.
+        farther than k bits from its representative. k may be any from 0 to 16.
 
         >>> clusters = index.clusters()
         >>> clusters.tolist(), clusters.clusters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Literal, Optional, Union
 
 from ._fingerprints import HAS_TEXT, refuse
@@ -18,7 +19,7 @@ elif HAS_TEXT:
 else:
 
     class _text:
-        shingles = resemblance = staticmethod(refuse)
+        shingles = resemblance = distance = staticmethod(refuse)
 
     class _Base:
         __new__ = refuse
@@ -75,4 +76,16 @@ class Leaders(_Base):
         Texts are numbered from 0 on, over all calls. groups: n numbers. A text whose group is not that of the text
         before it begins anew: it and those behind it join no representative of another group.
         """
-        return self._join(texts, groups)
+        return self._join(texts, groups, None)[0]
+
+
+def choose_distance(resemblance: float, features: int, recipe: Optional[str], bits: int) -> int:
+    """The distance at which fingerprints propose texts that resemble each other; a quarter has fewer features."""
+    distance, measured = _text.distance(resemblance, features, recipe, bits)
+    if not measured:
+        warnings.warn(
+            f"k = {distance} for resemble={resemblance}: what it misses was not measured for a resemblance below 0.5, "
+            "other recipes or fewer bits; a larger k misses less",
+            stacklevel=3,
+        )
+    return distance

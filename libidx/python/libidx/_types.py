@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     UInt64Array = numpy.typing.NDArray[numpy.uint64]
     Int64Array = numpy.typing.NDArray[numpy.int64]
+    Float64Array = numpy.typing.NDArray[numpy.float64]
     UInt8Array = numpy.typing.NDArray[numpy.uint8]
     BoolArray = numpy.typing.NDArray[numpy.bool_]
 

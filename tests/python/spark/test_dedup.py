@@ -10,7 +10,7 @@ from test_match import ball, rows, signed
 
 import libidx
 import libidx.spark as idx
-from libidx.spark import _confirm, _pairs
+from libidx.spark import _pairs
 
 
 def expected_pairs(held, k):
@@ -170,7 +170,7 @@ def test_confirm(spark, random):
     ids = list(range(len(texts)))
     df = spark.createDataFrame(list(zip(ids, texts)), "id long, text string").repartition(3)
     held = libidx.Fingerprinter()(texts)
-    clusters, sets = {}, [_confirm.shingles(text) for text in texts]
+    clusters, sets = {}, [set(libidx.shingles(text).tolist()) for text in texts]
     for id, first, _, _ in expected_dedup(held, ids, 8):
         clusters.setdefault(first, []).append(id)
     for resemblance in 0.5, 0.9, 1.0:
@@ -191,18 +191,16 @@ def resembles(one, other, least):
     return len(one & other) >= least * len(one | other)
 
 
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("The QUICK brown-fox_2", ["the", "quick", "brown", "fox", "2"]),
-        ("naïve Ärger e\u0301a", ["naïve", "ärger", "e\u0301a"]),
-        ("漢字kana かな ab", ["漢", "字", "kana", "か", "な", "ab"]),
-        ("สวัส", list("สวัส")),
-        ("½ x² …", ["x"]),
-    ],
-)
-def test_words(text, words):
-    assert [word.casefold() for word in _confirm._words().findall(text)] == words
+def test_resemble(spark, random):
+    """The same as on one machine."""
+    texts = documents(random, 300)
+    df = spark.createDataFrame(list(enumerate(texts)), "id long, text string").repartition(3)
+    for resemblance in 0.5, 0.9:
+        found = libidx.dedup(texts, resemble=resemblance)
+        assert added(idx.dedup(df, "id", "text", resemble=resemblance)) == [
+            (i, int(found.representative[i]), int(found.distance[i]), not found.keep[i]) for i in range(len(texts))
+        ]
+        assert not found.keep.all()
 
 
 @pytest.mark.small
@@ -214,6 +212,8 @@ def test_what_is_refused(spark):
         (lambda: idx.dedup(df, "id"), "give text="),
         (lambda: idx.dedup(df, "id", fingerprint="print", confirm=0.8), "give text="),
         (lambda: idx.dedup(df, "id", "text", confirm=80), "confirm = 80"),
+        (lambda: idx.dedup(df, "id", "text", resemble=0), "resemble = 0"),
+        (lambda: idx.dedup(df, "id", "text", resemble=0.5, confirm=0.5), "not both"),
         (lambda: idx.dedup(df, "id", "print"), "column 'print' is of type bigint: texts are strings"),
         (lambda: idx.dedup(df, "text", fingerprint="print", k=17), "k = 17"),
         (lambda: idx.dedup(nulls, "id", fingerprint="print"), "column 'id' has 1 nulls"),

@@ -38,7 +38,8 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--output", required=True, metavar="PATH", help="what to make; it must not exist")
         if name not in ("fingerprint", "clusters"):
             added.add_argument("--memory", type=_size, default=1 << 29, metavar="SIZE", help="of a task (default 512M)")
-            added.add_argument("-k", type=int, default=None if name == "lookup" else 3, help="distance in bits")
+            most = None if name in ("lookup", "dedup") else 3
+            added.add_argument("-k", type=int, default=most, help="distance in bits")
         if name not in ("fingerprint", "clusters", "dedup"):
             added.add_argument("--fingerprint", default="fingerprint", metavar="COLUMN", help="(default fingerprint)")
         return added
@@ -69,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     kept.add_argument("--fingerprint", metavar="COLUMN")
     kept.add_argument("--recipe", help="as for idx fingerprint")
     kept.add_argument("--min-features", type=int, default=1, metavar="N", help="as for idx dedup")
+    kept.add_argument("--resemble", type=float, metavar="T", help="as for idx dedup")
     kept.add_argument("--confirm", type=float, metavar="T", help="as for idx dedup")
     kept.add_argument("--keep", action="store_true", help="write only the documents to keep, without added columns")
     return parser
@@ -93,7 +95,7 @@ def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
         return idx.lookup(df, given.shards, given.k, id=given.id, copy=given.copy, **options)
     if given.command == "pairs":
         return idx.pairs(df, given.k, **options)
-    more = {"recipe": given.recipe, "min_features": given.min_features, "confirm": given.confirm}
+    more = {name: getattr(given, name) for name in ("recipe", "min_features", "confirm", "resemble")}
     found = idx.dedup(df, given.id, given.text, k=given.k, **more, **options)
     return found.where("not is_duplicate").select(df.columns) if given.keep else found
 

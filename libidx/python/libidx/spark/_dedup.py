@@ -10,13 +10,17 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from .._fingerprints import Table
+from .._resemblance import choose_distance
 from ._clusters import clusters, keep
-from ._columns import LOG, MEMORY, check_distance, check_fingerprints, check_ids, field_of, invalid, packed
+from ._columns import LOG, MEMORY, Kind, check_distance, check_fingerprints, check_ids, field_of, invalid, packed
 from ._confirm import confirm_clusters
 from ._fingerprint import add_fingerprints
 from ._pairs import compare_all, components
 
 ADDED = ("representative_id", "distance", "is_duplicate")
+DISTANCE = 3
+DOCUMENT_FEATURES = 64
+"""Distinct features from which on idx_text_distance takes a text for a document."""
 ONE_TASK = 1 << 32
 """Documents from which on one task no longer compares them."""
 SENT = 1 << 20
@@ -28,8 +32,9 @@ def dedup(
     id: str,
     text: Optional[str] = None,
     fingerprint: Optional[str] = None,
-    k: int = 3,
+    k: Optional[int] = None,
     *,
+    resemble: Optional[float] = None,
     recipe: Optional[str] = None,
     table: Optional[Table] = None,
     bits: int = 64,
@@ -40,10 +45,12 @@ def dedup(
 ) -> DataFrame:
     """The DataFrame and three more columns: representative_id, distance BYTE and is_duplicate BOOLEAN.
 
-    Documents that chains of pairs within k bits connect are a cluster, and the one with the smallest ID represents it,
-    whatever the partitions; strings compare by their bytes. A document without near-duplicates represents itself. IDs
-    must be unique. Give a column of texts, of fingerprints, or both.
+    Documents that chains of pairs within k bits (3 if neither k nor resemble is given) connect are a cluster, and the
+    one with the smallest ID represents it, whatever the partitions; strings compare by their bytes. A document without
+    near-duplicates represents itself. IDs must be unique. Give a column of texts, of fingerprints, or both.
     recipe, table and bits make fingerprints of texts. Texts with fewer than min_features features are not compared.
+    resemble: as confirm, and k is chosen by measurements if it is not given, so that hardly any texts that resemble
+    each other so much are missed; see idx-recipes(7).
     confirm: a resemblance above 0 and up to 1. A document is a duplicate only if its text shares that part of its word
     5-shingles with its representative's; see idx-dedup(1). Documents are then taken in the order of their IDs.
     distribute: whether many tasks compare fingerprints, rather than one while many read texts; None: from 2^32
@@ -53,27 +60,47 @@ def dedup(
     taken = [name for name in ADDED if name in df.columns]
     if taken:
         raise invalid(f"there is a column {taken[0]!r} already: rename it")
-    if confirm is not None and not 0 < confirm <= 1:
-        raise invalid(f"confirm = {confirm}: give a resemblance above 0 and up to 1")
+    if confirm is not None and resemble is not None:
+        raise invalid("give resemble=, or confirm= and k=, not both")
+    least, name = (confirm, "confirm") if resemble is None else (resemble, "resemble")
+    if least is not None and not 0 < least <= 1:
+        raise invalid(f"{name} = {least}: give a resemblance above 0 and up to 1")
     if text is not None and not isinstance(field_of(df, text).dataType, StringType):
         raise invalid(f"column {text!r} is of type {df.schema[text].dataType.simpleString()}: texts are strings")
-    if (text is None and fingerprint is None) or (text is None and confirm is not None):
-        raise invalid("give text=, a column of texts" + ("" if confirm else ", or fingerprint="))
+    if (text is None and fingerprint is None) or (text is None and least is not None):
+        raise invalid("give text=, a column of texts" + ("" if least else ", or fingerprint="))
     if fingerprint is not None:
-        bits = check_fingerprints(df, fingerprint).bits
-        marked = df.select(F.col(id).alias("id"), F.col(fingerprint).alias("print"))
+        kind = check_fingerprints(df, fingerprint)
+        marked = df.select(F.col(id).alias("id"), F.col(fingerprint).alias("print"), F.lit(0).alias("features"))
     else:
         assert text is not None
         only = df.select(*dict.fromkeys((id, text)))
-        made = add_fingerprints(only, text, recipe, table, bits, "idx_print", min_features)
-        marked = made.select(F.col(id).alias("id"), F.col("idx_print").alias("print"))
-    check_distance(k, bits)
+        made, kind = add_fingerprints(only, text, recipe, table, bits, "idx_print", min_features, "idx_features")
+        columns = {id: "id", "idx_print": "print", "idx_features": "features"}
+        marked = made.select(*[F.col(name).alias(alias) for name, alias in columns.items()])
+    bits = kind.bits
+    if k is not None:
+        check_distance(k, bits)
     marked = marked.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        found = _near(df, id, text, marked, fingerprint, k, bits, confirm, distribute, memory)
+        if k is None:
+            k = DISTANCE if resemble is None else _choose_distance(marked, resemble, kind)
+            check_distance(k, bits)
+        found = _near(df, id, text, marked.drop("features"), fingerprint, k, bits, least, distribute, memory)
     finally:
         marked.unpersist()
     return _add(df, id, found, id_type)
+
+
+def _choose_distance(marked: DataFrame, resemblance: float, kind: Kind) -> int:
+    """As libidx.dedup chooses it: of documents if at most a quarter of the texts is shorter."""
+    compared = marked.where("print is not null")
+    row = compared.agg(F.count("*"), F.count(F.when(F.col("features") < DOCUMENT_FEATURES, 1))).first()
+    assert row is not None
+    features = DOCUMENT_FEATURES if 4 * row[1] <= row[0] else 0
+    k = choose_distance(resemblance, features, kind.recipe, kind.bits)
+    LOG.info("dedup: k = %d for resemble = %s", k, resemblance)
+    return k
 
 
 def _check_documents(marked: DataFrame, id: str, fingerprint: Optional[str]) -> int:

@@ -33,13 +33,20 @@ def fingerprint(
     recipe, table and bits are as for libidx.Fingerprinter. The column's metadata hold the recipe in its canonical form,
     so that fingerprints of different recipes are never compared. Texts without features have the fingerprint 0.
     """
-    return add_fingerprints(df, text, recipe, table, bits, column, 0)
+    return add_fingerprints(df, text, recipe, table, bits, column, 0)[0]
 
 
 def add_fingerprints(
-    df: DataFrame, text: str, recipe: Optional[str], table: Optional[Table], bits: int, column: str, min_features: int
-) -> DataFrame:
-    """As fingerprint; texts with fewer than min_features features have null."""
+    df: DataFrame,
+    text: str,
+    recipe: Optional[str],
+    table: Optional[Table],
+    bits: int,
+    column: str,
+    min_features: int,
+    features: Optional[str] = None,
+) -> tuple[DataFrame, Kind]:
+    """As fingerprint; texts with fewer than min_features features have null. features: one more column, LONG."""
     field = field_of(df, text)
     if not isinstance(field.dataType, StringType):
         raise invalid(f"column {text!r} is of type {field.dataType.simpleString()}: texts are strings")
@@ -48,9 +55,11 @@ def add_fingerprints(
     made = Fingerprinter(recipe, table=table, bits=bits)
     kind = Kind(made.recipe, bits)
     schema = StructType([*df.schema.fields, StructField(column, LongType(), True, kind.metadata())])
+    if features is not None:
+        schema.add(features, LongType())
     sent = None if table is None else df.sparkSession.sparkContext.broadcast(_table_bytes(table))
-    added = df.mapInArrow(partial(_fingerprint, text, column, kind, min_features, sent), schema)
-    return added.withMetadata(column, kind.metadata())
+    added = df.mapInArrow(partial(_fingerprint, text, schema.names, kind, min_features, sent), schema)
+    return added.withMetadata(column, kind.metadata()), kind
 
 
 def _table_bytes(table: Table) -> bytes:
@@ -78,7 +87,7 @@ def make_fingerprinter(kind: Kind, sent: Optional[Broadcast[bytes]]) -> Fingerpr
 
 def _fingerprint(
     text: str,
-    column: str,
+    names: list[str],
     kind: Kind,
     min_features: int,
     sent: Optional[Broadcast[bytes]],
@@ -88,4 +97,5 @@ def _fingerprint(
     for batch in batches:
         numbers, features = made.with_features(column_of(batch, text))
         found = pyarrow.array(numbers.view(numpy.int64), mask=features < min_features)
-        yield pyarrow.RecordBatch.from_arrays([*batch.columns, found], names=[*batch.schema.names, column])
+        columns = [*batch.columns, found, pyarrow.array(features.view(numpy.int64))]
+        yield pyarrow.RecordBatch.from_arrays(columns[: len(names)], names=names)

@@ -1,0 +1,93 @@
+"""dedup(resemble=): which texts it keeps, compared with what their shingles say."""
+
+import random as randomness
+
+import numpy
+import pytest
+
+import libidx
+
+pytestmark = pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
+
+
+def members(text):
+    """The word 5-shingles of a text of plain words."""
+    words = text.split()
+    return {tuple(words[i : i + 5]) for i in range(len(words) - 4)} or {tuple(words)}
+
+
+def jaccard(a, b):
+    return len(a & b) / len(a | b)
+
+
+def make_texts(count, seed):
+    """Families of texts of which more and more words are others."""
+    source = randomness.Random(seed)
+    texts = []
+    while len(texts) < count:
+        text = [f"w{source.randrange(3000)}" for _ in range(source.choice((8, 40, 200)))]
+        for _ in range(source.randrange(1, 8)):
+            texts.append(" ".join(text))
+            for _ in range(source.choice((0, 1, 1 + len(text) // 20))):
+                text[source.randrange(len(text))] = f"w{source.randrange(3000)}"
+    source.shuffle(texts)
+    return texts[:count]
+
+
+@pytest.mark.parametrize("resemblance", [0.3, 0.5, 0.8, 1])
+@pytest.mark.parametrize("representative", ["first", "longest"])
+def test_dedup(resemblance, representative):
+    texts = make_texts(600, 1)
+    found = libidx.dedup(texts, 16, resemble=resemblance, representative=representative)
+    near = libidx.dedup(texts, 16)
+    sets = [members(text) for text in texts]
+    prints = libidx.Fingerprinter()(texts)
+    assert found.representative[found.keep].tolist() == numpy.flatnonzero(found.keep).tolist()
+    assert found.keep[found.representative].all()
+    assert found.resemblance.tolist() == [jaccard(sets[i], sets[j]) for i, j in enumerate(found.representative)]
+    assert (found.resemblance >= resemblance).all()
+    assert found.distance.tolist() == [
+        int(a ^ b).bit_count() for a, b in zip(prints.tolist(), prints[found.representative].tolist(), strict=True)
+    ]
+    assert (near.cluster == near.cluster[found.representative]).all()
+    assert sorted(set(found.cluster.tolist())) == list(range(int(found.keep.sum())))
+    assert (found.cluster == found.cluster[found.representative]).all()
+    kept = numpy.flatnonzero(found.keep)
+    for cluster in set(near.cluster.tolist()):
+        alone = [sets[i] for i in kept[near.cluster[kept] == cluster]]
+        assert all(jaccard(a, b) < resemblance for i, a in enumerate(alone) for b in alone[:i])
+    assert 0 < found.keep.sum() < len(texts)
+    if representative == "longest":
+        assert all(len(texts[i]) <= len(texts[j]) for i, j in enumerate(found.representative))
+
+
+def test_dedup_chooses_k():
+    texts = make_texts(300, 2)
+    chosen = libidx.dedup(texts, resemble=0.8)
+    of_paragraphs = libidx.dedup(texts, 10, resemble=0.8)
+    assert all((a == b).all() for a, b in zip(chosen, of_paragraphs, strict=True))
+    long = [text for text in texts if len(text) > 700]
+    assert all(
+        (a == b).all()
+        for a, b in zip(libidx.dedup(long, resemble=0.9), libidx.dedup(long, 7, resemble=0.9), strict=True)
+    )
+    with pytest.warns(UserWarning, match="k = 12 for resemble=0.3"):
+        libidx.dedup(texts, resemble=0.3)
+    with pytest.warns(UserWarning, match="not measured"):
+        libidx.dedup(texts, resemble=0.5, fingerprinter=libidx.Fingerprinter("words:2"))
+
+
+def test_dedup_of_few_texts():
+    assert [list(column) for column in libidx.dedup([], resemble=0.5)[:4]] == [[]] * 4
+    found = libidx.dedup(["one two", "", "!", "One Two"], resemble=0.5)
+    assert found.keep.tolist() == [True, True, True, False]
+    assert found.resemblance.tolist() == [1, 1, 1, 1]
+    assert libidx.dedup(iter(["one two", "one two"]), resemble=1).representative.tolist() == [0, 0]
+
+
+def test_dedup_refuses():
+    for least in 0, -1, 1.5, float("nan"):
+        with pytest.raises(libidx.InvalidArgumentError, match="resemblance"):
+            libidx.dedup(["a b c"], resemble=least, k=3)
+    with pytest.raises(libidx.InvalidArgumentError, match="give texts"):
+        libidx.dedup(numpy.arange(3, dtype=numpy.uint64), resemble=0.5)
