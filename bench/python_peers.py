@@ -1,15 +1,15 @@
-"""The Python package beside packages that its users have: faiss-cpu, usearch and datasketch, one thread each.
+"""The Python package beside packages that its users have: faiss-cpu, usearch, datasketch and rensa, one thread each.
 
 usage: python_peers.py fingerprints COUNT [SYSTEM…]
-       python_peers.py texts PARAGRAPHS COUNT [SYSTEM…]
+       python_peers.py texts PARAGRAPHS COUNT RESEMBLANCE [SYSTEM…]
 
 fingerprints: COUNT fingerprints, a tenth of them near-copies of another, and queries of which half are 1 to 3 bits from
 one of them. A system finds what is within 3 bits; what it finds for the first 1000 queries is compared with a linear
 scan. Those that search the nearest ones only are asked for 16, with their default settings.
 
 texts: COUNT lines of PARAGRAPHS, a file that bench/corpus --paragraphs made. A system finds pairs of near-duplicates;
-they are compared with all pairs whose sets of word 5-shingles have a Jaccard coefficient of 0.8 or more, computed
-exactly. Whoever deduplicates by pairs drops the later document of each: resolved is the share of true pairs of which
+they are compared with all pairs whose sets of word 5-shingles have a Jaccard coefficient of RESEMBLANCE or more,
+computed exactly. Whoever deduplicates by pairs drops the later document of each: resolved is the share of true pairs of which
 one is dropped, and those are dropped rightly that are the later one of a true pair. The command idx, which a system
 runs, is that of the environment variable IDX, or of PATH.
 
@@ -30,7 +30,7 @@ import time
 import numpy
 
 K, NEAREST, CHECKED = 3, 16, 1000
-LEAST_RESEMBLANCE, SHINGLE = 0.8, 5
+SHINGLE = 5
 SECONDS = 3  # of queries
 
 
@@ -246,82 +246,95 @@ def resemblance(a, b):
     return common / (len(a) + len(b) - common)
 
 
-def true_pairs(texts):
-    """All pairs of at least LEAST_RESEMBLANCE: two such sets share one of their rarest shingles."""
+def true_pairs(texts, least):
+    """All pairs that resemble each other by `least` or more: two such sets share one of their rarest shingles."""
     sets = [shingles(text) for text in texts]
     counts = collections.Counter(shingle for one in sets for shingle in one)
     rows_of, pairs = collections.defaultdict(list), []
     for b, one in enumerate(sets):
         rarest = sorted(one, key=lambda shingle: (counts[shingle], shingle))
-        rarest = rarest[: len(one) - math.ceil(LEAST_RESEMBLANCE * len(one)) + 1]
+        rarest = rarest[: len(one) - math.ceil(least * len(one)) + 1]
         for a in sorted({a for shingle in rarest for a in rows_of[shingle]}):
-            if resemblance(sets[a], one) >= LEAST_RESEMBLANCE:
+            if resemblance(sets[a], one) >= least:
                 pairs.append((a, b))
         for shingle in rarest:
             rows_of[shingle].append(b)
     return pairs
 
 
-def libidx_texts(k):
-    def pairs_of(texts, folder):
-        import libidx
+def pairs_of_clusters(clusters):
+    """All pairs of rows of one cluster."""
+    rows_of, pairs = collections.defaultdict(list), []
+    for row, cluster in clusters:
+        pairs += [(min(row, other), max(row, other)) for other in rows_of[cluster]]
+        rows_of[cluster].append(row)
+    return pairs
 
-        fingerprints = libidx.Fingerprinter()(texts)
-        libidx.build(f"{folder}/index", fingerprints, id_type="none", k=k, scheme=f"{k // 2 + 1}:1:1")
-        with libidx.open(f"{folder}/index", residence="none") as index:
-            near = index.pairs(k)
-        rows_of, pairs = collections.defaultdict(list), []
-        for row, fingerprint in enumerate(fingerprints.tolist()):
-            pairs += [(other, row) for other in rows_of[fingerprint]]
-            rows_of[fingerprint].append(row)
-        for a, b in zip(near.a.tolist(), near.b.tolist()):
-            pairs += [(min(i, j), max(i, j)) for i in rows_of[a] for j in rows_of[b]]
-        return pairs
+
+def libidx_fingerprints(texts, folder, least):
+    import libidx
+
+    return pairs_of_clusters(enumerate(libidx.dedup(texts).cluster.tolist()))
+
+
+def libidx_texts(texts, folder, least):
+    import libidx
+
+    return pairs_of_clusters(enumerate(libidx.dedup(texts, resemble=least).cluster.tolist()))
+
+
+def idx_dedup(*options):
+    def pairs_of(texts, folder, least):
+        with open(f"{folder}/texts.tsv", "w", encoding="utf-8") as lines:
+            lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
+        with open(f"{folder}/clusters.tsv", "w+") as output:
+            given = [*options, str(least), "--clusters", "--format", "tsv", "--threads", "1", f"{folder}/texts.tsv"]
+            Command.run([os.environ.get("IDX", "idx"), "dedup", *given], output)
+            output.seek(0)
+            return pairs_of_clusters([int(column) for column in line.split("\t")[:2]] for line in output)
 
     return pairs_of
 
 
-def idx_dedup(texts, folder):
-    """All pairs of one cluster, where the texts have confirmed that its documents resemble its representative."""
-    with open(f"{folder}/texts.tsv", "w", encoding="utf-8") as lines:
-        lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
-    with open(f"{folder}/clusters.tsv", "w+") as output:
-        options = ["-k", "6", "--confirm", str(LEAST_RESEMBLANCE), "--clusters", "--format", "tsv", "--threads", "1"]
-        Command.run([os.environ.get("IDX", "idx"), "dedup", *options, f"{folder}/texts.tsv"], output)
-        output.seek(0)
-        rows_of, pairs = collections.defaultdict(list), []
-        for line in output:
-            row, cluster = (int(column) for column in line.split("\t")[:2])
-            pairs += [(min(row, other), max(row, other)) for other in rows_of[cluster]]
-            rows_of[cluster].append(row)
-    return pairs
-
-
 def datasketch_texts(confirm):
-    def pairs_of(texts, folder):
+    def pairs_of(texts, folder, least):
         from datasketch import MinHash, MinHashLSH
 
-        lsh, pairs = MinHashLSH(threshold=LEAST_RESEMBLANCE, num_perm=128), []
+        lsh, pairs = MinHashLSH(threshold=least, num_perm=128), []
         for row, text in enumerate(texts):
             minhash = MinHash(num_perm=128)
             minhash.update_batch([shingle.encode() for shingle in shingles(text)])
             pairs += [(other, row) for other in lsh.query(minhash)]
             lsh.insert(row, minhash)
         if confirm:
-            pairs = [
-                (a, b) for a, b in pairs if resemblance(shingles(texts[a]), shingles(texts[b])) >= LEAST_RESEMBLANCE
-            ]
+            pairs = [(a, b) for a, b in pairs if resemblance(shingles(texts[a]), shingles(texts[b])) >= least]
         return pairs
 
     return pairs_of
 
 
+def rensa_texts(texts, folder, least):
+    """32 bands of 4 find more than other numbers that were tried; pairs by the estimate of all 128."""
+    from rensa import RMinHash, RMinHashLSH
+
+    lsh, hashes, pairs = RMinHashLSH(least, 128, 32), [], []
+    for row, text in enumerate(texts):
+        minhash = RMinHash(128, 42)
+        minhash.update(list(shingles(text)))
+        pairs += [(other, row) for other in lsh.query(minhash) if hashes[other].jaccard(minhash) >= least]
+        lsh.insert(row, minhash)
+        hashes.append(minhash)
+    return pairs
+
+
 TEXT_SYSTEMS = {
-    "libidx k=3": libidx_texts(3),
-    "libidx k=6": libidx_texts(6),
-    "idx dedup -k 6 --confirm 0.8": idx_dedup,
+    "libidx.dedup(texts)": libidx_fingerprints,
+    "libidx.dedup(texts, resemble=T)": libidx_texts,
+    "idx dedup --resemble T": idx_dedup("--resemble"),
+    "idx dedup -k 6 --confirm T": idx_dedup("-k", "6", "--confirm"),
     "datasketch 128": datasketch_texts(False),
     "datasketch 128, confirmed": datasketch_texts(True),
+    "rensa 128, 32 bands": rensa_texts,
 }
 
 
@@ -332,10 +345,10 @@ def read_texts(path, count):
 
 
 def run_texts(system, folder):
-    texts = json.load(open(f"{folder}/texts.json"))
+    texts, least = json.load(open(f"{folder}/texts.json"))
     truth = {tuple(pair) for pair in json.load(open(f"{folder}/truth.json"))}
-    TEXT_SYSTEMS[system](texts[:100], tempfile.mkdtemp(dir=folder))
-    pairs, seconds, memory = memory_of(lambda: TEXT_SYSTEMS[system](texts, tempfile.mkdtemp(dir=folder)))
+    TEXT_SYSTEMS[system](texts[:100], tempfile.mkdtemp(dir=folder), least)
+    pairs, seconds, memory = memory_of(lambda: TEXT_SYSTEMS[system](texts, tempfile.mkdtemp(dir=folder), least))
     right = len(truth & set(pairs))
     dropped, alike = {later for _, later in pairs}, {later for _, later in truth}
     return {
@@ -364,12 +377,12 @@ def main(kind, *arguments):
             systems = FINGERPRINT_SYSTEMS
             print(f"{len(fingerprints)} fingerprints, {sum(map(len, truth))} neighbours of {CHECKED} queries")
         else:
-            names = arguments[2:]
-            texts = read_texts(arguments[0], int(float(arguments[1])))
-            truth = true_pairs(texts)
-            json.dump(texts, open(f"{folder}/texts.json", "w"))
+            names = arguments[3:]
+            texts, least = read_texts(arguments[0], int(float(arguments[1]))), float(arguments[2])
+            truth = true_pairs(texts, least)
+            json.dump((texts, least), open(f"{folder}/texts.json", "w"))
             systems = TEXT_SYSTEMS
-            print(f"{len(texts)} texts, {len(truth)} pairs of resemblance {LEAST_RESEMBLANCE} or more")
+            print(f"{len(texts)} texts, {len(truth)} pairs of resemblance {least} or more")
         json.dump(truth, open(f"{folder}/truth.json", "w"))
         header = None
         for system in names or systems:
@@ -382,11 +395,14 @@ def main(kind, *arguments):
             print(f"| {system} | {' | '.join(format(result[name], ',') for name in header)} |", flush=True)
 
 
+NEEDED = {"fingerprints": 1, "texts": 3}  # arguments
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         kind, system, folder = sys.argv[2:]
         print(json.dumps((run_fingerprints if kind == "fingerprints" else run_texts)(system, folder)))
-    elif len(sys.argv) < 3 or sys.argv[1] not in ("fingerprints", "texts"):
+    elif len(sys.argv) < 2 or len(sys.argv) - 2 < NEEDED.get(sys.argv[1], math.inf):
         sys.exit(__doc__)
     else:
         main(*sys.argv[1:])
