@@ -3,6 +3,7 @@
 import os
 
 import numpy
+import pyarrow
 import pytest
 from cluster import kill
 from conftest import columns, count_bits, frame, near_copies
@@ -10,7 +11,7 @@ from test_match import ball, rows, signed
 
 import libidx
 import libidx.spark as idx
-from libidx.spark import _pairs
+from libidx.spark import _confirm, _pairs
 
 
 def expected_pairs(held, k):
@@ -189,6 +190,38 @@ def test_confirm(spark, random):
 
 def resembles(one, other, least):
     return len(one & other) >= least * len(one | other)
+
+
+def shingles(text):
+    """The word 5-shingles of a text whose words are between spaces."""
+    words = text.split()
+    return {tuple(words[at : at + 5]) for at in range(max(1, len(words) - 4))} if words else set()
+
+
+def expected_firsts(clusters, texts, resemblance):
+    """The row of each row's representative."""
+    found, sets = [], [shingles(text) for text in texts]
+    for row, cluster in enumerate(clusters):
+        leaders = [one for one in sorted(set(found)) if clusters[one] == cluster]
+        found.append(next((one for one in leaders if resembles(sets[row], sets[one], resemblance)), row))
+    return found
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("of", ["string", "number"])
+def test_confirm_over_batches(random, of):
+    """Clusters that end within a batch, and those that go on over many, have the same representatives."""
+    texts = documents(random, 400)
+    clusters = sorted(random.choice([3, -7, 11, 12, 13, 14], 400, p=[0.6, 0.3, 0.04, 0.03, 0.02, 0.01]).tolist())
+    ids = [f"id{n:04}" if of == "string" else n * 7 for n in range(len(texts))]
+    rows = pyarrow.table({"id": ids, "print": [n * n for n in range(400)], "cluster": clusters, "text": texts})
+    expected = expected_firsts(clusters, texts, 0.5)
+    assert 20 < len(set(expected)) < 380
+    for size in 1, 7, 50, 400:
+        batches = rows.to_batches(size)
+        given = pyarrow.Table.from_batches(_confirm._confirm(0.5, iter([batches[0].slice(0, 0), *batches])))
+        assert given["id"] == rows["id"] and given["print"] == rows["print"]
+        assert given["first"].to_pylist() == [{"id": ids[first], "print": first * first} for first in expected]
 
 
 def test_resemble(spark, random):
