@@ -54,6 +54,13 @@ struct known {
     size_t slots, used;
 };
 
+/* Hashes of sets that will be offered: a bit for each that at least one has, and for each that several have. Some
+ * hashes share a bit, so that few seem to be of several sets that are of one. */
+struct expected {
+    uint64_t *seen, *shared;
+    size_t bits, count; /* bits 0: none is expected */
+};
+
 struct idx_text_leaders {
     int64_t threshold; /* in units of 1/IDX_DECIMAL_WEIGHT_ONE */
     size_t looked_at;  /* members of a set */
@@ -66,6 +73,7 @@ struct idx_text_leaders {
     uint32_t *found;
     size_t found_capacity;
     struct known known;
+    struct expected expected;
 };
 
 static enum idx_status out_of_memory(struct idx_error *error) {
@@ -107,6 +115,58 @@ static bool are_alike(const struct idx_text_leaders *leaders, const struct set *
     if (a->count == 0 || b->count == 0) return a->count == b->count;
     if (are_equal(a, b)) return true;
     return a->hashes != NULL ? is_jaccard_enough(leaders, a, b) : is_cosine_enough(leaders, a, b);
+}
+
+/* ---- Sets that are expected ---- */
+
+/* A power of two; and so many bits for each hash, at least. */
+enum { FIRST_BITS = 1 << 12, BITS_PER_HASH = 8 };
+
+static size_t get_bit(const struct expected *expected, uint64_t hash) {
+    return (size_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 24) & (expected->bits - 1);
+}
+
+static bool has_bit(const uint64_t *bits, size_t bit) { return (bits[bit / 64] >> bit % 64 & 1) != 0; }
+
+static void set_bit(uint64_t *bits, size_t bit) { bits[bit / 64] |= UINT64_C(1) << bit % 64; }
+
+static void forget_expected(struct expected *expected) {
+    free(expected->seen);
+    free(expected->shared);
+    *expected = (struct expected){0};
+}
+
+/* Twice as many bits: a hash has the bit of before, or that in the other half. */
+static bool grow_expected(struct expected *expected) {
+    size_t before = expected->bits / 8, after = before == 0 ? FIRST_BITS / 8 : 2 * before;
+    uint64_t *seen = realloc(expected->seen, after);
+    if (seen != NULL) expected->seen = seen;
+    uint64_t *shared = seen == NULL ? NULL : realloc(expected->shared, after);
+    if (shared == NULL) return false;
+    expected->shared = shared;
+    expected->bits = 8 * after;
+    if (before == 0) {
+        memset(seen, 0, after);
+        memset(shared, 0, after);
+    } else {
+        memcpy((char *)seen + before, seen, before);
+        memcpy((char *)shared + before, shared, before);
+    }
+    return true;
+}
+
+static bool expect(struct expected *expected, uint64_t hash) {
+    if (BITS_PER_HASH * (expected->count + 1) > expected->bits && !grow_expected(expected)) return false;
+    size_t bit = get_bit(expected, hash);
+    if (has_bit(expected->seen, bit)) set_bit(expected->shared, bit);
+    set_bit(expected->seen, bit);
+    expected->count++;
+    return true;
+}
+
+/* Whether another set may have the hash. */
+static bool is_shared(const struct expected *expected, uint64_t hash) {
+    return expected->bits == 0 || has_bit(expected->shared, get_bit(expected, hash));
 }
 
 /* ---- Representatives by their members ---- */
@@ -165,6 +225,7 @@ static bool add_leader(struct idx_text_leaders *leaders, uint64_t number, const 
     if (grown == NULL) return false;
     leaders->leaders = grown;
     for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
+        if (!is_shared(&leaders->expected, get_hash(set, i))) continue;
         if (2 * leaders->used >= leaders->slot_count && !grow_slots(leaders)) return false;
         struct slot *slot = find_slot(leaders, get_hash(set, i));
         if (slot->count == MOST_LISTED) continue;
@@ -308,6 +369,16 @@ static enum idx_status refuse(struct idx_error *error) {
                      "leaders are offered an array of hashes, each above the one before it");
 }
 
+enum idx_status idx_text_leaders_expect(struct idx_text_leaders *leaders, const uint64_t *hashes, size_t count,
+                                        struct idx_error *error) {
+    if (leaders == NULL || (hashes == NULL && count > 0) || !idxt_is_set(hashes, count)) return refuse(error);
+    if (leaders->count > 0)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a set was offered already: expect all sets before the first");
+    for (size_t i = 0; i < count && i < leaders->looked_at; i++)
+        if (!expect(&leaders->expected, hashes[i])) return out_of_memory(error);
+    return IDX_OK;
+}
+
 enum idx_status idx_text_leaders_join(struct idx_text_leaders *leaders, uint64_t number, const uint64_t *hashes,
                                       size_t count, uint64_t *leader, struct idx_error *error) {
     static const uint64_t none;
@@ -334,6 +405,7 @@ void idx_text_leaders_clear(struct idx_text_leaders *leaders) {
     leaders->slot_count = FIRST_SLOTS;
     memset(leaders->slots, 0, FIRST_SLOTS * sizeof *leaders->slots);
     forget_known(&leaders->known);
+    forget_expected(&leaders->expected);
 }
 
 void idx_text_leaders_free(struct idx_text_leaders *leaders) {
@@ -344,5 +416,6 @@ void idx_text_leaders_free(struct idx_text_leaders *leaders) {
     free(leaders->found);
     free(leaders->known.keys);
     free(leaders->known.places);
+    forget_expected(&leaders->expected);
     free(leaders);
 }

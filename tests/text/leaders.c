@@ -77,8 +77,12 @@ static void check(int64_t threshold, bool weighted, uint64_t *random) {
         size_t least = SETS >> 3 * round;
         count = 0;
         for (size_t i = 0; i < least; i++) {
-            uint64_t leader = 0;
             draw(&sets[i], random);
+            if (round % 2 == 0 || weighted) continue;
+            assert_int_equal(idx_text_leaders_expect(leaders, sets[i].hashes, sets[i].count, NULL), IDX_OK);
+        }
+        for (size_t i = 0; i < least; i++) {
+            uint64_t leader = 0;
             sets[i].leader = i;
             for (size_t j = 0; j < count && sets[i].leader == i; j++)
                 if (are_alike(&sets[found[j]], &sets[i], threshold, weighted)) sets[i].leader = found[j];
@@ -101,6 +105,40 @@ static void test_sets(void **state) {
         check(thresholds[i], false, &random);
         check(thresholds[i], true, &random);
     }
+}
+
+/* Sets of which some share most members, and most none: they join the same ones whether they were expected or not. */
+static void test_expected_sets(void **state) {
+    (void)state;
+    enum { EACH = 16, EXPECTED = 20000 };
+    static uint64_t hashes[EXPECTED][EACH];
+    struct idx_text_leaders *expecting = create(5000), *plain = create(5000);
+    uint64_t random = 1, leader, wanted, joined = 0;
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < EXPECTED; i++) {
+            uint64_t last = 0, other = next_random(&random);
+            bool is_copy = i > 0 && other % 4 == 0;
+            for (size_t j = 0; j < EACH; j++) {
+                uint64_t kept = is_copy ? hashes[other / 4 % i][j] : 0;
+                bool turns = next_random(&random) % 6 == 0;
+                last = !turns && kept > last ? kept : last + 1 + next_random(&random) % (UINT64_MAX / EACH - 1);
+                hashes[i][j] = last;
+            }
+            assert_int_equal(idx_text_leaders_expect(expecting, hashes[i], EACH, NULL), IDX_OK);
+        }
+        for (size_t i = 0; i < EXPECTED; i++) {
+            assert_int_equal(idx_text_leaders_join(plain, i, hashes[i], EACH, &wanted, NULL), IDX_OK);
+            assert_int_equal(idx_text_leaders_join(expecting, i, hashes[i], EACH, &leader, NULL), IDX_OK);
+            assert_int_equal(leader, wanted);
+            joined += leader != i;
+        }
+        assert_int_equal(idx_text_leaders_expect(expecting, hashes[0], EACH, NULL), IDX_INVALID_ARGUMENT);
+        idx_text_leaders_clear(expecting);
+        idx_text_leaders_clear(plain);
+    }
+    assert_true(joined > EXPECTED / 8);
+    idx_text_leaders_free(expecting);
+    idx_text_leaders_free(plain);
 }
 
 /* Thousands of sets that share one member: one that is equal to the last of them finds it, or what it joined. */
@@ -163,6 +201,9 @@ static void test_wrong_arguments(void **state) {
     assert_int_equal(idx_text_leaders_join(leaders, 0, twice, 2, &leader, &error), IDX_INVALID_ARGUMENT);
     assert_int_equal(idx_text_leaders_join_features(leaders, 0, weighted_down, 2, &leader, &error),
                      IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_leaders_expect(NULL, up, 2, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_leaders_expect(leaders, NULL, 2, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_leaders_expect(leaders, down, 2, &error), IDX_INVALID_ARGUMENT);
     assert_int_equal(error.status, IDX_INVALID_ARGUMENT);
     assert_int_equal(leader, 9);
     assert_int_equal(idx_text_leaders_join(leaders, 3, up, 2, &leader, &error), IDX_OK);
@@ -182,6 +223,7 @@ static void test_wrong_arguments(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_expected_sets),
         cmocka_unit_test(test_equal_sets_among_many),
         cmocka_unit_test(test_only_representatives_stay),
         cmocka_unit_test(test_wrong_arguments),

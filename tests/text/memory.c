@@ -163,6 +163,8 @@ static void test_leaders(void **state) {
         uint64_t leader;
         calls_until_failure = calls;
         enum idx_status status = idx_text_leaders_create(&leaders, 5000, &error);
+        for (uint64_t i = 0; i < 2 * SETS && status == IDX_OK; i++)
+            status = idx_text_leaders_expect(leaders, &hashes[i / 2], 1, &error);
         for (uint64_t i = 0; i < SETS && status == IDX_OK; i++)
             status = idx_text_leaders_join(leaders, i, &hashes[i], 1, &leader, &error);
         failed = calls_until_failure == 0;

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From so many documents of a cluster on, representatives are listed by what several documents share alone. */
+enum { MANY = 1024 };
+
 /* ---- Groups ---- */
 
 /* A document without a text is alone. */
@@ -30,6 +33,19 @@ static bool join_group(struct regroup *regroup, size_t place) {
             : idx_text_leaders_join(regroup->leaders, place, features, set->count, &candidate->group, &error);
     if (status != IDX_OK) complain("%s", error.sentence);
     return status == IDX_OK;
+}
+
+static bool expect_all(struct regroup *regroup) {
+    struct idx_error error;
+    for (size_t i = 0; i < regroup->count && !regroup->sets->weighted; i++) {
+        const struct set *set = regroup->candidates[i].set;
+        if (set == NULL ||
+            idx_text_leaders_expect(regroup->leaders, sets_features(regroup->sets, set), set->count, &error) == IDX_OK)
+            continue;
+        complain("%s", error.sentence);
+        return false;
+    }
+    return true;
 }
 
 static int by_group(const void *first, const void *second) {
@@ -105,8 +121,8 @@ static int by_number(const void *first, const void *second) {
 static bool end_cluster(struct regroup *regroup) {
     if (regroup->by_number && regroup->count > 1)
         qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_number);
-    bool good = true;
     idx_text_leaders_clear(regroup->leaders);
+    bool good = regroup->count < MANY || expect_all(regroup);
     for (size_t i = 0; i < regroup->count && good; i++) good = join_group(regroup, i) && !interrupt_noted();
     good = good && give_groups(regroup);
     regroup->count = 0;

@@ -258,6 +258,13 @@ struct idx_text_leaders;
 IDX_API enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64_t threshold,
                                                 struct idx_error *error);
 
+/* Says that a set will be offered. Where all that will be offered are announced like this, before the first is, and
+ * none else is offered, representatives are not listed under hashes that only one set has: that takes far less memory,
+ * and changes no answer. idx_text_leaders_clear forgets it. Errors: IDX_INVALID_ARGUMENT (also hashes that do not
+ * ascend, or once a set was offered), IDX_OUT_OF_MEMORY, after which nothing is forgotten. */
+IDX_API enum idx_status idx_text_leaders_expect(struct idx_text_leaders *leaders, const uint64_t *hashes, size_t count,
+                                                struct idx_error *error);
+
 /* Offers the set of a document that the caller knows by `number`. Sets *leader to the number of the representative that
  * it joins; to `number` where it becomes one: then the array, which is not copied, must stay as it is until
  * idx_text_leaders_clear or idx_text_leaders_free, and otherwise it may go. Empty sets resemble each other, and no
