@@ -16,10 +16,11 @@ struct excerpt {
         bool *differs;
         size_t count, differing;
     } sides[2];
+    double resemblance; /* of the texts, as far as they are kept: idx_text_resemblance */
 };
 
-/* Cuts the texts of two documents into words, and finds those that differ. To be freed whatever comes. False after a
- * complaint. */
+/* Cuts the texts of two documents into words, and finds those that differ, and how much the texts resemble. To be freed
+ * whatever comes. False after a complaint. */
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]);
 
 /* Writes one of the two as the content of an element. */

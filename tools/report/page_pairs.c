@@ -48,7 +48,8 @@ static void put_verdict(struct output *output, const struct excerpt *excerpt) {
         html_number(output, b->differing);
         output_text(output, " of ");
         html_number(output, b->count);
-        output_text(output, " differ");
+        /* Rounded down, so that 1 is that of equal sets alone. */
+        output_format(output, " differ; resemblance %.2f", (double)(unsigned)(excerpt->resemblance * 100) / 100);
     }
 }
 
@@ -131,7 +132,9 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
     if (findings->has_texts)
         output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
                             "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
-                            "that can’t be shown are written as <span class=\"byte\">\\xNN</span>.</p>\n");
+                            "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. Resemblance is "
+                            "the share of runs of five words that both texts have, of all that either has, as "
+                            "<code>--resemble</code> counts it.</p>\n");
     for (unsigned d = 0; d <= findings->farthest && good; d++) good = put_distance(output, findings, d);
     output_text(output, "</section>\n");
     return good;
