@@ -459,11 +459,10 @@ static void say_nothing_kept(const struct dedup *dedup) {
 
 /* At most a quarter of the texts has fewer features. */
 static uint64_t find_quartile(const struct dedup *dedup) {
-    uint64_t all = 0, fewer = 0;
+    uint64_t all = 0, fewer = dedup->lengths[0];
     unsigned i = 1;
     for (unsigned j = 0; j <= 64; j++) all += dedup->lengths[j];
-    for (fewer = dedup->lengths[0]; i < 64 && (fewer += dedup->lengths[i]) * 4 <= all; i++) {
-    }
+    while (i < 64 && (fewer += dedup->lengths[i]) * 4 <= all) i++;
     return UINT64_C(1) << (i - 1);
 }
 
