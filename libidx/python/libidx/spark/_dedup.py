@@ -151,18 +151,22 @@ def _near(
     if confirm is not None:
         assert text is not None
         texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
-        near = confirm_clusters(near.select("id", "print", "cluster").join(texts, "id"), confirm)
+        near = keep(near.select("id", "print", "cluster"))
+        near = confirm_clusters(_broadcast_few(near).join(texts, "id"), confirm)
     apart: Column = F.bit_count(F.col("print").bitwiseXOR(F.col("first.print")))
     kept = keep(near.select("id", F.col("first.id").alias("representative_id"), apart.cast("byte").alias("distance")))
     LOG.info("dedup: %d documents are in clusters of two or more", kept.count())
     return kept
 
 
+def _broadcast_few(near: DataFrame) -> DataFrame:
+    """The rows of near-duplicates, sent to each worker if they are few, so that a join leaves texts where they are."""
+    return F.broadcast(near) if near.count() <= SENT else near
+
+
 def _add(df: DataFrame, id: str, found: DataFrame, id_type: Any) -> DataFrame:
-    """Adds the columns to the input: by a broadcast, so that texts stay where they are, if few documents are near."""
-    found = found.withColumnRenamed("id", "idx_id")
-    if found.count() <= SENT:
-        found = F.broadcast(found)
+    """Adds the columns to the input."""
+    found = _broadcast_few(found.withColumnRenamed("id", "idx_id"))
     joined = df.join(found, df[id] == found["idx_id"], "left")
     representative = F.coalesce(found["representative_id"], df[id])
     return joined.select(
