@@ -91,3 +91,39 @@ def test_dedup_refuses():
             libidx.dedup(["a b c"], resemble=least, k=3)
     with pytest.raises(libidx.InvalidArgumentError, match="give texts"):
         libidx.dedup(numpy.arange(3, dtype=numpy.uint64), resemble=0.5)
+
+
+def columns(found):
+    return [column.tolist() for column in found]
+
+
+@pytest.mark.parametrize("representative", ["first", "longest"])
+def test_texts_that_are_read_twice(tmp_path, representative):
+    import pyarrow
+
+    texts = make_texts(3000, 3)
+    wanted = columns(libidx.dedup(texts, resemble=0.5, representative=representative))
+    calls = []
+
+    def read():
+        calls.append(len(calls))
+        for begin in range(0, len(texts), 700):
+            yield pyarrow.array(texts[begin : begin + 700]) if begin % 1400 else texts[begin : begin + 700]
+
+    options = {"resemble": 0.5, "representative": representative, "tmpdir": tmp_path}
+    assert columns(libidx.dedup(read, **options)) == wanted
+    assert calls == [0, 1]
+    assert columns(libidx.dedup(iter(texts), **options)) == wanted
+    assert list(tmp_path.iterdir()) == []
+    assert columns(libidx.dedup(lambda: iter([]), **options)) == [[]] * 5
+    alone = libidx.dedup(read, representative=representative)
+    assert columns(alone[:4]) == columns(libidx.dedup(texts, representative=representative)[:4])
+    assert calls == [0, 1, 2]
+
+
+def test_texts_that_change_between_readings():
+    texts = make_texts(300, 4)
+    for change in lambda: [["other words than before", *texts[1:]]], lambda: [texts[:-1]], lambda: [[*texts, "one"]]:
+        readings = iter([[[texts[1], *texts[1:]]], change()])
+        with pytest.raises(libidx.InvalidArgumentError, match="read again"):
+            libidx.dedup(lambda: next(readings), resemble=0.5)

@@ -62,13 +62,13 @@ from ._errors import (
     WeakSchemeError,
     WrongSizeError,
 )
+from ._dedup import Deduplicated, dedup
 from ._fingerprints import HAS_TEXT, Fingerprinter, Table, train
 from ._index import FileCheck, Found, Index, Info, open
 from ._making import (
     Builder,
     BuildSummary,
     CompactSummary,
-    Deduplicated,
     Mask,
     Plan,
     Removal,
@@ -77,7 +77,6 @@ from ._making import (
     build,
     calibrate,
     compact,
-    dedup,
     merge,
     plan,
     scheme,

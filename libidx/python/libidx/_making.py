@@ -1,4 +1,4 @@
-"""Building, merging, compacting, writing, streams and deduplication."""
+"""Building, merging, compacting, writing and streams."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from ._index import Index, Residence, choose
 from ._progress import Progress, callback
 
 if TYPE_CHECKING:
-    from ._fingerprints import Fingerprinter
-    from ._core import Clusters
-    from ._types import BoolArray, Float64Array, Ids, Int64Array, Numbers, Path, Texts, UInt8Array, UInt64Array
+    from ._types import Ids, Int64Array, Numbers, Path
 
 IdType = Literal["text", "u64", "none"]
 ID_TYPES = ("text", "u64", "none")
@@ -82,21 +80,6 @@ class Mask(NamedTuple):
 
     mask: int
     radius: int
-
-
-class Deduplicated(NamedTuple):
-    """For each of n documents: whether to keep it, its cluster, the representative's row, and its distance to that.
-
-    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits. A
-    document without near-duplicates is a cluster of its own. resemblance float64[n], to the representative's text, 1
-    for that itself; None where texts were not compared.
-    """
-
-    keep: BoolArray
-    cluster: Int64Array
-    representative: Int64Array
-    distance: UInt8Array
-    resemblance: Optional[Float64Array] = None
 
 
 class Builder(_core.Builder):
@@ -183,7 +166,7 @@ def _check_small(name: str, value: int) -> None:
         raise ValueError(f"{name} = {value}: give a small positive number")
 
 
-def _kind_of(ids: Any) -> IdType:
+def kind_of(ids: Any) -> IdType:
     """The ID type of the IDs given to build."""
     if ids is None:
         return "u64"
@@ -231,7 +214,7 @@ def build(
     """
     builder = Builder(
         path,
-        id_type=id_type or _kind_of(ids),
+        id_type=id_type or kind_of(ids),
         k=k,
         bits=bits,
         scheme=scheme,
@@ -494,190 +477,3 @@ def shard(fingerprints: Numbers, shards: int) -> Int64Array:
     if shards < 1:
         raise invalid_argument(f"shards = {shards}: give 1 or more")
     return _core.shard(fingerprints, shards)
-
-
-def _is_text(documents: Any) -> bool:
-    """Whether an argument of dedup holds texts, rather than fingerprints."""
-    return _kind_of(documents) == "text"
-
-
-DEDUP_REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
-
-
-def _take_dates(dates: Any, count: int) -> Any:
-    """Numbers that are larger the newer a text is; a text without a date is the oldest."""
-    import numpy
-
-    if isinstance(dates, numpy.ma.MaskedArray):
-        raise TypeError("dates: a masked array, whose mask would be lost: give x.filled(numpy.nan), or NaT")
-    values = numpy.asarray(dates)
-    if values.shape != (count,):
-        raise invalid_argument(f"{count} texts and dates of shape {values.shape}: give as many")
-    if values.dtype.kind == "O":  # of datetime, and None
-        values = values.astype("datetime64[us]")
-    if values.dtype.kind == "M":
-        return numpy.ascontiguousarray(values).view(numpy.int64)  # NaT is the least
-    if values.dtype.kind == "f":
-        return numpy.where(numpy.isnan(values), -numpy.inf, values)
-    if values.dtype.kind not in "iu":
-        raise TypeError(f"dates: of type {values.dtype}: give seconds, datetime or numpy.datetime64")
-    return values
-
-
-def _prefer(texts: Any, representative: str, dates: Any, count: int) -> Any:
-    """The rows of texts, those first that are to represent others."""
-    import numpy
-
-    values = _core.lengths(texts) if representative == "longest" else _take_dates(dates, count)
-    return (count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]).astype(numpy.uint64)
-
-
-def _check_representative(representative: str, dates: Any, of_texts: bool) -> bool:
-    """Whether the texts or their dates say which documents represent others."""
-    choose("representative", representative, DEDUP_REPRESENTATIVES)
-    preferred = representative in ("longest", "newest")
-    if preferred and not of_texts:
-        raise invalid_argument(f"representative {representative!r} is for texts: give texts, not fingerprints")
-    if representative == "newest" and dates is None:
-        raise invalid_argument("representative 'newest' needs dates: give as many as texts")
-    if representative != "newest" and dates is not None:
-        raise invalid_argument("dates: without representative 'newest' they have no effect: omit them")
-    return preferred
-
-
-WITHOUT_TABLES = 8
-"""From this distance on, pairs are found in memory faster than by any tables."""
-
-
-def _lead(found: Clusters) -> Any:
-    """The place of each member's representative."""
-    import numpy
-
-    places = numpy.flatnonzero(found.is_representative)
-    first = numpy.empty(len(places), numpy.int64)
-    first[found.clusters[places]] = places
-    return first[found.clusters]
-
-
-def _count_bits(numbers: UInt64Array) -> Any:
-    import numpy
-
-    return numpy.unpackbits(numbers.view(numpy.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=numpy.uint8)
-
-
-def _confirm(found: Clusters, places: Any, texts: Any, resemblance: float, by_row: bool) -> tuple[Any, Any, Any]:
-    """Of the members of clusters, in an order that has those of a cluster together: their places among `found`, who
-    represents them, and how much they resemble that one.
-
-    The members of a cluster are taken in their order, or by their rows, its representative before all others. Each
-    joins the first that it resembles, or represents those behind it.
-    """
-    import numpy
-
-    from ._resemblance import Leaders
-
-    places_within = found.numbers if by_row else numpy.arange(len(found))
-    order = numpy.lexsort((places_within, ~found.is_representative, found.clusters))
-    leaders, resemblances = Leaders(resemblance)._join(texts, found.clusters[order], places[order])
-    return order, order[leaders.astype(numpy.int64)], resemblances
-
-
-def dedup(
-    documents: Union[Numbers, Texts],
-    k: Optional[int] = None,
-    *,
-    resemble: Optional[float] = None,
-    method: Literal["components", "star"] = "components",
-    representative: Literal["first", "most-documents", "longest", "newest"] = "first",
-    dates: Any = None,
-    fingerprinter: Optional[Fingerprinter] = None,
-    min_features: int = 1,
-    bits: int = 64,
-    threads: int = 1,
-    memory: int = 0,
-    tmpdir: Optional[Path] = None,
-    progress: Progress = None,
-) -> Deduplicated:
-    """Which of n documents, given as fingerprints or texts, to keep: one of each cluster of near-duplicates.
-
-    Near-duplicates are within k bits of each other, 3 if neither k nor resemble is given. resemble: of texts, those
-    that resemble each other by so much or more, 0.0001 to 1 (libidx.resemblance); k is the distance within which texts
-    are compared, chosen by measurements (idx-recipes(7)) if it is not given, so that hardly any are missed. Each
-    document that is dropped then resembles its representative, and method counts for nothing.
-
-    Texts are fingerprinted by `fingerprinter` (by default with the default recipe). Those with fewer than min_features
-    distinct features are always kept. representative: which document of a cluster to keep; of texts also "longest", by
-    bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, of which None, NaN and NaT are oldest;
-    of several the first. Uses a temporary index in tmpdir, about 20 bytes per document.
-
-    >>> libidx.dedup(fingerprints, k=1).keep
-    array([ True, False,  True])
-    >>> libidx.dedup(["the same words here", "other words", "the same words here"]).representative
-    array([0, 1, 0])
-    >>> libidx.dedup(["one two three four five six", "one two three four five"], resemble=0.5, k=16).resemblance
-    array([1. , 0.5])
-    """
-    import numpy
-
-    rows: Optional[Any] = None  # that are compared, in the order of their preference; None: all
-    of_texts = _is_text(documents)
-    preferred = _check_representative(representative, dates, of_texts)
-    if resemble is not None and not of_texts:
-        raise invalid_argument("resemble compares texts: give texts, not fingerprints")
-    if of_texts:
-        from ._fingerprints import Fingerprinter as Default
-
-        texts: Any = list(documents) if isinstance(documents, Iterator) else documents
-        fingerprinter = fingerprinter or Default(bits=bits)
-        bits = fingerprinter.bits
-        prints, features = fingerprinter.with_features(texts, threads=threads)
-        rows = numpy.flatnonzero(features >= min_features).astype(numpy.uint64)
-        if preferred:
-            order = _prefer(texts, representative, dates, len(prints))
-            rows = order[features[order] >= min_features]
-        count = len(prints)
-        numbers: Any = prints[rows]
-        if resemble is not None and k is None:
-            from ._resemblance import choose_distance
-
-            quartile = int(numpy.sort(features[rows])[len(rows) // 4]) if len(rows) else 0
-            k = choose_distance(resemble, quartile, fingerprinter.recipe, bits)
-    else:
-        numbers = documents
-        count = len(_core.shard(documents, 1))
-    k = 3 if k is None else k
-    keep = numpy.ones(count, numpy.bool_)
-    cluster = numpy.full(count, -1, numpy.int64)
-    chosen = numpy.arange(count, dtype=numpy.int64)
-    distance = numpy.zeros(count, numpy.uint8)
-    alike = None if resemble is None else numpy.ones(count)
-    place = None if tmpdir is None else os.fsdecode(tmpdir)
-    with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
-        path = os.path.join(folder, "index")
-        common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": callback(progress)}
-        # Few tables, which are read once: blocks may differ in one bit. Beyond, pairs are found without them.
-        tables = k if k < WITHOUT_TABLES or k >= bits else 0
-        build(path, numbers, id_type="u64", k=tables, bits=bits, scheme=f"{tables // 2 + 1}:1:1", **common)
-        with Index(path, residence="none") as index:
-            by: Any = "first" if preferred else representative
-            found = index.clusters(k, method=method, representative=by, alone=True, tmpdir=folder, **common)
-    assert found.numbers is not None
-    places = found.numbers.astype(numpy.int64)
-    if rows is not None:
-        places = rows[places].astype(numpy.int64)
-    if alike is None:
-        members, leaders, distances = numpy.arange(len(found)), _lead(found), found.distances
-    else:
-        members, leaders, resemblances = _confirm(found, places, texts, resemble, preferred)
-        alike[places[members]] = resemblances
-        distances = _count_bits(found.fingerprints[members] ^ found.fingerprints[leaders])
-    is_leader = leaders == members
-    number = numpy.empty(len(found), numpy.int64)  # of the cluster that a member leads
-    number[members[is_leader]] = numpy.arange(int(is_leader.sum()))
-    keep[places[members]] = is_leader
-    cluster[places[members]] = number[leaders]
-    chosen[places[members]] = places[leaders]
-    distance[places[members]] = distances
-    left = cluster < 0
-    cluster[left] = numpy.arange(int(is_leader.sum()), int(is_leader.sum()) + int(left.sum()))
-    return Deduplicated(keep, cluster, chosen, distance, alike)

@@ -1,0 +1,308 @@
+"""Deduplication: which of many documents to keep."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import tempfile
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple, Optional, Union
+
+from . import _core
+from ._errors import invalid_argument
+from ._index import Index, choose
+from ._making import build, kind_of
+from ._progress import Progress, callback
+
+if TYPE_CHECKING:
+    from ._core import Clusters
+    from ._fingerprints import Fingerprinter
+    from ._types import BoolArray, Float64Array, Int64Array, Numbers, Path, Texts, UInt8Array, UInt64Array
+
+
+class Deduplicated(NamedTuple):
+    """For each of n documents: whether to keep it, its cluster, the representative's row, and its distance to that.
+
+    keep bool[n]; cluster int64[n], from 0, without gaps; representative int64[n]; distance uint8[n], in bits. A
+    document without near-duplicates is a cluster of its own. resemblance float64[n], to the representative's text, 1
+    for that itself; None where texts were not compared.
+    """
+
+    keep: BoolArray
+    cluster: Int64Array
+    representative: Int64Array
+    distance: UInt8Array
+    resemblance: Optional[Float64Array] = None
+
+
+def _is_text(documents: Any) -> bool:
+    """Whether an argument of dedup holds texts, rather than fingerprints."""
+    return kind_of(documents) == "text"
+
+
+DEDUP_REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
+
+
+def _take_dates(dates: Any, count: int) -> Any:
+    """Numbers that are larger the newer a text is; a text without a date is the oldest."""
+    import numpy
+
+    if isinstance(dates, numpy.ma.MaskedArray):
+        raise TypeError("dates: a masked array, whose mask would be lost: give x.filled(numpy.nan), or NaT")
+    values = numpy.asarray(dates)
+    if values.shape != (count,):
+        raise invalid_argument(f"{count} texts and dates of shape {values.shape}: give as many")
+    if values.dtype.kind == "O":  # of datetime, and None
+        values = values.astype("datetime64[us]")
+    if values.dtype.kind == "M":
+        return numpy.ascontiguousarray(values).view(numpy.int64)  # NaT is the least
+    if values.dtype.kind == "f":
+        return numpy.where(numpy.isnan(values), -numpy.inf, values)
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"dates: of type {values.dtype}: give seconds, datetime or numpy.datetime64")
+    return values
+
+
+def _prefer(lengths: Any, representative: str, dates: Any, count: int) -> Any:
+    """The rows of texts, those first that are to represent others."""
+    import numpy
+
+    values = lengths if representative == "longest" else _take_dates(dates, count)
+    return (count - 1 - numpy.argsort(values[::-1], kind="stable")[::-1]).astype(numpy.uint64)
+
+
+def _check_representative(representative: str, dates: Any, of_texts: bool) -> bool:
+    """Whether the texts or their dates say which documents represent others."""
+    choose("representative", representative, DEDUP_REPRESENTATIVES)
+    preferred = representative in ("longest", "newest")
+    if preferred and not of_texts:
+        raise invalid_argument(f"representative {representative!r} is for texts: give texts, not fingerprints")
+    if representative == "newest" and dates is None:
+        raise invalid_argument("representative 'newest' needs dates: give as many as texts")
+    if representative != "newest" and dates is not None:
+        raise invalid_argument("dates: without representative 'newest' they have no effect: omit them")
+    return preferred
+
+
+WITHOUT_TABLES = 8
+"""From this distance on, pairs are found in memory faster than by any tables."""
+
+
+def _lead(found: Clusters) -> Any:
+    """The place of each member's representative."""
+    import numpy
+
+    places = numpy.flatnonzero(found.is_representative)
+    first = numpy.empty(len(places), numpy.int64)
+    first[found.clusters[places]] = places
+    return first[found.clusters]
+
+
+def _count_bits(numbers: UInt64Array) -> Any:
+    import numpy
+
+    return numpy.unpackbits(numbers.view(numpy.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=numpy.uint8)
+
+
+class _Corpus:
+    """Texts, which are held, or read twice: batches, as often as `read` is called."""
+
+    def __init__(self, documents: Any, folder: str) -> None:
+        spool = os.path.join(folder, "texts")
+        self.held = None if callable(documents) or isinstance(documents, Iterator) else documents
+        self.read = _spool(documents, spool) if isinstance(documents, Iterator) else documents
+
+    def fingerprint(self, fingerprinter: Fingerprinter, threads: int, with_lengths: bool) -> tuple[Any, Any, Any]:
+        """Of each text its fingerprint, features, and length if that is asked for."""
+        import numpy
+
+        columns: list[list[Any]] = [[numpy.empty(0, numpy.uint64)] for _ in range(3)]
+        for batch in [self.held] if self.held is not None else self.read():
+            made = (*fingerprinter.with_features(batch, threads=threads), _core.lengths(batch) if with_lengths else [])
+            for column, values in zip(columns, made, strict=True):
+                column.append(numpy.asarray(values, numpy.uint64))
+        prints, features, lengths = (numpy.concatenate(column) for column in columns)
+        return prints, features, lengths
+
+    def pick(self, rows: Any, prints: Any, fingerprinter: Fingerprinter, threads: int) -> tuple[Any, Any]:
+        """Texts among which those of the rows are, and where. What is read again must be as it was."""
+        import numpy
+
+        if self.held is not None:
+            return self.held, rows
+        wanted, begin = numpy.sort(rows), 0
+        texts: list[Any] = []
+        for batch in self.read():
+            within = wanted[numpy.searchsorted(wanted, begin) : numpy.searchsorted(wanted, begin + len(batch))] - begin
+            some = batch.take(within).to_pylist() if hasattr(batch, "take") else [batch[at] for at in within.tolist()]
+            if (fingerprinter(some, threads=threads) != prints[within + begin]).any():
+                raise invalid_argument(f"of texts {begin} to {begin + len(batch) - 1}, some are others when read again")
+            texts += some
+            begin += len(batch)
+        if begin != len(prints):
+            raise invalid_argument(f"there are {begin} texts when they are read again, and there were {len(prints)}")
+        return texts, numpy.searchsorted(wanted, rows)
+
+
+SPOOLED = 1024
+"""Texts of an iterator that are written at a time."""
+
+
+def _spool(texts: Iterator[Any], path: str) -> Callable[[], Iterable[Any]]:
+    """Writes texts to a file, from which they can be read in batches."""
+    with open(path, "wb") as file:
+        while batch := list(itertools.islice(texts, SPOOLED)):
+            pickle.dump(batch, file)
+
+    def read() -> Iterable[Any]:
+        with open(path, "rb") as file:
+            while file.peek(1):
+                yield pickle.load(file)
+
+    return read
+
+
+def _confirm(found: Clusters, places: Any, resemblance: float, by_row: bool, pick: Any) -> tuple[Any, Any, Any]:
+    """Of the members of clusters, in an order that has those of a cluster together: their places among `found`, who
+    represents them, and how much they resemble that one.
+
+    The members of a cluster are taken in their order, or by their rows, its representative before all others. Each
+    joins the first that it resembles, or represents those behind it. Only texts that have neighbours are compared.
+    """
+    import numpy
+
+    from ._resemblance import Leaders
+
+    places_within = found.numbers if by_row else numpy.arange(len(found))
+    order = numpy.lexsort((places_within, ~found.is_representative, found.clusters))
+    sizes = numpy.bincount(found.clusters)
+    near = numpy.flatnonzero(sizes[found.clusters[order]] > 1)
+    leaders, resemblances = numpy.arange(len(found)), numpy.ones(len(found))
+    texts, rows = pick(places[order[near]])
+    joined, resemblances[near] = Leaders(resemblance)._join(texts, found.clusters[order[near]], rows)
+    leaders[near] = near[joined.astype(numpy.int64)]
+    return order, order[leaders], resemblances
+
+
+def _find(numbers: Any, k: int, bits: int, by: str, method: str, folder: str, common: dict[str, Any]) -> Clusters:
+    """The clusters of fingerprints, by an index of few tables, which are read once: blocks may differ in one bit.
+
+    From some distance on, pairs are found without tables."""
+    path = os.path.join(folder, "index")
+    tables = k if k < WITHOUT_TABLES or k >= bits else 0
+    build(path, numbers, id_type="u64", k=tables, bits=bits, scheme=f"{tables // 2 + 1}:1:1", **common)
+    with Index(path, residence="none") as index:
+        options: dict[str, Any] = {"method": method, "representative": by, "tmpdir": folder, **common}
+        return index.clusters(k, alone=True, **options)
+
+
+def dedup(
+    documents: Union[Numbers, Texts, Iterator[str], Callable[[], Iterable[Texts]]],
+    k: Optional[int] = None,
+    *,
+    resemble: Optional[float] = None,
+    method: Literal["components", "star"] = "components",
+    representative: Literal["first", "most-documents", "longest", "newest"] = "first",
+    dates: Any = None,
+    fingerprinter: Optional[Fingerprinter] = None,
+    min_features: int = 1,
+    bits: int = 64,
+    threads: int = 1,
+    memory: int = 0,
+    tmpdir: Optional[Path] = None,
+    progress: Progress = None,
+) -> Deduplicated:
+    """Which of n documents, given as fingerprints or texts, to keep: one of each cluster of near-duplicates.
+
+    Near-duplicates are within k bits of each other, 3 if neither k nor resemble is given. resemble: of texts, those
+    that resemble each other by so much or more, 0.0001 to 1 (libidx.resemblance); k is the distance within which texts
+    are compared, chosen by measurements (idx-recipes(7)) if it is not given, so that hardly any are missed. Each
+    document that is dropped then resembles its representative, and method counts for nothing.
+
+    Texts are fingerprinted by `fingerprinter` (by default with the default recipe). Those with fewer than min_features
+    distinct features are always kept. representative: which document of a cluster to keep; of texts also "longest", by
+    bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, of which None, NaN and NaT are oldest;
+    of several the first. Uses a temporary index in tmpdir, about 20 bytes per document.
+
+    Texts that do not fit in memory: a callable that returns an iterator of batches (lists, Arrow arrays) is called
+    once, and with resemble once more, for the texts that have neighbours; what it gives must not change in between. An
+    iterator of texts is written to tmpdir, and read from there.
+
+    >>> libidx.dedup(fingerprints, k=1).keep
+    array([ True, False,  True])
+    >>> libidx.dedup(["the same words here", "other words", "the same words here"]).representative
+    array([0, 1, 0])
+    >>> libidx.dedup(["one two three four five six", "one two three four five"], resemble=0.5, k=16).resemblance
+    array([1. , 0.5])
+    """
+    import numpy
+
+    rows: Optional[Any] = None  # that are compared, in the order of their preference; None: all
+    of_texts = callable(documents) or isinstance(documents, Iterator) or _is_text(documents)
+    preferred = _check_representative(representative, dates, of_texts)
+    if resemble is not None and not of_texts:
+        raise invalid_argument("resemble compares texts: give texts, not fingerprints")
+    place = None if tmpdir is None else os.fsdecode(tmpdir)
+    with tempfile.TemporaryDirectory(prefix="libidx-", dir=place) as folder:
+        if of_texts:
+            from ._fingerprints import Fingerprinter as Default
+
+            fingerprinter = fingerprinter or Default(bits=bits)
+            bits = fingerprinter.bits
+            corpus = _Corpus(documents, folder)
+            prints, features, lengths = corpus.fingerprint(fingerprinter, threads, representative == "longest")
+            rows = numpy.flatnonzero(features >= min_features).astype(numpy.uint64)
+            if preferred:
+                order = _prefer(lengths, representative, dates, len(prints))
+                rows = order[features[order] >= min_features]
+            count = len(prints)
+            numbers: Any = prints[rows]
+            if resemble is not None and k is None:
+                from ._resemblance import choose_distance
+
+                quartile = int(numpy.sort(features[rows])[len(rows) // 4]) if len(rows) else 0
+                k = choose_distance(resemble, quartile, fingerprinter.recipe, bits)
+        else:
+            numbers = documents
+            count = len(_core.shard(documents, 1))
+        by = "first" if preferred else representative
+        common: dict[str, Any] = {"threads": threads, "memory": memory, "progress": callback(progress)}
+        found = _find(numbers, 3 if k is None else k, bits, by, method, folder, common)
+        assert found.numbers is not None
+        places = found.numbers.astype(numpy.int64)
+        if rows is not None:
+            places = rows[places].astype(numpy.int64)
+        if resemble is None:
+            members, leaders, resemblances = numpy.arange(len(found)), _lead(found), None
+            distances: Any = found.distances
+        else:
+
+            def pick(wanted: Any) -> tuple[Any, Any]:
+                return corpus.pick(wanted, prints, fingerprinter, threads)
+
+            members, leaders, resemblances = _confirm(found, places, resemble, preferred, pick)
+            distances = _count_bits(found.fingerprints[members] ^ found.fingerprints[leaders])
+    return _gather(count, places, members, leaders, distances, resemblances)
+
+
+def _gather(count: int, places: Any, members: Any, leaders: Any, distances: Any, resemblances: Any) -> Deduplicated:
+    """Of members of clusters, where they and who represents them are, columns of all documents."""
+    import numpy
+
+    keep = numpy.ones(count, numpy.bool_)
+    cluster = numpy.full(count, -1, numpy.int64)
+    chosen = numpy.arange(count, dtype=numpy.int64)
+    distance = numpy.zeros(count, numpy.uint8)
+    alike = None if resemblances is None else numpy.ones(count)
+    is_leader = leaders == members
+    number = numpy.empty(len(members), numpy.int64)  # of the cluster that a member leads
+    number[members[is_leader]] = numpy.arange(int(is_leader.sum()))
+    keep[places[members]] = is_leader
+    cluster[places[members]] = number[leaders]
+    chosen[places[members]] = places[leaders]
+    distance[places[members]] = distances
+    if alike is not None:
+        alike[places[members]] = resemblances
+    left = cluster < 0
+    cluster[left] = numpy.arange(int(is_leader.sum()), int(is_leader.sum()) + int(left.sum()))
+    return Deduplicated(keep, cluster, chosen, distance, alike)
