@@ -161,6 +161,20 @@ def components(fingerprints, k):
         least = lower
 
 
+def check_dedup(fingerprints, k, bits=64):
+    found = libidx.dedup(fingerprints, k, bits=bits)
+    least = components(fingerprints, k)
+    assert found.representative.tolist() == least.tolist()
+    assert found.keep.tolist() == (least == numpy.arange(len(least))).tolist()
+    assert found.distance.tolist() == numpy.bitwise_count(fingerprints ^ fingerprints[least]).tolist()
+    assert len(set(found.cluster.tolist())) == len(set(least.tolist())) == found.cluster.max() + 1
+    assert (found.cluster == found.cluster[least]).all()
+    star = libidx.dedup(fingerprints, k, method="star", bits=bits)
+    assert star.distance.max() <= k
+    kept = fingerprints[star.keep]
+    assert (distances(kept, kept) + 65 * numpy.eye(len(kept), dtype=int) > k).all()
+
+
 @CALM
 @given(
     centres=st.lists(UINT64, min_size=1, max_size=5),
@@ -171,17 +185,12 @@ def test_dedup(centres, turns, k):
     fingerprints = numpy.array(
         centres + [centres[c % len(centres)] ^ (1 << a) ^ (1 << b) for c, a, b in turns], numpy.uint64
     )
-    found = libidx.dedup(fingerprints, k)
-    least = components(fingerprints, k)
-    assert found.representative.tolist() == least.tolist()
-    assert found.keep.tolist() == (least == numpy.arange(len(least))).tolist()
-    assert found.distance.tolist() == numpy.bitwise_count(fingerprints ^ fingerprints[least]).tolist()
-    assert len(set(found.cluster.tolist())) == len(set(least.tolist())) == found.cluster.max() + 1
-    assert (found.cluster == found.cluster[least]).all()
-    star = libidx.dedup(fingerprints, k, method="star")
-    assert star.distance.max() <= k
-    kept = fingerprints[star.keep]
-    assert (distances(kept, kept) + 65 * numpy.eye(len(kept), dtype=int) > k).all()
+    check_dedup(fingerprints, k)
+
+
+@pytest.mark.parametrize(("k", "bits"), [(7, 64), (8, 64), (16, 64), (7, 8), (8, 9), (9, 33)])
+def test_dedup_at_large_distances(random, k, bits):
+    check_dedup(near_copies(random, 600, bits, most=k + 2), k, bits)
 
 
 @pytest.mark.parametrize("k", [4, 9, 16])
