@@ -13,10 +13,10 @@ import polars
 import libidx
 
 
-def deduplicate(source, target, k=3):
-    """Writes the rows of which no earlier row is a near-duplicate."""
+def deduplicate(source, target, resemble=0.8):
+    """Writes the rows whose texts resemble no earlier row's that is written."""
     rows = polars.read_parquet(source)
-    rows.filter(libidx.dedup(rows["text"], k).keep).write_parquet(target)
+    rows.filter(libidx.dedup(rows["text"], resemble=resemble).keep).write_parquet(target)
 
 
 def clusters(source, k=3):
