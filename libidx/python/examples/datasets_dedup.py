@@ -1,4 +1,4 @@
-"""Near-duplicates in a dataset of Hugging Face's datasets: a column of fingerprints, and a selection of rows.
+"""Near-duplicates in a dataset of Hugging Face's datasets: a selection of rows, and a column of their fingerprints.
 
     pip install datasets
     python datasets_dedup.py INPUT.parquet OUTPUT.parquet
@@ -19,18 +19,18 @@ def fingerprinter():
 
 
 def sign(batch):
-    fingerprints, features = fingerprinter().with_features(batch["text"])
-    return {"fingerprint": fingerprints, "features": features}
+    return {"fingerprint": fingerprinter()(batch["text"])}
 
 
-def drop_near_duplicates(dataset, k=3):
-    """The rows of which no earlier row is a near-duplicate, and those without any word."""
-    dataset = dataset.map(sign, batched=True)
-    columns = dataset.with_format("arrow")[:]  # Arrow goes into libidx as it is
-    rows = numpy.flatnonzero(columns["features"].to_numpy())
-    keep = numpy.ones(len(dataset), bool)
-    keep[rows] = libidx.dedup(columns["fingerprint"].to_numpy()[rows], k).keep
-    return dataset.select(numpy.flatnonzero(keep)).remove_columns("features")
+def drop_near_duplicates(dataset, resemble=0.8):
+    """The rows whose texts resemble no earlier row's that is kept, with their fingerprints."""
+
+    def read():
+        for batch in dataset.with_format("arrow").iter(1000):  # Arrow goes into libidx as it is
+            yield batch["text"]
+
+    keep = libidx.dedup(read, resemble=resemble).keep
+    return dataset.select(numpy.flatnonzero(keep)).map(sign, batched=True)
 
 
 def main(source, target):
