@@ -15,11 +15,11 @@ static void check_fingerprint(const struct tsv_rules *rules, uint64_t fingerprin
     CHECK(again == fingerprint);
 }
 
-/* An ID, or a recipe, stands at the end of the line. */
+/* An ID, a recipe, or totals stand at the end of the line. */
 static void check_id(const struct tsv_rules *rules, enum tsv_kind kind, const struct tsv_record *record,
                      const char *line, size_t length) {
     CHECK(record->id > line && record->id + record->id_length == line + length);
-    if (kind == TSV_RECIPE) return;
+    if (kind == TSV_RECIPE || kind == TSV_TOTAL) return;
     CHECK((record->id_length > 0 || record->escaped) && record->id[-1] == '\t');
     CHECK(memchr(record->id, '\t', record->id_length) == NULL);
     CHECK(rules->ids != TSV_ID_NONE);
