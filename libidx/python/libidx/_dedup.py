@@ -134,7 +134,8 @@ class _Corpus:
         texts: list[Any] = []
         for batch in self.read():
             within = wanted[numpy.searchsorted(wanted, begin) : numpy.searchsorted(wanted, begin + len(batch))] - begin
-            some = batch.take(within).to_pylist() if hasattr(batch, "take") else [batch[at] for at in within.tolist()]
+            is_arrow = hasattr(batch, "to_pylist")
+            some = batch.take(within).to_pylist() if is_arrow else [batch[at] for at in within.tolist()]
             if (fingerprinter(some, threads=threads) != prints[within + begin]).any():
                 raise invalid_argument(f"of texts {begin} to {begin + len(batch) - 1}, some are others when read again")
             texts += some
