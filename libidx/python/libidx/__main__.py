@@ -127,7 +127,7 @@ def find_sources(paths: list[str], text: str, id: Optional[str]) -> list[Source]
 # ---- The command ----
 
 
-def _size(text: str) -> int:
+def size_of(text: str) -> int:
     found = re.fullmatch(r"(\d+)([KMG]?)", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size: give a number of bytes, such as 512M")
@@ -151,7 +151,7 @@ def make_parser() -> argparse.ArgumentParser:
     made.add_argument("--representative", choices=("first", "longest"), default="first", help="which one is kept")
     made.add_argument("--output", metavar="FOLDER", help="make it, with the documents to keep; else print their IDs")
     made.add_argument("--threads", type=int, default=1, metavar="N")
-    made.add_argument("--memory", type=_size, default=0, metavar="SIZE", help="for comparing (default: half of it all)")
+    made.add_argument("--memory", type=size_of, default=0, metavar="SIZE", help="for comparing (default: half of it all)")
     made.add_argument("--tmpdir", metavar="FOLDER")
     made.add_argument("--progress", action="store_true", help="show progress even if this is no terminal")
     return parser

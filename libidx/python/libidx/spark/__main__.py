@@ -16,15 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import libidx
 from libidx import spark as idx
-
-SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def _size(text: str) -> int:
-    found = re.fullmatch(r"(\d+)([KMG]?)", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size: give a number of bytes, such as 512M")
-    return int(found[1]) * SIZES[found[2]]
+from libidx.__main__ import size_of
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -37,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--input", required=True, nargs="+", metavar="PATH", help=f"Parquet: {input}")
         added.add_argument("--output", required=True, metavar="PATH", help="what to make; it must not exist")
         if name not in ("fingerprint", "clusters"):
-            added.add_argument("--memory", type=_size, default=1 << 29, metavar="SIZE", help="of a task (default 512M)")
+            added.add_argument("--memory", type=size_of, default=1 << 29, metavar="SIZE", help="of a task (default 512M)")
             most = None if name in ("lookup", "dedup") else 3
             added.add_argument("-k", type=int, default=most, help="distance in bits")
         if name not in ("fingerprint", "clusters", "dedup"):
