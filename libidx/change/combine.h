@@ -3,7 +3,7 @@
 #ifndef IDX_LIBIDX_COMBINE_H
 #define IDX_LIBIDX_COMBINE_H
 
-#include "libidx/build/segment_output.h"
+#include "libidx/building/segment_output.h"
 #include "libidx/change/entries.h"
 #include "libidx/view/index.h"
 

@@ -5,7 +5,7 @@
 
 #include "format/block.h"
 #include "format/table.h"
-#include "libidx/build/segment_output.h"
+#include "libidx/building/segment_output.h"
 #include "libidx/plan/price.h"
 #include "libidx/scheme/cost.h"
 #include "libidx/view/index.h"

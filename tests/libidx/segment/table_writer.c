@@ -7,7 +7,7 @@
 
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
-#include "libidx/build/segment_output.h"
+#include "libidx/building/segment_output.h"
 #include "libidx/segment/table_writer.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

@@ -8,7 +8,7 @@
 #include "format/block.h"
 #include "format/manifest.h"
 #include "libidx/base/parallel.h"
-#include "libidx/build/publish.h"
+#include "libidx/building/publish.h"
 #include "libidx/segment/document_writer.h"
 #include "libidx/segment/manifest_file.h"
 #include "libidx/streams/stream.h"

@@ -1,5 +1,5 @@
 /* leftovers.c: see leftovers.h. */
-#include "libidx/build/leftovers.h"
+#include "libidx/building/leftovers.h"
 
 #include <dirent.h>
 #include <errno.h>

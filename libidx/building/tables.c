@@ -1,5 +1,5 @@
 /* tables.c: see tables.h. */
-#include "libidx/build/tables.h"
+#include "libidx/building/tables.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
-#include "libidx/build/builder.h"
+#include "libidx/building/builder.h"
 #include "libidx/plan/plan.h"
 #include "libidx/plan/price.h"
 #include "libidx/scheme/scheme.h"

@@ -1,5 +1,5 @@
 /* segment_output.c: see segment_output.h. */
-#include "libidx/build/segment_output.h"
+#include "libidx/building/segment_output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef IDX_LIBIDX_TABLES_H
 #define IDX_LIBIDX_TABLES_H
 
-#include "libidx/build/segment_output.h"
+#include "libidx/building/segment_output.h"
 #include "libidx/streams/distinct.h"
 
 struct idxi_tables_made {

@@ -1,5 +1,5 @@
 /* publish.c: temporary folders, and publishing by rename or exchange. */
-#include "libidx/build/publish.h"
+#include "libidx/building/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
 #include "libidx/base/lock.h"
-#include "libidx/build/leftovers.h"
+#include "libidx/building/leftovers.h"
 #include "libidx/segment/names.h"
 
 /* How often what another build came before in is tried again. */
