@@ -36,14 +36,17 @@ struct leader {
     struct set set;
 };
 
-/* Under the hash of a member, the places of the representatives that have it. */
+/* Under the hash of a member, mixed and cut, the places of the representatives that have it. Where two hashes are equal
+ * after that, too many representatives are looked at. */
 struct slot {
-    uint64_t hash;
-    uint32_t head, count; /* its list; count 0: the slot is free */
+    uint32_t hash;
+    uint32_t head; /* of its list; NONE: the slot is free */
 };
 
+#define NONE UINT32_MAX
+
 struct entry {
-    uint32_t place, next;
+    uint32_t place, next; /* NONE: it is the last one */
 };
 
 /* Sets that were offered, by a hash of all members, with the places of their representatives: where there are many of
@@ -64,6 +67,7 @@ struct expected {
 struct idx_text_leaders {
     int64_t threshold; /* in units of 1/IDX_DECIMAL_WEIGHT_ONE */
     size_t looked_at;  /* members of a set */
+    uint64_t bytes;    /* from which on there are no further representatives; 0: no bound */
     struct leader *leaders;
     size_t count, capacity;
     struct slot *slots;
@@ -177,11 +181,25 @@ static size_t count_looked_at(const struct idx_text_leaders *leaders, const stru
     return set->count < most ? set->count : most;
 }
 
-/* The slot of the hash, or the free one where it belongs. */
-static struct slot *find_slot(const struct idx_text_leaders *leaders, uint64_t hash) {
-    size_t mask = leaders->slot_count - 1, slot = (size_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-    while (leaders->slots[slot].count > 0 && leaders->slots[slot].hash != hash) slot = (slot + 1) & mask;
+/* Whether the representatives take what they may. */
+static bool is_at_bound(const struct idx_text_leaders *leaders) {
+    uint64_t taken = leaders->count * sizeof *leaders->leaders + leaders->entry_count * sizeof *leaders->entries +
+                     leaders->slot_count * sizeof *leaders->slots;
+    return leaders->bytes > 0 && leaders->count > 0 && taken >= leaders->bytes;
+}
+
+static uint32_t mix(uint64_t hash) { return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
+
+/* The slot of the mixed hash, or the free one where it belongs. */
+static struct slot *find_slot(const struct idx_text_leaders *leaders, uint32_t hash) {
+    size_t mask = leaders->slot_count - 1, slot = hash & mask;
+    while (leaders->slots[slot].head != NONE && leaders->slots[slot].hash != hash) slot = (slot + 1) & mask;
     return &leaders->slots[slot];
+}
+
+static void empty_slots(struct idx_text_leaders *leaders, size_t count) {
+    leaders->slot_count = count;
+    memset(leaders->slots, 0xff, count * sizeof *leaders->slots);
 }
 
 static bool set_slots(struct idx_text_leaders *leaders, size_t count) {
@@ -190,8 +208,7 @@ static bool set_slots(struct idx_text_leaders *leaders, size_t count) {
     if (slots == NULL) return false;
     if (count > leaders->slot_capacity) leaders->slot_capacity = count;
     leaders->slots = slots;
-    leaders->slot_count = count;
-    memset(slots, 0, count * sizeof *slots);
+    empty_slots(leaders, count);
     return true;
 }
 
@@ -203,20 +220,25 @@ static bool grow_slots(struct idx_text_leaders *leaders) {
     memcpy(before, leaders->slots, count * sizeof *before);
     bool grown = set_slots(leaders, 2 * count);
     for (size_t i = 0; i < count && grown; i++)
-        if (before[i].count > 0) *find_slot(leaders, before[i].hash) = before[i];
+        if (before[i].head != NONE) *find_slot(leaders, before[i].hash) = before[i];
     free(before);
     return grown;
 }
 
+static bool is_full(const struct idx_text_leaders *leaders, const struct slot *slot) {
+    size_t count = 0;
+    for (uint32_t at = slot->head; at != NONE && count < MOST_LISTED; at = leaders->entries[at].next) count++;
+    return count == MOST_LISTED;
+}
+
 static bool add_entry(struct idx_text_leaders *leaders, struct slot *slot, uint32_t place) {
-    if (leaders->entry_count == UINT32_MAX) return false;
+    if (leaders->entry_count == NONE) return false;
     struct entry *grown =
         idxt_buffer_grow(leaders->entries, &leaders->entry_capacity, leaders->entry_count + 1, sizeof *grown);
     if (grown == NULL) return false;
     leaders->entries = grown;
     grown[leaders->entry_count] = (struct entry){place, slot->head};
     slot->head = (uint32_t)leaders->entry_count++;
-    slot->count++;
     return true;
 }
 
@@ -226,11 +248,12 @@ static bool add_leader(struct idx_text_leaders *leaders, uint64_t number, const 
     leaders->leaders = grown;
     for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
         if (!is_shared(&leaders->expected, get_hash(set, i))) continue;
-        if (2 * leaders->used >= leaders->slot_count && !grow_slots(leaders)) return false;
-        struct slot *slot = find_slot(leaders, get_hash(set, i));
-        if (slot->count == MOST_LISTED) continue;
-        leaders->used += slot->count == 0;
-        slot->hash = get_hash(set, i);
+        if (4 * leaders->used >= 3 * leaders->slot_count && !grow_slots(leaders)) return false;
+        const uint32_t hash = mix(get_hash(set, i));
+        struct slot *slot = find_slot(leaders, hash);
+        if (is_full(leaders, slot)) continue;
+        leaders->used += slot->head == NONE;
+        slot->hash = hash;
         if (!add_entry(leaders, slot, (uint32_t)leaders->count)) return false;
     }
     grown[leaders->count++] = (struct leader){number, *set};
@@ -246,12 +269,12 @@ static int compare_places(const void *first, const void *second) {
 static bool list_shared(struct idx_text_leaders *leaders, const struct set *set, size_t *count) {
     *count = 0;
     for (size_t i = 0; i < count_looked_at(leaders, set); i++) {
-        const struct slot *slot = find_slot(leaders, get_hash(set, i));
+        const struct slot *slot = find_slot(leaders, mix(get_hash(set, i)));
         uint32_t *grown =
-            idxt_buffer_grow(leaders->found, &leaders->found_capacity, *count + slot->count, sizeof *grown);
+            idxt_buffer_grow(leaders->found, &leaders->found_capacity, *count + MOST_LISTED, sizeof *grown);
         if (grown == NULL) return false;
         leaders->found = grown;
-        for (uint32_t j = 0, at = slot->head; j < slot->count; j++, at = leaders->entries[at].next)
+        for (uint32_t at = slot->head; at != NONE; at = leaders->entries[at].next)
             grown[(*count)++] = leaders->entries[at].place;
     }
     if (*count > 1) qsort(leaders->found, *count, sizeof *leaders->found, compare_places);
@@ -336,6 +359,10 @@ static enum idx_status join(struct idx_text_leaders *leaders, uint64_t number, c
     bool is_known = place-- > 0;
     if (!is_known || !are_alike(leaders, &leaders->leaders[place].set, set)) {
         if (!find_leader(leaders, set, &place)) return out_of_memory(error);
+        if (place == leaders->count && is_at_bound(leaders)) {
+            *leader = IDX_TEXT_NO_LEADER;
+            return IDX_OK;
+        }
         if (place == leaders->count && !add_leader(leaders, number, set)) return out_of_memory(error);
         known->keys[slot] = key;
         known->places[slot] = (uint32_t)place + 1;
@@ -363,6 +390,8 @@ enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64
     *leaders = created;
     return IDX_OK;
 }
+
+void idx_text_leaders_limit(struct idx_text_leaders *leaders, uint64_t bytes) { leaders->bytes = bytes; }
 
 static enum idx_status refuse(struct idx_error *error) {
     return idxt_fail(error, IDX_INVALID_ARGUMENT,
@@ -402,8 +431,7 @@ enum idx_status idx_text_leaders_join_features(struct idx_text_leaders *leaders,
 
 void idx_text_leaders_clear(struct idx_text_leaders *leaders) {
     leaders->count = leaders->entry_count = leaders->used = 0;
-    leaders->slot_count = FIRST_SLOTS;
-    memset(leaders->slots, 0, FIRST_SLOTS * sizeof *leaders->slots);
+    empty_slots(leaders, FIRST_SLOTS);
     forget_known(&leaders->known);
     forget_expected(&leaders->expected);
 }

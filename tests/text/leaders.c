@@ -220,11 +220,40 @@ static void test_wrong_arguments(void **state) {
     idx_text_leaders_free(NULL);
 }
 
+/* With a bound, sets go to other representatives in further rounds, and in the end to the same ones. */
+static void test_bound(void **state) {
+    (void)state;
+    uint64_t random = 9;
+    for (size_t i = 0; i < SETS; i++) draw(&sets[i], &random);
+    for (int weighted = 0; weighted <= 1; weighted++) {
+        struct idx_text_leaders *leaders = create(5000);
+        uint64_t expected[SETS], found[SETS], leader;
+        size_t rounds = 0, left = SETS;
+        for (size_t i = 0; i < SETS; i++) assert_int_equal(offer(leaders, i, weighted != 0, &expected[i]), IDX_OK);
+        memset(found, 0xff, sizeof found);
+        idx_text_leaders_limit(leaders, 1024);
+        for (; left > 0; rounds++) {
+            idx_text_leaders_clear(leaders);
+            left = 0;
+            for (size_t i = 0; i < SETS; i++) {
+                if (found[i] != UINT64_MAX) continue;
+                assert_int_equal(offer(leaders, i, weighted != 0, &leader), IDX_OK);
+                found[i] = leader == IDX_TEXT_NO_LEADER ? UINT64_MAX : leader;
+                left += found[i] == UINT64_MAX;
+            }
+        }
+        assert_true(rounds > 2);
+        assert_memory_equal(found, expected, sizeof found);
+        idx_text_leaders_free(leaders);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_expected_sets),
         cmocka_unit_test(test_equal_sets_among_many),
+        cmocka_unit_test(test_bound),
         cmocka_unit_test(test_only_representatives_stay),
         cmocka_unit_test(test_wrong_arguments),
     };

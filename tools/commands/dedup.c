@@ -16,11 +16,13 @@
 #include "tools/shared/scratch.h"
 #include "tools/text/text_options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Those of enum document_format, up to FORMAT_MAN, and behind them those of enum input_format from INPUT_TSV on. */
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc", "html",
@@ -145,9 +147,9 @@ static bool settle_resemblance(struct dedup *dedup) {
                           other);
         return false;
     }
-    if (dedup->against.path != NULL && !has_distance) {
-        complain_of_usage("--resemble with --against needs -k, within which a document is dropped whatever its text: "
-                          "the texts of %s are not there to be compared",
+    if (dedup->against.path != NULL && !has_distance && !known_is_asked_for(&dedup->confirm.known)) {
+        complain_of_usage("--resemble with --against needs the texts of the documents of %s, by --documents; or -k, "
+                          "within which a document is dropped whatever its text",
                           dedup->against.path);
         return false;
     }
@@ -160,6 +162,17 @@ static bool settle_resemblance(struct dedup *dedup) {
 /* What needs the inputs once more. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
+    if (known_is_asked_for(&dedup->confirm.known) &&
+        (dedup->against.path == NULL || dedup->confirm.threshold == NULL)) {
+        complain_of_usage("--documents needs --against, and --resemble or --confirm");
+        return false;
+    }
+    for (size_t i = 0; i < dedup->confirm.known.texts.count; i++) {
+        const char *path = dedup->confirm.known.texts.values[i];
+        if (strcmp(path, "-") == 0 || access(path, R_OK) == 0) continue;
+        complain("%s: %s", path, strerror(errno));
+        return false;
+    }
     if (dedup->confirm.threshold != NULL && dedup->texts.features) {
         complain_of_usage("%s compares texts, which --features and --hashes don't have", dedup->confirm.option);
         return false;
@@ -238,9 +251,13 @@ static bool find_fingerprints(struct dedup *dedup) {
 /* Opens the index that documents are compared with first. */
 static bool settle_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
-    against->distance = dedup->listing.options.distance;
-    return against->path == NULL ||
-           (against_open(against) && against_settle(against, &dedup->texts.rules, has_texts(dedup)));
+    const bool by_texts = known_is_asked_for(&dedup->confirm.known);
+    against->distance = by_texts ? 0 : dedup->listing.options.distance;
+    if (against->path == NULL) return true;
+    if (!against_open(against) || !against_settle(against, &dedup->texts.rules, has_texts(dedup))) return false;
+    if (!by_texts || against->properties.id_type == IDX_ID_TEXT) return true;
+    complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
+    return false;
 }
 
 static bool settle(struct dedup *dedup) {
@@ -281,7 +298,7 @@ static bool settle(struct dedup *dedup) {
 
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
-    enum { OWN = 13 };
+    enum { OWN = 14 };
     struct option_rule options[TEXT_OPTIONS + LISTING_OPTIONS + OWN];
     const struct option_rule own[OWN] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &dedup->format, .names = format_names},
@@ -297,6 +314,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "partial", .kind = OPTION_FLAG, .value = &dedup->partial},
         {.name = "date-field", .kind = OPTION_TEXT, .value = &dedup->texts.rules.extract.json.date},
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
+        {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->confirm.known.texts},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
     strcat(strcat(strcpy(help, help_of_results), help_of_inputs), help_of_recipes);
@@ -405,6 +423,20 @@ static bool build(struct dedup *dedup, const char *path) {
     return built;
 }
 
+/* A cluster_finder: what texts confirm; known documents are among what is dropped apart once it has run. */
+static enum idx_status find_clusters(void *context, const struct idx_index *index,
+                                     const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                                     void *visit_context, struct idx_cluster_summary *summary,
+                                     struct idx_error *error) {
+    struct dedup *dedup = context;
+    enum idx_status status = confirm_clusters(&dedup->confirm, index, options, visit, visit_context, summary, error);
+    const uint64_t *known = dedup->confirm.known.bits;
+    dedup->listing.dropped_apart = dedup->intake.known_count;
+    for (uint64_t i = 0; known != NULL && dedup->dropped != NULL && i <= dedup->intake.compared / 64; i++)
+        dedup->dropped[i] |= known[i];
+    return status;
+}
+
 static bool list(struct dedup *dedup, const char *path) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index;
@@ -445,7 +477,7 @@ static bool open_folders(struct dedup *dedup) {
 
 static bool write_report(struct dedup *dedup) {
     struct report *report = &dedup->report;
-    return report_count(report, &dedup->intake, dedup->dropped) &&
+    return report_count(report, &dedup->intake, dedup->dropped, dedup->confirm.known.bits) &&
            (!has_texts(dedup) || report_read_texts(report, &dedup->intake, &dedup->texts.rules)) &&
            report_write(report);
 }
@@ -453,7 +485,8 @@ static bool write_report(struct dedup *dedup) {
 /* An answer of nothing at all could be taken for a mistake. */
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
-    if (intake->known_count > 0 && intake->compared == 0 && intake->few_count == 0)
+    uint64_t compared = intake->looks_up ? intake->compared : intake->compared - intake->known_count;
+    if (intake->known_count > 0 && compared == 0 && intake->few_count == 0)
         complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
 }
 
@@ -481,6 +514,7 @@ static bool give(struct dedup *dedup, const char *path) {
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->against = &dedup->against;
+    intake->looks_up = dedup->against.path != NULL && !known_is_asked_for(&dedup->confirm.known);
     if (!temporary_open(&intake->few, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
     if (intake->preference.preferred != PREFERRED_NONE &&
@@ -492,8 +526,9 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     if (dedup->confirm.threshold == NULL) return true;
     dedup->confirm.rules = &dedup->texts.rules;
     dedup->confirm.journal = &dedup->journal;
-    dedup->listing.find = confirm_clusters;
-    dedup->listing.find_context = &dedup->confirm;
+    dedup->confirm.known.intake = intake;
+    dedup->listing.find = find_clusters;
+    dedup->listing.find_context = dedup;
     return confirm_open(&dedup->confirm, &dedup->scratch, folder);
 }
 

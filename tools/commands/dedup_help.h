@@ -35,6 +35,9 @@ static const char help_of_results[] =
     "  --against INDEX        first drop the documents that are near to a document of INDEX; --clusters prints - as "
     "their\n"
     "                         cluster, and that document as their representative\n"
+    "  --documents PLACE      the texts of the documents of INDEX, found by their IDs: with --resemble or --confirm, "
+    "a\n"
+    "                         document is dropped only if it resembles one of them; may be repeated\n"
     "  -k N                   distance of near-duplicates in bits (default 3, or what --resemble needs)\n"
     "  --method METHOD        components (default), or star: a representative and all fingerprints within distance of\n"
     "                         it, which does not form chains\n"
@@ -104,6 +107,7 @@ static const char help_of_recipes[] =
     "  idx dedup --format jsonl --id-field url --drop posts.jsonl.gz\n"
     "  idx fingerprint docs/ | idx dedup --format fingerprints --clusters\n"
     "  idx dedup --against crawl.idx --id-field url --write kept --dropped gone posts.jsonl.gz\n"
+    "  idx dedup --resemble 0.8 --against docs.idx --documents docs/ new/\n"
     "\n"
     "Exit status: 0 everything was printed; 2 error.\n";
 

@@ -27,7 +27,7 @@ _idx_options() {
                 --include --exclude --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --verbose --help
             ;;
         dedup)
-            echo --drop --clusters --json --resemble --confirm --similarity --write --dropped --report --against --partial -k --method \
+            echo --drop --clusters --json --resemble --confirm --similarity --write --dropped --report --against --documents --partial -k --method \
                 --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --main-text --max-text \
                 --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
                 --progress --verbose --help

@@ -8,6 +8,12 @@ static bool is_marked(const struct again *again, uint64_t number) {
     return (again->wanted[number / 64] >> number % 64 & 1) != 0;
 }
 
+static uint64_t count_wanted(const struct again *again) {
+    uint64_t wanted = 0;
+    for (uint64_t i = 0; i <= again->compared / 64; i++) wanted += (uint64_t)__builtin_popcountll(again->wanted[i]);
+    return wanted;
+}
+
 static void find_wanted(struct again *again) {
     again->is_wanting = false;
     while (!again->is_wanting && journal_next(again->journal, &again->place))
@@ -59,14 +65,14 @@ struct pipeline_rules again_rules(const struct pipeline_rules *rules, const char
     listing.recipe = recipe;
     if (recipe != rules->recipe) listing.table = NULL;
     listing.min_features = 0;
-    listing.progress = listing.strict = listing.others = false;
+    listing.strict = listing.others = false;
     listing.expected_recipe = NULL;
     listing.visit_file = NULL;
     return listing;
 }
 
 bool again_read(struct again *again, const struct pipeline_rules *rules, const char *recipe, enum listed listed) {
-    const struct pipeline_features features = {listed, next_file, is_wanted, NULL};
+    const struct pipeline_features features = {listed, next_file, is_wanted, NULL, count_wanted(again)};
     struct pipeline_rules listing = again_rules(rules, recipe);
     listing.visit = take;
     listing.visit_file = check_file;

@@ -9,6 +9,7 @@ struct again {
     /* Set by the caller. */
     struct journal *journal;
     const uint64_t *wanted; /* a bit for each document that was compared */
+    uint64_t compared;      /* how many were */
     /* Called for each of these that can be read, in order, with its number and what is listed of it. Returns false to
      * stop, after a complaint. */
     bool (*take)(void *context, uint64_t number, const char *listed, size_t length);

@@ -4,7 +4,6 @@
 
 #include "tools/dedup/again.h"
 #include "tools/dedup/regroup.h"
-#include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 #include "tools/text/text.h"
 
@@ -31,34 +30,16 @@ bool confirm_check(struct confirm *confirm) {
 }
 
 bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const char *folder) {
-    return temporary_open(&confirm->members, scratch, folder) && temporary_open(&confirm->sets.file, scratch, folder);
+    return temporary_open(&confirm->members, scratch, folder) && temporary_open(&confirm->sets.file, scratch, folder) &&
+           (!known_is_asked_for(&confirm->known) || known_open(&confirm->known, scratch, folder));
 }
 
 /* ---- Documents that fingerprints pair ---- */
 
 static bool mark(struct confirm *confirm, uint64_t number) {
-    if (confirm->journal != NULL) {
-        confirm->paired[number / 64] |= UINT64_C(1) << number % 64;
-        return true;
-    }
-    if (confirm->paired_count == confirm->paired_capacity) {
-        size_t capacity = 2 * confirm->paired_capacity + 1024;
-        uint64_t *grown = realloc(confirm->paired, capacity * sizeof *grown);
-        if (grown == NULL) return false;
-        confirm->paired = grown;
-        confirm->paired_capacity = capacity;
-    }
-    confirm->paired[confirm->paired_count++] = number;
+    if (confirm->journal == NULL) return by_id_want(&confirm->by_id, number);
+    confirm->paired[number / 64] |= UINT64_C(1) << number % 64;
     return true;
-}
-
-/* FNV-1a, and the bits mixed. */
-static uint64_t hash_id(const void *id, size_t length) {
-    const unsigned char *bytes = id;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++) hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
 }
 
 /* An idx_cluster_visitor. */
@@ -67,17 +48,15 @@ static bool collect(void *context, const struct idx_cluster_member *member) {
     const struct idx_document *document = &member->document;
     uint64_t number = confirm->preference != NULL ? preference_number(confirm->preference, document->number)
                       : confirm->journal != NULL  ? document->number
-                                                  : hash_id(document->id, document->id_length);
+                                                  : by_id_hash(document->id, document->id_length);
     struct confirm_member kept = {.cluster = member->cluster,
                                   .fingerprint = member->fingerprint,
                                   .number = number,
                                   .in_index = document->number,
                                   .id_length = document->id_length,
                                   .is_representative = member->is_representative};
-    if (member->cluster == confirm->last_cluster && !(mark(confirm, confirm->last_number) && mark(confirm, number))) {
-        complain("out of memory");
+    if (member->cluster == confirm->last_cluster && !(mark(confirm, confirm->last_number) && mark(confirm, number)))
         confirm->failed = true;
-    }
     confirm->last_cluster = member->cluster;
     confirm->last_number = number;
     output_bytes(&confirm->members.output, &kept, sizeof kept);
@@ -91,31 +70,7 @@ static bool take(void *context, uint64_t number, const char *listed, size_t leng
     return sets_add(&confirm->sets, number, listed, length);
 }
 
-/* ---- Finding them by their IDs ---- */
-
-static int compare_numbers(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
-}
-
-static bool is_wanted_id(void *context, struct span id, uint64_t *key) {
-    const struct confirm *confirm = context;
-    *key = hash_id(id.bytes, id.length);
-    return confirm->paired_count > 0 &&
-           bsearch(key, confirm->paired, confirm->paired_count, sizeof *key, compare_numbers) != NULL;
-}
-
-/* A result_visitor. */
-static bool take_by_id(void *context, const struct raw_document *raw, const char *made, size_t length) {
-    struct confirm *confirm = context;
-    uint64_t key;
-    if (interrupt_noted()) return false;
-    if (raw->bad.kind != BAD_NONE || length == 0) return true;
-    memcpy(&key, made, sizeof key);
-    return sets_add(&confirm->sets, key, made + sizeof key, length - sizeof key);
-}
-
-/* ---- Both ---- */
+/* ---- Their texts ---- */
 
 /* The recipe by which weighted words are compared: that of the fingerprints where that has words. */
 static const char *get_weighted_recipe(const struct pipeline_rules *rules) {
@@ -124,21 +79,36 @@ static const char *get_weighted_recipe(const struct pipeline_rules *rules) {
     return fits && (rules->table != NULL || strstr(recipe, "idf") == NULL) ? recipe : text_default_recipe;
 }
 
+static const char *get_recipe(const struct confirm *confirm) {
+    return confirm->sets.weighted ? get_weighted_recipe(confirm->rules) : text_default_recipe;
+}
+
 static bool read_again(struct confirm *confirm) {
     const enum listed listed = confirm->sets.weighted ? LISTED_WEIGHTED : LISTED_SHINGLES;
-    const char *recipe = confirm->sets.weighted ? get_weighted_recipe(confirm->rules) : text_default_recipe;
-    if (confirm->journal != NULL) {
-        struct again again = {.journal = confirm->journal, .wanted = confirm->paired, .take = take, .context = confirm};
-        return again_read(&again, confirm->rules, recipe, listed);
-    }
-    const struct pipeline_features by_id = {listed, NULL, NULL, is_wanted_id};
-    struct pipeline_rules rules = again_rules(confirm->rules, recipe);
-    rules.visit = take_by_id;
-    rules.context = confirm;
-    rules.features = &by_id;
-    if (confirm->paired_count > 0)
-        qsort(confirm->paired, confirm->paired_count, sizeof *confirm->paired, compare_numbers);
-    return pipeline_run(&rules, confirm->inputs) == PIPELINE_WELL && !interrupt_noted();
+    struct again again = {.journal = confirm->journal,
+                          .wanted = confirm->paired,
+                          .compared = confirm->compared,
+                          .take = take,
+                          .context = confirm};
+    if (confirm->journal != NULL) return again_read(&again, confirm->rules, get_recipe(confirm), listed);
+    return by_id_read(&confirm->by_id, confirm->rules, get_recipe(confirm), confirm->inputs, &confirm->sets);
+}
+
+/* Finds what is near to documents of the other index, if its texts are given, before texts are read again. */
+static bool find_known(struct confirm *confirm, const struct idx_index *index,
+                       const struct idx_cluster_options *options) {
+    struct known *known = &confirm->known;
+    if (!known_is_asked_for(known)) return true;
+    known->distance = options->distance;
+    known->threshold = confirm->least;
+    known->wanted = confirm->paired;
+    known->options = options;
+    return known_find(known, index);
+}
+
+static bool decide_known(struct confirm *confirm) {
+    return !known_is_asked_for(&confirm->known) ||
+           known_decide(&confirm->known, &confirm->sets, confirm->rules, get_recipe(confirm));
 }
 
 /* ---- The whole ---- */
@@ -162,14 +132,19 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
     }
     enum idx_status status = idx_clusters(index, &proposing, collect, confirm, summary, error);
     if (status != IDX_OK) return status;
-    if (confirm->failed || !temporary_flush(&confirm->members) || !read_again(confirm) || !sets_map(&confirm->sets))
+    if (confirm->failed || !temporary_flush(&confirm->members) || !find_known(confirm, index, &proposing) ||
+        !read_again(confirm) || !sets_map(&confirm->sets) || !decide_known(confirm))
         return cancel(error);
     struct regroup regroup = {.members = &confirm->members,
                               .sets = &confirm->sets,
                               .threshold = confirm->least,
                               .distance = options->distance,
+                              .memory_bytes = options->memory_bytes / 2,
                               .alone = options->alone,
                               .by_number = confirm->preference != NULL,
+                              .known = confirm->known.bits,
+                              .known_count =
+                                  known_is_asked_for(&confirm->known) ? confirm->known.intake->known_count : 0,
                               .visit = visit,
                               .context = visit_context,
                               .summary = summary};
@@ -184,5 +159,7 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
 void confirm_close(struct confirm *confirm) {
     temporary_close(&confirm->members);
     sets_close(&confirm->sets);
+    known_close(&confirm->known);
+    by_id_free(&confirm->by_id);
     free(confirm->paired);
 }

@@ -4,7 +4,9 @@
 #ifndef IDX_TOOLS_CONFIRM_H
 #define IDX_TOOLS_CONFIRM_H
 
+#include "tools/dedup/by_id.h"
 #include "tools/dedup/journal.h"
+#include "tools/dedup/known.h"
 #include "tools/dedup/preference.h"
 #include "tools/dedup/sets.h"
 #include "tools/text/pipeline.h"
@@ -32,20 +34,20 @@ struct confirm {
     const struct texts *inputs;         /* where the texts are, to be found by the IDs of the documents */
     uint64_t compared;
     const struct preference *preference; /* in whose order the index has its documents; or NULL */
+    struct known known;                  /* with a journal: what another index has; its texts and intake */
 
     /* Within. */
-    int64_t least;            /* the threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE */
-    struct temporary members; /* of the clusters by fingerprints, in their order */
-    uint64_t *paired;         /* of the documents with near-duplicates: a bit for each document; or hashes of their IDs,
-                                 ascending         in the end */
-    size_t paired_count, paired_capacity; /* of these hashes */
-    uint64_t last_cluster, last_number;   /* a document's number, or the hash of its ID */
+    int64_t least;                      /* the threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE */
+    struct temporary members;           /* of the clusters by fingerprints, in their order */
+    uint64_t *paired;                   /* with a journal: a bit for each document that has near-duplicates */
+    struct by_id by_id;                 /* without: these documents */
+    uint64_t last_cluster, last_number; /* a document's number, or the hash of its ID */
     struct sets sets;
     bool failed;
 };
 
 #define CONFIRM_NONE                                                                                                   \
-    { .option = "--confirm", .members = TEMPORARY_CLOSED, .sets = SETS_CLOSED }
+    { .option = "--confirm", .members = TEMPORARY_CLOSED, .sets = SETS_CLOSED, .known = KNOWN_NONE }
 
 /* Whether the options are right. False after a complaint. */
 bool confirm_check(struct confirm *confirm);

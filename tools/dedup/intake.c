@@ -14,6 +14,14 @@ struct noted {
 
 /* ---- Taking ---- */
 
+static void put_known(struct intake *intake, const struct output *id, const struct output *near, unsigned distance) {
+    struct noted noted = {id->length, near->length, distance};
+    output_bytes(&intake->known.output, &noted, sizeof noted);
+    output_bytes(&intake->known.output, id->bytes, id->length);
+    output_bytes(&intake->known.output, near->bytes, near->length);
+    intake->known_count++;
+}
+
 static bool keep_known(struct intake *intake, const struct arrival *arrival, const struct idx_match *match) {
     struct output near = OUTPUT_KEPT, id = OUTPUT_KEPT;
     bool put = against_put_id(intake->against, match, &near);
@@ -23,23 +31,32 @@ static bool keep_known(struct intake *intake, const struct arrival *arrival, con
         output_bytes(&id, arrival->record.id, arrival->record.id_length);
     if (near.error != 0 || id.error != 0) complain("out of memory");
     bool good = put && near.error == 0 && id.error == 0;
-    struct noted noted = {id.length, near.length, match->distance};
-    if (good) {
-        output_bytes(&intake->known.output, &noted, sizeof noted);
-        output_bytes(&intake->known.output, id.bytes, id.length);
-        output_bytes(&intake->known.output, near.bytes, near.length);
-    }
+    if (good) put_known(intake, &id, &near, match->distance);
     free(near.bytes);
     free(id.bytes);
     return good;
 }
+
+bool intake_add_known(struct intake *intake, const struct idx_document *document, const struct idx_document *other,
+                      unsigned distance) {
+    struct output near = OUTPUT_KEPT, id = OUTPUT_KEPT;
+    output_id(&id, document->id, document->id_length);
+    output_id(&near, other->id, other->id_length);
+    bool good = id.error == 0 && near.error == 0;
+    if (good) put_known(intake, &id, &near, distance);
+    if (!good) complain("out of memory");
+    free(near.bytes);
+    free(id.bytes);
+    return good;
+}
+
+bool intake_end_known(struct intake *intake) { return temporary_flush(&intake->known); }
 
 static bool settle(struct intake *intake, struct arrival *arrival, const struct idx_match *match) {
     bool is_compared = arrival->place.fate == FATE_COMPARED;
     if (is_compared && match != NULL) arrival->place.fate = FATE_KNOWN;
     if (intake->journal != NULL) journal_add(intake->journal, &arrival->place);
     if (!is_compared) return true;
-    if (match != NULL) intake->known_count++;
     if (match != NULL) return keep_known(intake, arrival, match);
     intake->compared++;
     if (intake->preference.preferred != PREFERRED_NONE)
@@ -60,7 +77,7 @@ static void set_ids(struct intake *intake) {
 
 /* The batch at hand. */
 static bool settle_all(struct intake *intake) {
-    bool compares = intake->against->path != NULL, good = intake->ids.error == 0;
+    bool compares = intake->looks_up, good = intake->ids.error == 0;
     if (!good) complain("out of memory");
     set_ids(intake);
     if (good && compares)

@@ -16,7 +16,8 @@ struct intake {
     /* Set by the caller. */
     struct idx_builder *builder;
     enum idx_id_type id_type;
-    struct against *against; /* its path may be NULL */
+    struct against *against;
+    bool looks_up;           /* documents that are near to one of its index are known, whatever their texts */
     struct journal *journal; /* NULL: none is kept */
     struct preference preference;
 
@@ -47,6 +48,12 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
 
 /* Ends taking. False after a complaint. */
 bool intake_end(struct intake *intake);
+
+/* Takes a document of those that were to be compared, once it turns out that the other index has it: `other` is near to
+ * it, in so many bits. After the last one comes intake_end_known. False after a complaint. */
+bool intake_add_known(struct intake *intake, const struct idx_document *document, const struct idx_document *other,
+                      unsigned distance);
+bool intake_end_known(struct intake *intake);
 
 /* Prints documents that were not compared with each other, as the listing does: those that the other index has to drop,
  * or as lines of clusters, with - for the cluster; those with too few features to keep. False after a complaint. */

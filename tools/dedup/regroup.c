@@ -16,22 +16,21 @@ enum { MANY = 1024 };
 
 /* ---- Groups ---- */
 
-/* A document without a text is alone. */
+/* The group of a document that has none yet. */
+#define NO_GROUP UINT32_MAX
+
 static bool join_group(struct regroup *regroup, size_t place) {
     struct regroup_candidate *candidate = &regroup->candidates[place];
     const struct set *set = candidate->set;
     struct idx_error error;
-    candidate->place = candidate->group = place;
-    if (set == NULL) {
-        regroup->missing += regroup->count > 1;
-        return true;
-    }
+    uint64_t leader = place;
     const void *features = sets_features(regroup->sets, set);
     enum idx_status status =
         regroup->sets->weighted
-            ? idx_text_leaders_join_features(regroup->leaders, place, features, set->count, &candidate->group, &error)
-            : idx_text_leaders_join(regroup->leaders, place, features, set->count, &candidate->group, &error);
+            ? idx_text_leaders_join_features(regroup->leaders, place, features, set->count, &leader, &error)
+            : idx_text_leaders_join(regroup->leaders, place, features, set->count, &leader, &error);
     if (status != IDX_OK) complain("%s", error.sentence);
+    candidate->group = leader == IDX_TEXT_NO_LEADER ? NO_GROUP : (uint32_t)leader;
     return status == IDX_OK;
 }
 
@@ -39,13 +38,31 @@ static bool expect_all(struct regroup *regroup) {
     struct idx_error error;
     for (size_t i = 0; i < regroup->count && !regroup->sets->weighted; i++) {
         const struct set *set = regroup->candidates[i].set;
-        if (set == NULL ||
+        if (regroup->candidates[i].group != NO_GROUP ||
             idx_text_leaders_expect(regroup->leaders, sets_features(regroup->sets, set), set->count, &error) == IDX_OK)
             continue;
         complain("%s", error.sentence);
         return false;
     }
     return true;
+}
+
+/* Goes through the documents that have no group until all have one, which takes several rounds where the
+ * representatives of all take too much memory. */
+static bool join_all(struct regroup *regroup) {
+    size_t left = regroup->count;
+    bool good = true;
+    while (left > 0 && good) {
+        idx_text_leaders_clear(regroup->leaders);
+        good = left < MANY || expect_all(regroup);
+        left = 0;
+        for (size_t i = 0; i < regroup->count && good; i++) {
+            struct regroup_candidate *candidate = &regroup->candidates[i];
+            if (candidate->group == NO_GROUP) good = join_group(regroup, i) && !interrupt_noted();
+            left += candidate->group == NO_GROUP;
+        }
+    }
+    return good;
 }
 
 static int by_group(const void *first, const void *second) {
@@ -58,9 +75,10 @@ static int by_group(const void *first, const void *second) {
 
 /* Reads what was kept of a candidate, and its ID. */
 static bool read_document(struct regroup *regroup, const struct regroup_candidate *candidate, struct output *id,
-                          struct idx_document *document) {
+                          struct idx_document *document, uint64_t *fingerprint) {
     struct confirm_member kept;
     if (!temporary_read_at(regroup->members, &kept, sizeof kept, candidate->offset)) return false;
+    *fingerprint = kept.fingerprint;
     id->length = 0;
     char *bytes = output_reserve(id, kept.id_length + 1);
     if (bytes == NULL) complain("out of memory");
@@ -72,9 +90,8 @@ static bool read_document(struct regroup *regroup, const struct regroup_candidat
 
 static bool give_member(struct regroup *regroup, struct idx_cluster_member *member,
                         const struct regroup_candidate *candidate) {
-    if (!read_document(regroup, candidate, &regroup->ids[0], &member->document)) return false;
-    member->fingerprint = candidate->fingerprint;
-    member->distance = idx_distance(candidate->fingerprint, member->representative_fingerprint);
+    if (!read_document(regroup, candidate, &regroup->ids[0], &member->document, &member->fingerprint)) return false;
+    member->distance = idx_distance(member->fingerprint, member->representative_fingerprint);
     regroup->summary->far += member->distance > regroup->distance;
     regroup->stopped = !regroup->visit(regroup->context, member);
     member->is_representative = false;
@@ -84,15 +101,16 @@ static bool give_member(struct regroup *regroup, struct idx_cluster_member *memb
 /* The candidates of one group, the representative first. */
 static bool give_group(struct regroup *regroup, const struct regroup_candidate *candidates, size_t count) {
     struct idx_cluster_summary *summary = regroup->summary;
-    struct idx_cluster_member member = {
-        .cluster = regroup->clusters, .representative_fingerprint = candidates->fingerprint, .is_representative = true};
+    struct idx_cluster_member member = {.cluster = regroup->clusters, .is_representative = true};
     bool good = true;
     summary->sizes[63 - __builtin_clzll(count)]++;
     summary->clusters += count > 1;
     summary->clustered += count > 1 ? count : 0;
     if (count == 1 && !regroup->alone) return true;
     regroup->clusters++;
-    if (!read_document(regroup, candidates, &regroup->ids[1], &member.representative)) return false;
+    if (!read_document(regroup, candidates, &regroup->ids[1], &member.representative,
+                       &member.representative_fingerprint))
+        return false;
     for (size_t i = 0; i < count && good && !regroup->stopped; i++)
         good = give_member(regroup, &member, &candidates[i]);
     return good;
@@ -121,16 +139,30 @@ static int by_number(const void *first, const void *second) {
 static bool end_cluster(struct regroup *regroup) {
     if (regroup->by_number && regroup->count > 1)
         qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_number);
-    idx_text_leaders_clear(regroup->leaders);
-    bool good = regroup->count < MANY || expect_all(regroup);
-    for (size_t i = 0; i < regroup->count && good; i++) good = join_group(regroup, i) && !interrupt_noted();
-    good = good && give_groups(regroup);
+    for (size_t i = 0; i < regroup->count; i++) {
+        struct regroup_candidate *candidate = &regroup->candidates[i];
+        bool has_text = candidate->set != NULL;
+        candidate->place = (uint32_t)i;
+        candidate->group = has_text ? NO_GROUP : (uint32_t)i; /* A document without a text is alone. */
+        regroup->missing += !has_text && regroup->count > 1;
+    }
+    bool good = join_all(regroup) && give_groups(regroup);
     regroup->count = 0;
     return good;
 }
 
+static bool is_known(const struct regroup *regroup, uint64_t number) {
+    return regroup->known != NULL && (regroup->known[number / 64] >> number % 64 & 1) != 0;
+}
+
 /* The cluster's representative comes first, wherever its fingerprint has documents before it. */
 static bool add_candidate(struct regroup *regroup, const struct confirm_member *kept, uint64_t offset) {
+    if (regroup->count == NO_GROUP) {
+        complain("a cluster by fingerprints has %zu documents, and no more can be compared by their texts; a smaller "
+                 "distance makes smaller ones (-k)",
+                 regroup->count);
+        return false;
+    }
     if (regroup->count == regroup->capacity) {
         size_t capacity = 2 * regroup->capacity + 64;
         struct regroup_candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
@@ -142,7 +174,7 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
         regroup->capacity = capacity;
     }
     const struct set *set = sets_find(regroup->sets, kept->number);
-    struct regroup_candidate candidate = {kept->fingerprint, kept->number, kept->in_index, offset, set, 0, 0};
+    struct regroup_candidate candidate = {kept->in_index, offset, set, 0, 0};
     regroup->candidates[regroup->count++] = candidate;
     if (!kept->is_representative || regroup->count == 1) return true;
     memmove(regroup->candidates + 1, regroup->candidates, (regroup->count - 1) * sizeof candidate);
@@ -158,7 +190,11 @@ static bool take_members(struct regroup *regroup) {
     while (good && !regroup->stopped && temporary_read(regroup->members, &kept, sizeof kept)) {
         if (kept.cluster != cluster) good = end_cluster(regroup);
         cluster = kept.cluster;
-        good = good && add_candidate(regroup, &kept, offset) && temporary_skip(regroup->members, kept.id_length);
+        if (is_known(regroup, kept.number))
+            regroup->left_out++;
+        else
+            good = good && add_candidate(regroup, &kept, offset);
+        good = good && temporary_skip(regroup->members, kept.id_length);
         offset += sizeof kept + kept.id_length;
     }
     return good && !regroup->members->failed && (regroup->stopped || end_cluster(regroup));
@@ -167,12 +203,15 @@ static bool take_members(struct regroup *regroup) {
 bool regroup_all(struct regroup *regroup) {
     struct idx_cluster_summary *summary = regroup->summary;
     uint64_t in_none = regroup->alone ? 0 : summary->sizes[0];
-    *summary = (struct idx_cluster_summary){.documents = summary->documents, .sizes = {in_none}};
+    *summary = (struct idx_cluster_summary){.documents = summary->documents - regroup->known_count};
     regroup->ids[0] = regroup->ids[1] = (struct output)OUTPUT_KEPT;
     struct idx_error error;
     bool good = idx_text_leaders_create(&regroup->leaders, regroup->threshold, &error) == IDX_OK;
+    if (good) idx_text_leaders_limit(regroup->leaders, regroup->memory_bytes);
     if (!good) complain("%s", error.sentence);
     good = good && take_members(regroup);
+    /* Known documents without near-duplicates were counted, but not met. */
+    if (!regroup->alone) summary->sizes[0] += in_none - (regroup->known_count - regroup->left_out);
     free(regroup->candidates);
     idx_text_leaders_free(regroup->leaders);
     for (int i = 0; i < 2; i++) free(regroup->ids[i].bytes);

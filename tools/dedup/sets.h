@@ -21,6 +21,7 @@ struct sets {
     size_t count, capacity;
     const char *mapped; /* the file; NULL: it is not, or empty */
     size_t size;
+    size_t touched; /* bytes of it that may be in memory */
 };
 
 #define SETS_CLOSED                                                                                                    \
@@ -36,7 +37,7 @@ bool sets_map(struct sets *sets);
 const struct set *sets_find(const struct sets *sets, uint64_t number);
 
 /* Its features: struct idx_feature or uint64_t; NULL: it has none. */
-const void *sets_features(const struct sets *sets, const struct set *set);
+const void *sets_features(struct sets *sets, const struct set *set);
 
 void sets_close(struct sets *sets);
 

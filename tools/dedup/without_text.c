@@ -1,6 +1,7 @@
-/* without_text.c: what a build without libidxtext has in place of kept.c and regroup.c. Nothing gets that far there: no
- * text is read. */
+/* without_text.c: what a build without libidxtext has in place of kept.c, known.c and regroup.c. Nothing gets that far
+ * there: no text is read. */
 #include "tools/dedup/kept.h"
+#include "tools/dedup/known.h"
 #include "tools/dedup/regroup.h"
 
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
@@ -12,3 +13,20 @@ bool regroup_all(struct regroup *regroup) {
     (void)regroup;
     return false;
 }
+
+bool known_open(struct known *known, const struct scratch *scratch, const char *folder) {
+    (void)known, (void)scratch, (void)folder;
+    return false;
+}
+
+bool known_find(struct known *known, const struct idx_index *index) {
+    (void)known, (void)index;
+    return false;
+}
+
+bool known_decide(struct known *known, struct sets *sets, const struct pipeline_rules *rules, const char *recipe) {
+    (void)known, (void)sets, (void)rules, (void)recipe;
+    return false;
+}
+
+void known_close(struct known *known) { (void)known; }

@@ -82,7 +82,7 @@ bool report_gather(struct report *report, const struct idx_index *index) {
 
 static bool is_marked(const uint64_t *bits, uint64_t number) { return (bits[number / 64] >> number % 64 & 1) != 0; }
 
-bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped) {
+bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped, const uint64_t *known) {
     struct findings *findings = &report->findings;
     struct place place;
     uint64_t number = 0;
@@ -95,9 +95,11 @@ bool report_count(struct report *report, struct intake *intake, const uint64_t *
     if (!journal_rewind(intake->journal)) return false;
     while (journal_next(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
-        bool drops = place.fate == FATE_COMPARED ? is_marked(dropped, number++) : place.fate == FATE_KNOWN;
+        bool compared = place.fate == FATE_COMPARED;
+        bool is_known = compared ? known != NULL && is_marked(known, number) : place.fate == FATE_KNOWN;
+        bool drops = compared ? is_marked(dropped, number++) : is_known;
         *(drops ? &findings->dropped.bytes : &findings->kept.bytes) += bytes;
-        if (place.fate == FATE_KNOWN) findings->known.bytes += bytes;
+        if (is_known) findings->known.bytes += bytes;
         if (place.fate == FATE_KEPT) findings->few.bytes += bytes;
     }
     return journal_is_read(intake->journal);
@@ -141,7 +143,11 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
         findings->shown[i].number = number;
         if (number < intake->compared) report->wanted[number / 64] |= UINT64_C(1) << number % 64;
     }
-    struct again again = {.journal = intake->journal, .wanted = report->wanted, .take = take_text, .context = findings};
+    struct again again = {.journal = intake->journal,
+                          .wanted = report->wanted,
+                          .compared = intake->compared,
+                          .take = take_text,
+                          .context = findings};
     findings->has_texts = true;
     return again_read(&again, rules, text_default_recipe, LISTED_BODY);
 }

@@ -30,8 +30,9 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
 /* Goes through the index, once its clusters are listed. False after a complaint, or where a signal was noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
 
-/* Adds what is known of the inputs: `dropped` has a bit for each document that was compared. */
-bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped);
+/* Adds what is known of the inputs: `dropped` has a bit for each document that was compared; and so has
+ * `known`, unless it is NULL, of those that the other index has. */
+bool report_count(struct report *report, struct intake *intake, const uint64_t *dropped, const uint64_t *known);
 
 /* Reads the texts that are shown once more, by the journal. False after a complaint, or where a signal was noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules);

@@ -237,7 +237,7 @@ void progress_print_phases(const struct progress *progress) {
     fprintf(stderr, "%-18s %10.1f %12s\n", "all", seconds, size);
 }
 
-/* ---- Fingerprinting ---- */
+/* ---- Texts ---- */
 
 static void append_documents(char line[LINE], uint64_t documents, uint64_t bytes, double seconds) {
     char cell[CELL];
@@ -257,19 +257,21 @@ static void append_share(char line[LINE], uint64_t done, uint64_t total, double 
     append(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
 }
 
-void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t input_bytes) {
-    char line[LINE] = "fingerprinting: ";
+void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done) {
+    char line[LINE] = "";
     if (!progress->shown) return;
+    append(line, "%s: ", progress->reading ? "reading texts" : "fingerprinting");
     double time = now_seconds(), seconds = time - progress->started;
     if (time - progress->said < (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL)) return;
     append_documents(line, documents, bytes, seconds);
-    append_share(line, input_bytes, progress->input_bytes, seconds);
+    append_share(line, done, progress->input, seconds);
     say_line(progress, line, time);
 }
 
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
-    char line[LINE] = "fingerprinted ";
+    char line[LINE] = "";
     if (!progress->shown) return;
+    append(line, "%s ", progress->reading ? "read texts of" : "fingerprinted");
     if (!progress->terminal) {
         double time = now_seconds();
         append_documents(line, documents, bytes, time - progress->started);

@@ -7,8 +7,9 @@
 
 struct progress {
     bool shown;
-    uint64_t documents;   /* that will be read, as far as that is known; 0: it is not */
-    uint64_t input_bytes; /* likewise, the sizes of the inputs to be fingerprinted */
+    uint64_t documents; /* that will be read, as far as that is known; 0: it is not */
+    uint64_t input;     /* likewise, of texts: the sizes of the inputs, or the documents that are read once more */
+    bool reading;       /* texts are only read, not fingerprinted */
 
     /* Within. */
     bool terminal; /* one line, overwritten; else a line every few seconds, and one for each phase that ended */
@@ -37,9 +38,9 @@ void progress_end(struct progress *progress);
 /* Prints how long each phase took, and how much memory. */
 void progress_print_phases(const struct progress *progress);
 
-/* Fingerprinting has one phase: shows at intervals how many documents and bytes there were, and by the bytes of the
- * inputs that were read the share and the time left; and at the end. By one thread. */
-void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t input_bytes);
+/* Reading texts has one phase: shows at intervals how many documents and bytes there were, and by what is done of the
+ * input the share and the time left; and at the end. By one thread. */
+void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done);
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
 
 #endif

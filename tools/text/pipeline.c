@@ -283,8 +283,11 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
     bool is_stated = recipe != NULL && rules->train == NULL && rules->visit == NULL;
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
-    if (pipeline->progress.shown && !is_again(rules))
-        pipeline->progress.input_bytes = documents_count_bytes(paths, &rules->globs);
+    pipeline->progress.reading = rules->features != NULL;
+    if (is_again(rules))
+        pipeline->progress.input = rules->features->documents;
+    else if (pipeline->progress.shown)
+        pipeline->progress.input = documents_count_bytes(paths, &rules->globs);
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);

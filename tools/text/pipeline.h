@@ -26,6 +26,7 @@ struct pipeline_features {
      * Then *key, 8 bytes, is put before the features. */
     bool (*is_wanted)(void *context, const struct raw_document *raw);
     bool (*is_wanted_id)(void *context, struct span id, uint64_t *key);
+    uint64_t documents; /* with `next_file`: how many are wanted, for the progress; 0: not known */
 };
 
 struct pipeline_rules {

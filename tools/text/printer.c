@@ -55,7 +55,9 @@ static bool print_batch(struct pipeline *pipeline, const struct document_batch *
     else if (i > 0)
         print_lines(pipeline, batch->lines.bytes, batch->results[i - 1].lines_end);
     uint64_t input_bytes = i > 0 ? batch->results[i - 1].raw.input_bytes : 0;
-    progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes, input_bytes);
+    bool counts = pipeline->rules->features != NULL && pipeline->rules->features->next_file != NULL;
+    progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes,
+                           counts ? pipeline->documents : input_bytes);
     return on && !bad && output->error == 0;
 }
 

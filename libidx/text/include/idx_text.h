@@ -258,6 +258,16 @@ struct idx_text_leaders;
 IDX_API enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64_t threshold,
                                                 struct idx_error *error);
 
+/* What a set joins that none of the representatives resembles, where they may take no more memory. */
+#define IDX_TEXT_NO_LEADER UINT64_MAX
+
+/* From now on there are no further representatives once they take `bytes` of memory (0: no bound, as at first), the
+ * arrays themselves not included: then a set that resembles none joins IDX_TEXT_NO_LEADER. Offer these sets again, in
+ * the same order, after idx_text_leaders_clear, and so on until none is left: together that gives the same
+ * representatives as without a bound. Besides, each set that is offered takes up to 32 bytes, and one that is expected
+ * up to 4 for each of its hashes that are looked at. */
+IDX_API void idx_text_leaders_limit(struct idx_text_leaders *leaders, uint64_t bytes);
+
 /* Says that a set will be offered. Where all that will be offered are announced like this, before the first is, and
  * none else is offered, representatives are not listed under hashes that only one set has: that takes far less memory,
  * and changes no answer. idx_text_leaders_clear forgets it. Errors: IDX_INVALID_ARGUMENT (also hashes that do not
@@ -287,7 +297,7 @@ IDX_API enum idx_status idx_text_leaders_join_features(struct idx_text_leaders *
                                                        const struct idx_feature *features, size_t count,
                                                        uint64_t *leader, struct idx_error *error);
 
-/* Forgets all representatives, and keeps memory for the next ones. */
+/* Forgets all representatives, but not the bound, and keeps memory for the next ones. */
 IDX_API void idx_text_leaders_clear(struct idx_text_leaders *leaders);
 
 IDX_API void idx_text_leaders_free(struct idx_text_leaders *leaders);

@@ -1,0 +1,259 @@
+/* known.c: see known.h. */
+#include "tools/dedup/known.h"
+
+#include "tools/input/index_making.h"
+#include "tools/shared/interrupt.h"
+#include "tools/shared/message.h"
+
+#include <idx_text.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24, FIRST_OTHERS = 1024 };
+
+/* A fingerprint of the dedup, and one of the other index. */
+struct near_pair {
+    uint64_t fingerprint, other;
+};
+
+bool known_open(struct known *known, const struct scratch *scratch, const char *folder) {
+    return temporary_open(&known->near, scratch, folder) && temporary_open(&known->sets.file, scratch, folder);
+}
+
+static bool say(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) making_failed(error);
+    return status == IDX_OK;
+}
+
+static bool say_no_memory(void) {
+    complain("out of memory");
+    return false;
+}
+
+/* ---- Fingerprints of the other index ---- */
+
+static int compare_numbers(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+static void sort_others(struct known *known) {
+    size_t kept = 0;
+    if (known->other_count > 0) qsort(known->others, known->other_count, sizeof *known->others, compare_numbers);
+    for (size_t i = 0; i < known->other_count; i++)
+        if (i == 0 || known->others[i] != known->others[i - 1]) known->others[kept++] = known->others[i];
+    known->other_count = kept;
+}
+
+/* Where the array is full, it grows only if more than half of it are distinct. */
+static bool add_other(struct known *known, uint64_t fingerprint) {
+    if (known->other_count == known->other_capacity) sort_others(known);
+    if (2 * known->other_count >= known->other_capacity) {
+        size_t capacity = 2 * known->other_capacity + FIRST_OTHERS;
+        uint64_t *grown = realloc(known->others, capacity * sizeof *grown);
+        if (grown == NULL) return say_no_memory();
+        known->others = grown;
+        known->other_capacity = capacity;
+    }
+    known->others[known->other_count++] = fingerprint;
+    return true;
+}
+
+/* ---- Documents that are near ---- */
+
+/* Goes to the documents of a fingerprint. False after a complaint. */
+static bool find(struct idx_documents *documents, uint64_t fingerprint) {
+    struct idx_error error;
+    return say(idx_documents_find(documents, fingerprint, NULL, &error), &error);
+}
+
+/* False at the last document, and after a complaint, which sets *failed. */
+static bool next(struct idx_documents *documents, struct idx_document *document, bool *failed) {
+    struct idx_error error;
+    bool found = false;
+    *failed = *failed || interrupt_noted() || !say(idx_documents_next(documents, document, &found, &error), &error);
+    return !*failed && found;
+}
+
+static void set_bit(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
+
+static bool want_documents(struct known *known, uint64_t fingerprint) {
+    struct idx_document document;
+    bool failed = !find(known->documents, fingerprint);
+    while (!failed && next(known->documents, &document, &failed))
+        set_bit(known->wanted, preference_number(&known->intake->preference, document.number));
+    return !failed;
+}
+
+/* An idx_batch_visitor. */
+static bool note_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct known *known = context;
+    bool noted = want_documents(known, known->queries[query]);
+    for (size_t i = 0; i < count && noted; i++) {
+        const struct near_pair pair = {known->queries[query], matches[i].fingerprint};
+        output_bytes(&known->near.output, &pair, sizeof pair);
+        noted = add_other(known, pair.other);
+    }
+    known->failed = known->failed || !noted || known->near.output.error != 0;
+    return !known->failed;
+}
+
+static bool look_up(struct known *known) {
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    struct idx_error error;
+    options.distance = known->distance;
+    options.threads = known->options->threads;
+    options.memory_bytes = known->options->memory_bytes;
+    options.temporary_folder = known->options->temporary_folder;
+    options.progress = known->options->progress;
+    options.context = known->options->context;
+    bool good = say(idx_batch(known->intake->against->index, known->queries, known->query_count, &options, note_matches,
+                              known, &error),
+                    &error);
+    known->query_count = 0;
+    known->failed = known->failed || !good;
+    return !known->failed;
+}
+
+/* An idx_match_visitor. */
+static bool add_query(void *context, const struct idx_match *match) {
+    struct known *known = context;
+    known->queries[known->query_count++] = match->fingerprint;
+    return known->query_count < known->most_queries || look_up(known);
+}
+
+bool known_find(struct known *known, const struct idx_index *index) {
+    struct idx_error error;
+    uint64_t most = known->options->memory_bytes == 0 ? MOST_QUERIES : known->options->memory_bytes / 64;
+    most = most > MOST_QUERIES ? MOST_QUERIES : most < LEAST_QUERIES ? LEAST_QUERIES : most;
+    known->most_queries = (size_t)most;
+    known->queries = malloc(known->most_queries * sizeof *known->queries);
+    if (known->queries == NULL) return say_no_memory();
+    bool found = say(idx_documents_open(index, &known->documents, &error), &error) &&
+                 say(idx_visit_all(index, add_query, known, &error), &error) && !known->failed && look_up(known);
+    free(known->queries);
+    known->queries = NULL;
+    sort_others(known);
+    return found && temporary_flush(&known->near);
+}
+
+/* ---- What texts decide ---- */
+
+static bool want_others(struct known *known) {
+    struct idx_documents *documents = known->intake->against->documents;
+    struct idx_document document;
+    bool failed = false;
+    for (size_t i = 0; i < known->other_count && !failed; i++) {
+        failed = !find(documents, known->others[i]);
+        while (!failed && next(documents, &document, &failed))
+            failed = !by_id_want(&known->by_id, by_id_hash(document.id, document.id_length));
+    }
+    return !failed;
+}
+
+/* Offers a set as number `number`; *leader is 0 where it resembles that of number 0. */
+static bool offer(struct idx_text_leaders *leaders, uint64_t number, struct sets *sets, const struct set *set,
+                  uint64_t *leader) {
+    const void *features = sets_features(sets, set);
+    struct idx_error error;
+    return say(sets->weighted ? idx_text_leaders_join_features(leaders, number, features, set->count, leader, &error)
+                              : idx_text_leaders_join(leaders, number, features, set->count, leader, &error),
+               &error);
+}
+
+/* The pairs of one fingerprint, the nearest first. */
+struct group {
+    const struct near_pair *pairs;
+    size_t count;
+};
+
+/* Looks for the nearest document of the other index that the set resembles, which is known then. False after a
+ * complaint. */
+static bool decide_document(struct known *known, const struct group *group, const struct idx_document *document,
+                            struct sets *sets, struct idx_text_leaders *leaders) {
+    struct idx_documents *others = known->intake->against->documents;
+    const uint64_t number = preference_number(&known->intake->preference, document->number);
+    const struct set *set = sets_find(sets, number);
+    struct idx_document other;
+    uint64_t offered = 0, leader = 0;
+    idx_text_leaders_clear(leaders);
+    bool failed = set != NULL && !offer(leaders, offered++, sets, set, &leader);
+    for (size_t i = 0; set != NULL && i < group->count && !failed; i++) {
+        failed = !find(others, group->pairs[i].other);
+        while (!failed && next(others, &other, &failed)) {
+            const struct set *old = sets_find(&known->sets, by_id_hash(other.id, other.id_length));
+            if (old == NULL) continue;
+            failed = !offer(leaders, offered++, &known->sets, old, &leader);
+            if (failed || leader != 0) continue;
+            set_bit(known->bits, number);
+            return intake_add_known(known->intake, document, &other,
+                                    idx_distance(group->pairs[i].fingerprint, group->pairs[i].other));
+        }
+    }
+    return !failed;
+}
+
+static bool decide_group(struct known *known, const struct group *group, struct sets *sets,
+                         struct idx_text_leaders *leaders) {
+    struct idx_document document;
+    if (group->count == 0) return true;
+    bool failed = !find(known->documents, group->pairs->fingerprint);
+    while (!failed && next(known->documents, &document, &failed))
+        failed = !decide_document(known, group, &document, sets, leaders);
+    return !failed;
+}
+
+static bool decide_all(struct known *known, struct sets *sets, struct idx_text_leaders *leaders) {
+    struct output kept = OUTPUT_KEPT;
+    struct near_pair pair;
+    struct group group = {0};
+    bool good = true;
+    temporary_rewind(&known->near);
+    while (good && temporary_read(&known->near, &pair, sizeof pair)) {
+        if (group.count > 0 && group.pairs->fingerprint != pair.fingerprint) {
+            good = decide_group(known, &group, sets, leaders);
+            kept.length = 0;
+        }
+        output_bytes(&kept, &pair, sizeof pair);
+        group = (struct group){(const struct near_pair *)(const void *)kept.bytes, kept.length / sizeof pair};
+        if (kept.error != 0) good = say_no_memory();
+    }
+    good = good && !known->near.failed && decide_group(known, &group, sets, leaders);
+    free(kept.bytes);
+    return good;
+}
+
+static void say_missing(const struct known *known) {
+    uint64_t missing = by_id_count_missing(&known->by_id, &known->sets);
+    if (missing == 0) return;
+    complain("documents of %s that are near to some, but whose text is not in what --documents names, so that they "
+             "drop none: %" PRIu64 "; IDs there must be those of the index (see --id-field)",
+             known->intake->against->path, missing);
+}
+
+bool known_decide(struct known *known, struct sets *sets, const struct pipeline_rules *rules, const char *recipe) {
+    struct idx_text_leaders *leaders;
+    struct idx_error error;
+    known->sets.weighted = sets->weighted;
+    known->bits = calloc((size_t)(known->intake->compared / 64) + 1, sizeof *known->bits);
+    if (known->bits == NULL) return say_no_memory();
+    if (!want_others(known) || !by_id_read(&known->by_id, rules, recipe, &known->texts, &known->sets) ||
+        !sets_map(&known->sets))
+        return false;
+    say_missing(known);
+    if (!say(idx_text_leaders_create(&leaders, known->threshold, &error), &error)) return false;
+    bool decided = decide_all(known, sets, leaders) && intake_end_known(known->intake);
+    idx_text_leaders_free(leaders);
+    return decided;
+}
+
+void known_close(struct known *known) {
+    idx_documents_close(known->documents);
+    temporary_close(&known->near);
+    sets_close(&known->sets);
+    by_id_free(&known->by_id);
+    free(known->others);
+    free(known->bits);
+    *known = (struct known)KNOWN_NONE;
+}
