@@ -17,16 +17,10 @@ static bool set_options(struct idx_text_shingle_options *options, long long widt
     return false;
 }
 
-/* Hashes, in an array that grows. */
-struct hashes {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
-/* Sets the hashes to the shingles of a text. No GIL needed. A guess of their number, which most texts have room in,
- * saves memory; a text of shorter words says how many it has. */
-static enum idx_status make_shingles(const char *text, size_t length, const struct idx_text_shingle_options *options,
-                                     struct hashes *hashes, struct idx_error *error) {
+/* A guess of their number, which most texts have room in, saves memory; a text of shorter words says how many it has.
+ */
+enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
+                            const struct idx_text_shingle_options *options, struct idx_error *error) {
     hashes->count = (options->unit == IDX_TEXT_WORDS ? length / 3 : length) + 1;
     size_t room = 0;
     enum idx_status status = IDX_OK;
@@ -62,7 +56,7 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     Py_XDECREF(tuple);
     if (!taken) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = make_shingles(texts.items[0], texts.lengths[0], &options, &hashes, &error);
+    enum idx_status status = hashes_make(&hashes, texts.items[0], texts.lengths[0], &options, &error);
     PyEval_RestoreThread(thread);
     struct block *block = check_call(status, &error, NULL) ? block_new("Q") : NULL;
     if (block != NULL) {
@@ -105,18 +99,11 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
 
 /* ---- Representatives ---- */
 
-/* The shingles of a representative. */
-struct set {
-    uint64_t number;
-    uint64_t *hashes;
-    size_t count;
-};
-
 struct leaders_object {
     PyObject_HEAD struct idx_text_leaders *leaders;
     struct idx_text_shingle_options options;
     struct hashes shingles; /* of the text at hand */
-    struct set *sets;       /* by number */
+    uint64_t **sets;        /* the shingles of each representative */
     size_t set_count, set_capacity;
     uint64_t offered; /* texts so far */
     uint64_t group;   /* that the last of them was in */
@@ -124,6 +111,15 @@ struct leaders_object {
 };
 
 static PyTypeObject *leaders_type;
+
+int64_t threshold_of(double resemblance) {
+    bool fits = resemblance > 0 && resemblance <= 1;
+    int64_t threshold = fits ? (int64_t)lround(resemblance * (double)IDX_DECIMAL_WEIGHT_ONE) : 0;
+    PyObject *given = threshold == 0 ? PyFloat_FromDouble(resemblance) : NULL;
+    if (given != NULL) raise_status(IDX_INVALID_ARGUMENT, "resemblance = %R: give one from 0.0001 to 1", given);
+    Py_XDECREF(given);
+    return threshold;
+}
 
 /* (resemblance, width, unit) */
 static PyObject *leaders_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
@@ -136,13 +132,8 @@ static PyObject *leaders_new(PyTypeObject *type, PyObject *arguments, PyObject *
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "d|$Ls", names, &least, &width, &unit) ||
         !set_options(&options, width, unit))
         return NULL;
-    int64_t threshold = least > 0 && least <= 1 ? (int64_t)lround(least * (double)IDX_DECIMAL_WEIGHT_ONE) : 0;
-    if (threshold == 0) {
-        PyObject *given = PyFloat_FromDouble(least);
-        if (given != NULL) raise_status(IDX_INVALID_ARGUMENT, "resemblance = %R: give one from 0.0001 to 1", given);
-        Py_XDECREF(given);
-        return NULL;
-    }
+    int64_t threshold = threshold_of(least);
+    if (threshold == 0) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct leaders_object *object = (struct leaders_object *)allocate(type, 0);
     if (object == NULL) return NULL;
@@ -155,7 +146,7 @@ static PyObject *leaders_new(PyTypeObject *type, PyObject *arguments, PyObject *
 
 static void forget_all(struct leaders_object *object) {
     if (object->leaders != NULL) idx_text_leaders_clear(object->leaders);
-    while (object->set_count > 0) free(object->sets[--object->set_count].hashes);
+    while (object->set_count > 0) free(object->sets[--object->set_count]);
 }
 
 static void leaders_free(PyObject *self) {
@@ -175,7 +166,7 @@ static uint64_t *copy_shingles(struct leaders_object *object) {
     const struct hashes *shingles = &object->shingles;
     if (object->set_count == object->set_capacity) {
         size_t capacity = 2 * object->set_capacity + 16;
-        struct set *grown = realloc(object->sets, capacity * sizeof *grown);
+        uint64_t **grown = realloc(object->sets, capacity * sizeof *grown);
         if (grown == NULL) return NULL;
         object->sets = grown;
         object->set_capacity = capacity;
@@ -185,16 +176,11 @@ static uint64_t *copy_shingles(struct leaders_object *object) {
     return copy;
 }
 
-static int compare_number(const void *number, const void *set) {
-    uint64_t x = *(const uint64_t *)number, y = ((const struct set *)set)->number;
-    return (x > y) - (x < y);
-}
-
-/* Sets the number of the text's representative, and how much it resembles that. */
+/* Sets the number of the text's representative. */
 static enum idx_status join(struct leaders_object *object, const char *text, size_t length, uint64_t *leader,
-                            double *resemblance, struct idx_error *error) {
+                            struct idx_error *error) {
     struct hashes *shingles = &object->shingles;
-    enum idx_status status = make_shingles(text, length, &object->options, shingles, error);
+    enum idx_status status = hashes_make(shingles, text, length, &object->options, error);
     if (status != IDX_OK) return status;
     uint64_t *hashes = copy_shingles(object);
     if (hashes == NULL) {
@@ -202,62 +188,43 @@ static enum idx_status join(struct leaders_object *object, const char *text, siz
         return error->status;
     }
     status = idx_text_leaders_join(object->leaders, object->offered, hashes, shingles->count, leader, error);
-    if (status == IDX_OK && *leader == object->offered) {
-        object->sets[object->set_count++] = (struct set){object->offered, hashes, shingles->count};
-        *resemblance = 1;
-    } else if (status == IDX_OK) {
-        const struct set *set = bsearch(leader, object->sets, object->set_count, sizeof *set, compare_number);
-        *resemblance = idx_text_jaccard(hashes, shingles->count, set->hashes, set->count);
+    if (status == IDX_OK && *leader == object->offered)
+        object->sets[object->set_count++] = hashes;
+    else
         free(hashes);
-    } else {
-        free(hashes);
-    }
     object->offered += status == IDX_OK;
     return status;
 }
 
-/* What is offered: texts[rows[i]], or all texts in their order, in groups or in one. */
-struct offer {
-    struct texts texts;
-    const struct array *groups, *rows; /* NULL: none */
-    size_t count;
-};
-
 /* Without the GIL. False where a signal's handler raised. */
-static bool join_all(struct leaders_object *object, const struct offer *offer, struct block *block,
-                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
-    uint64_t *leaders = block->columns[0].items;
-    double *resemblances = block->columns[1].items;
+static bool join_all(struct leaders_object *object, const struct texts *texts, const struct array *groups,
+                     uint64_t *leaders, enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
     int64_t last = 0;
     bool fine = true;
-    for (size_t i = 0; i < offer->count && fine && *status == IDX_OK; i++) {
-        size_t row = offer->rows != NULL ? (size_t)offer->rows->items[i] : i;
-        if (offer->groups != NULL && offer->groups->items[i] != object->group) forget_all(object);
-        if (offer->groups != NULL) object->group = offer->groups->items[i];
-        *status =
-            join(object, offer->texts.items[row], offer->texts.lengths[row], &leaders[i], &resemblances[i], error);
+    for (size_t i = 0; i < texts->count && fine && *status == IDX_OK; i++) {
+        if (groups != NULL && groups->items[i] != object->group) forget_all(object);
+        if (groups != NULL) object->group = groups->items[i];
+        *status = join(object, texts->items[i], texts->lengths[i], &leaders[i], error);
         fine = check_signals(thread, &last);
     }
     if (!fine || *status != IDX_OK) forget_all(object);
     return fine;
 }
 
-static PyObject *join_into(struct leaders_object *object, const struct offer *offer) {
+static PyObject *join_into(struct leaders_object *object, const struct texts *texts, const struct array *groups) {
     struct idx_error error;
     enum idx_status status = IDX_OK;
-    size_t room[2] = {0, 0};
-    struct block *block = block_new("Qd");
+    size_t room = 0;
+    struct block *block = block_new("Q");
     PyObject *answer = NULL;
-    if (block != NULL && column_reserve(&block->columns[0], &room[0], offer->count) &&
-        column_reserve(&block->columns[1], &room[1], offer->count)) {
-        block->columns[0].count = block->columns[1].count = offer->count;
+    if (block != NULL && column_reserve(&block->columns[0], &room, texts->count)) {
+        block->columns[0].count = texts->count;
         object->busy = true;
         PyThreadState *thread = PyEval_SaveThread();
-        bool fine = join_all(object, offer, block, &status, &error, &thread);
+        bool fine = join_all(object, texts, groups, block->columns[0].items, &status, &error, &thread);
         PyEval_RestoreThread(thread);
         object->busy = false;
-        if (fine && check_call(status, &error, NULL))
-            answer = Py_BuildValue("NN", column_view(block, 0), column_view(block, 1));
+        if (fine && check_call(status, &error, NULL)) answer = column_view(block, 0);
     } else {
         PyErr_NoMemory();
     }
@@ -265,34 +232,26 @@ static PyObject *join_into(struct leaders_object *object, const struct offer *of
     return answer;
 }
 
-static bool check_offer(const struct leaders_object *object, struct offer *offer) {
-    offer->count = offer->rows != NULL ? offer->rows->count : offer->texts.count;
-    if (offer->groups != NULL && offer->groups->count != offer->count)
-        return PyErr_Format(PyExc_ValueError, "%zu texts and %zu groups: give as many", offer->count,
-                            offer->groups->count) != NULL;
-    for (size_t i = 0; offer->rows != NULL && i < offer->count; i++) {
-        if (offer->rows->items[i] >= offer->texts.count)
-            return PyErr_Format(PyExc_ValueError, "rows: %llu is not below the %zu texts",
-                                (unsigned long long)offer->rows->items[i], offer->texts.count) != NULL;
-    }
+static bool check_offer(const struct leaders_object *object, const struct texts *texts, const struct array *groups) {
+    if (groups != NULL && groups->count != texts->count)
+        return PyErr_Format(PyExc_ValueError, "%zu texts and %zu groups: give as many", texts->count, groups->count) !=
+               NULL;
     return !object->busy ||
            raise_status(IDX_INVALID_ARGUMENT, "another thread is using these leaders: one at a time") != NULL;
 }
 
-/* (texts, groups, rows) → leaders uint64[n], resemblances float64[n] */
+/* (texts, groups) → leaders uint64[n] */
 static PyObject *leaders_join(PyObject *self, PyObject *arguments) {
     struct leaders_object *object = (struct leaders_object *)self;
-    PyObject *texts, *groups, *rows, *answer = NULL;
-    struct array given_groups, given_rows;
-    struct offer offer = {.groups = NULL, .rows = NULL};
-    if (!PyArg_ParseTuple(arguments, "OOO", &texts, &groups, &rows) || !texts_take(texts, "texts", &offer.texts))
-        return NULL;
-    if (groups != Py_None && array_take(groups, "groups", &given_groups)) offer.groups = &given_groups;
-    if (!PyErr_Occurred() && rows != Py_None && array_take(rows, "rows", &given_rows)) offer.rows = &given_rows;
-    if (!PyErr_Occurred() && check_offer(object, &offer)) answer = join_into(object, &offer);
-    if (offer.rows != NULL) array_release(&given_rows);
-    if (offer.groups != NULL) array_release(&given_groups);
-    texts_release(&offer.texts);
+    PyObject *texts, *groups, *answer = NULL;
+    struct array given_groups;
+    struct texts given;
+    if (!PyArg_ParseTuple(arguments, "OO", &texts, &groups) || !texts_take(texts, "texts", &given)) return NULL;
+    bool grouped = groups != Py_None && array_take(groups, "groups", &given_groups);
+    const struct array *taken = grouped ? &given_groups : NULL;
+    if (!PyErr_Occurred() && check_offer(object, &given, taken)) answer = join_into(object, &given, taken);
+    if (grouped) array_release(&given_groups);
+    texts_release(&given);
     return answer;
 }
 

@@ -43,6 +43,8 @@ static PyMethodDef functions[] = {
     {"shingles", resemblance_shingles, METH_VARARGS, NULL},
     {"resemblance", resemblance_of, METH_VARARGS, NULL},
     {"distance", resemblance_distance, METH_VARARGS, NULL},
+    {"write_sets", sets_write, METH_VARARGS, NULL},
+    {"lead", sets_lead, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

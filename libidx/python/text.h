@@ -41,11 +41,30 @@ bool fingerprinter_init(PyObject *module);
 
 /* ---- Resemblance (resemblance.c) ---- */
 
+/* Hashes, in an array that grows. */
+struct hashes {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
+/* Sets the hashes to the shingles of a text. No GIL needed. */
+enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
+                            const struct idx_text_shingle_options *options, struct idx_error *error);
+
+/* A resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE; 0 with an exception where there is none such. */
+int64_t threshold_of(double resemblance);
+
 /* The module's functions `shingles`, `resemblance` and `distance`. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
 PyObject *resemblance_of(PyObject *module, PyObject *arguments);
 PyObject *resemblance_distance(PyObject *module, PyObject *arguments);
 
 bool resemblance_init(PyObject *module);
+
+/* ---- Sets of many texts (sets.c) ---- */
+
+/* The module's functions `write_sets` and `lead`. */
+PyObject *sets_write(PyObject *module, PyObject *arguments);
+PyObject *sets_lead(PyObject *module, PyObject *arguments);
 
 #endif

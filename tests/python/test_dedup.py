@@ -1,11 +1,14 @@
 """dedup(resemble=): which texts it keeps, compared with what their shingles say."""
 
-import random as randomness
+import subprocess
+import sys
 
 import numpy
 import pytest
 
+import families
 import libidx
+from families import make_texts
 
 pytestmark = pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
 
@@ -18,20 +21,6 @@ def members(text):
 
 def jaccard(a, b):
     return len(a & b) / len(a | b)
-
-
-def make_texts(count, seed):
-    """Families of texts of which more and more words are others."""
-    source = randomness.Random(seed)
-    texts = []
-    while len(texts) < count:
-        text = [f"w{source.randrange(3000)}" for _ in range(source.choice((8, 40, 200)))]
-        for _ in range(source.randrange(1, 8)):
-            texts.append(" ".join(text))
-            for _ in range(source.choice((0, 1, 1 + len(text) // 20))):
-                text[source.randrange(len(text))] = f"w{source.randrange(3000)}"
-    source.shuffle(texts)
-    return texts[:count]
 
 
 @pytest.mark.parametrize("resemblance", [0.3, 0.5, 0.8, 1])
@@ -122,9 +111,60 @@ def test_texts_that_are_read_twice(tmp_path, representative):
     assert calls == [0, 1, 2]
 
 
+def test_parquet_files(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    texts = make_texts(300, 6)
+    paths = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
+    for path, some in zip(paths, (texts[:200], texts[200:]), strict=True):
+        pyarrow.parquet.write_table(pyarrow.table({"url": list(range(len(some))), "body": some}), path)
+    for resemble in 0.5, None:
+        wanted = libidx.dedup(texts, resemble=resemble)
+        found = libidx.dedup(paths, resemble=resemble, text="body")
+        assert columns(found[:4]) == columns(wanted[:4])
+    assert len(libidx.dedup(paths[0], text="body").keep) == 200
+    with pytest.raises(libidx.InvalidArgumentError, match="0.parquet: there is no column 'text': it has url, body"):
+        libidx.dedup(paths)
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["a", None]}), paths[0])
+    with pytest.raises(libidx.InvalidArgumentError, match="column 'text' has nulls"):
+        libidx.dedup(paths[0])
+    with pytest.raises(FileNotFoundError):
+        libidx.dedup(tmp_path / "missing.parquet")
+
+
 def test_texts_that_change_between_readings():
     texts = make_texts(300, 4)
     for change in lambda: [["other words than before", *texts[1:]]], lambda: [texts[:-1]], lambda: [[*texts, "one"]]:
         readings = iter([[[texts[1], *texts[1:]]], change()])
         with pytest.raises(libidx.InvalidArgumentError, match="read again"):
             libidx.dedup(lambda: next(readings), resemble=0.5)
+
+
+@pytest.mark.parametrize("resemblance", families.DROPPED)
+def test_dedup_is_that_of_the_command(resemblance):
+    found = libidx.dedup(make_texts(families.COUNT, families.SEED), resemble=float(resemblance))
+    assert families.digest(numpy.flatnonzero(~found.keep).tolist()) == families.DROPPED[resemblance]
+
+
+ONE_CLUSTER = """
+import random, resource, sys, libidx
+source = random.Random(1)
+sentences = [" ".join("%x" % source.getrandbits(30) for _ in range(12)) for _ in range(150000)]
+def read():
+    source = random.Random(2)
+    for _ in range(150):
+        yield [" ".join(source.sample(sentences, 3)) for _ in range(1000)]
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+found = libidx.dedup(read, 16, resemble=0.5, memory=64 << 20)
+print(int(found.keep.sum()), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units")
+def test_one_cluster_of_nearly_all_texts():
+    """At this distance nearly all are joined by chains; memory has room for neither the texts nor their shingles."""
+    done = subprocess.run([sys.executable, "-c", ONE_CLUSTER], capture_output=True, text=True, check=True)
+    kept, mib = map(int, done.stdout.split())
+    assert kept == 150000
+    assert mib < 64 + 96, mib  # 233 were needed to hold them

@@ -58,7 +58,7 @@ def calls(index, writer, builder, stream):
         one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
         leaders = libidx.Leaders(0.5)
         one += [libidx.shingles, libidx.Leaders, leaders.join, leaders._join, leaders.clear, libidx._text.Leaders]
-        one += [libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
+        one += [libidx._text.shingles, libidx._text.resemblance, libidx._text.train, libidx._text.lead]
     two = [
         index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
         writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,
@@ -72,6 +72,7 @@ def calls(index, writer, builder, stream):
     if libidx.HAS_TEXT:
         two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), leaders.join]
         two += [leaders._join, lambda a, b: libidx.Leaders(a, width=b), lambda a, b: libidx.Leaders(0.5, unit=a).join(b)]
+        two += [lambda a, b: libidx._text.lead(a, b, b, b, 0.5, 0, False)]
     return one, two
 
 

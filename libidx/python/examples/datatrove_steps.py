@@ -1,7 +1,8 @@
 """Near-duplicates in a datatrove pipeline, within a crawl and against older ones.
 
 Signatures writes the fingerprints of each task's documents, decide chooses in one process which documents to keep, and
-DropDuplicates drops the others. An index of what was kept makes the next crawl know this one.
+DropDuplicates drops the others. An index of what was kept makes the next crawl know this one: of what it has, only
+fingerprints are there. Within a crawl, texts are compared, which are read once more.
 
     pip install 'datatrove[io]' orjson
     python datatrove_steps.py CRAWL KEPT OLD_INDEX      # folders of JSON Lines; the index is made where there is none
@@ -49,26 +50,34 @@ class Signatures(PipelineStep):
         numpy.savez(path, fingerprints=numpy.concatenate(fingerprints), features=numpy.concatenate(features))
 
 
-def decide(folder, k=3, old=None, threads=1):
-    """Of all tasks' documents: keeps one of each cluster, and none within k bits of a document of the index `old`.
+def decide(folder, texts, resemble=0.8, old=None, k=3, threads=1):
+    """Keeps one of the documents of all tasks that resemble each other, and none within k bits of one of the index `old`.
 
-    Documents without any word have no fingerprint to compare, and are kept. Returns the fingerprints that are new.
+    texts() gives the texts of all tasks, in batches. Documents without any word have no fingerprint to compare, and are
+    kept. Returns the fingerprints that are new.
     """
     paths = sorted(Path(folder).glob("*.signatures.npz"))
     parts = [numpy.load(path) for path in paths]
     fingerprints = numpy.concatenate([part["fingerprints"] for part in parts])
     compared = numpy.concatenate([part["features"] for part in parts]) > 0
-    keep = ~compared
-    rows = numpy.flatnonzero(compared)
+    keep = numpy.ones(len(fingerprints), numpy.bool_)
     if old is not None:
         with libidx.open(old) as index:
-            rows = rows[~index.exists(fingerprints[rows], k, threads=threads)]
-    rows = rows[libidx.dedup(fingerprints[rows], k, threads=threads).keep]
-    keep[rows] = True
+            keep[compared] = ~index.exists(fingerprints[compared], k, threads=threads)
+    rows = numpy.flatnonzero(keep)
+
+    def read():
+        begin = 0
+        for batch in texts():
+            yield [text for text, fresh in zip(batch, keep[begin : begin + len(batch)], strict=True) if fresh]
+            begin += len(batch)
+
+    kept = libidx.dedup(read, resemble=resemble, threads=threads).keep
+    keep[rows] = kept
     ends = numpy.cumsum([len(part["features"]) for part in parts])
     for path, kept in zip(paths, numpy.split(keep, ends[:-1]), strict=True):
         numpy.save(str(path).replace(".signatures.npz", ".keep.npy"), kept)
-    return fingerprints[rows]
+    return fingerprints[keep & compared]
 
 
 class DropDuplicates(PipelineStep):
@@ -96,7 +105,14 @@ def main(crawl, kept, old, tasks=2):
         LocalPipelineExecutor(steps, tasks=tasks, logging_dir=f"{logs}/1").run()
         if not os.path.exists(old):
             libidx.build(old, numpy.empty(0, numpy.uint64), id_type="none", recipe=libidx.Fingerprinter().recipe)
-        new = decide(folder, old=old)
+
+        def texts():
+            for rank in range(tasks):
+                documents = JsonlReader(crawl).run(rank=rank, world_size=tasks)
+                while batch := [document.text for document in itertools.islice(documents, BATCH)]:
+                    yield batch
+
+        new = decide(folder, texts, old=old)
         steps = [JsonlReader(crawl), DropDuplicates(folder), JsonlWriter(kept, compression=None)]
         LocalPipelineExecutor(steps, tasks=tasks, logging_dir=f"{logs}/2").run()
     with libidx.Writer(old) as writer:

@@ -6,7 +6,7 @@ import itertools
 import os
 import pickle
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple, Optional, Sequence, Union
 
 from . import _core
 from ._errors import invalid_argument
@@ -124,25 +124,60 @@ class _Corpus:
         prints, features, lengths = (numpy.concatenate(column) for column in columns)
         return prints, features, lengths
 
-    def pick(self, rows: Any, prints: Any, fingerprinter: Fingerprinter, threads: int) -> tuple[Any, Any]:
-        """Texts among which those of the rows are, and where. What is read again must be as it was."""
+    def write_sets(self, rows: Any, prints: Any, fingerprinter: Fingerprinter, threads: int, path: str) -> Any:
+        """Writes the shingles of the texts of these rows, which ascend, to a file; returns where each ends, behind 0.
+
+        What is read again must be as it was."""
         import numpy
 
-        if self.held is not None:
-            return self.held, rows
-        wanted, begin = numpy.sort(rows), 0
-        texts: list[Any] = []
-        for batch in self.read():
-            within = wanted[numpy.searchsorted(wanted, begin) : numpy.searchsorted(wanted, begin + len(batch))] - begin
-            is_arrow = hasattr(batch, "to_pylist")
-            some = batch.take(within).to_pylist() if is_arrow else [batch[at] for at in within.tolist()]
-            if (fingerprinter(some, threads=threads) != prints[within + begin]).any():
-                raise invalid_argument(f"of texts {begin} to {begin + len(batch) - 1}, some are others when read again")
-            texts += some
-            begin += len(batch)
+        from . import _text
+
+        counts, begin = [numpy.zeros(1, numpy.uint64)], 0
+        with open(path, "wb", buffering=0) as file:
+            if self.held is not None:
+                counts.append(_text.write_sets(self.held, rows, file.fileno()))
+                return numpy.cumsum(numpy.concatenate(counts), dtype=numpy.uint64)
+            for batch in self.read():
+                within = rows[numpy.searchsorted(rows, begin) : numpy.searchsorted(rows, begin + len(batch))] - begin
+                is_arrow = hasattr(batch, "to_pylist")
+                some = batch.take(within).to_pylist() if is_arrow else [batch[at] for at in within.tolist()]
+                if (fingerprinter(some, threads=threads) != prints[within + begin]).any():
+                    last = begin + len(batch) - 1
+                    raise invalid_argument(f"of texts {begin} to {last}, some are others when read again")
+                counts.append(_text.write_sets(some, None, file.fileno()))
+                begin += len(batch)
         if begin != len(prints):
             raise invalid_argument(f"there are {begin} texts when they are read again, and there were {len(prints)}")
-        return texts, numpy.searchsorted(wanted, rows)
+        return numpy.cumsum(numpy.concatenate(counts), dtype=numpy.uint64)
+
+
+def _list_files(documents: Any) -> Optional[list[os.PathLike[str]]]:
+    """The paths, where there is a path or a list of them."""
+    paths = list(documents) if isinstance(documents, (list, tuple)) else [documents]
+    return paths if paths and all(isinstance(path, os.PathLike) for path in paths) else None
+
+
+PARQUET_ROWS = 8192
+"""Texts of a Parquet file that are read at a time."""
+
+
+def _read_parquet(paths: list[os.PathLike[str]], column: str) -> Callable[[], Iterator[Any]]:
+    """Reads the texts of Parquet files in batches."""
+
+    def read() -> Iterator[Any]:
+        from pyarrow import parquet
+
+        for path in paths:
+            with parquet.ParquetFile(path) as file:
+                names = file.schema_arrow.names
+                if column not in names:
+                    raise invalid_argument(f"{path}: there is no column {column!r}: it has {', '.join(names)}")
+                for batch in file.iter_batches(PARQUET_ROWS, columns=[column]):
+                    if batch.column(0).null_count:
+                        raise invalid_argument(f"{path}: column {column!r} has nulls: leave these rows out")
+                    yield batch.column(0)
+
+    return read
 
 
 SPOOLED = 1024
@@ -163,7 +198,23 @@ def _spool(texts: Iterator[Any], path: str) -> Callable[[], Iterable[Any]]:
     return read
 
 
-def _confirm(found: Clusters, places: Any, resemblance: float, by_row: bool, pick: Any) -> tuple[Any, Any, Any]:
+def _lead_sets(rows: Any, groups: Any, resemblance: float, memory: int, path: str, write: Any) -> tuple[Any, Any]:
+    """Of each row, those of a group together: the place of its representative, and how much it resembles that one.
+
+    The shingles of texts are in a file, which is mapped."""
+    import numpy
+
+    from . import _text
+
+    wanted = numpy.sort(rows)
+    ends = write(wanted, path)
+    is_mapped = int(ends[-1]) > 0
+    hashes: Any = numpy.memmap(path, numpy.uint64, "r") if is_mapped else numpy.empty(0, numpy.uint64)
+    places = numpy.searchsorted(wanted, rows).astype(numpy.uint64)
+    return _text.lead(hashes, ends, places, groups, resemblance, memory // 2, is_mapped)
+
+
+def _confirm(found: Clusters, places: Any, by_row: bool, lead: Any) -> tuple[Any, Any, Any]:
     """Of the members of clusters, in an order that has those of a cluster together: their places among `found`, who
     represents them, and how much they resemble that one.
 
@@ -172,15 +223,12 @@ def _confirm(found: Clusters, places: Any, resemblance: float, by_row: bool, pic
     """
     import numpy
 
-    from ._resemblance import Leaders
-
     places_within = found.numbers if by_row else numpy.arange(len(found))
     order = numpy.lexsort((places_within, ~found.is_representative, found.clusters))
     sizes = numpy.bincount(found.clusters)
     near = numpy.flatnonzero(sizes[found.clusters[order]] > 1)
     leaders, resemblances = numpy.arange(len(found)), numpy.ones(len(found))
-    texts, rows = pick(places[order[near]])
-    joined, resemblances[near] = Leaders(resemblance)._join(texts, found.clusters[order[near]], rows)
+    joined, resemblances[near] = lead(places[order[near]], found.clusters[order[near]])
     leaders[near] = near[joined.astype(numpy.int64)]
     return order, order[leaders], resemblances
 
@@ -198,9 +246,12 @@ def _find(numbers: Any, k: int, bits: int, by: str, method: str, folder: str, co
 
 
 def dedup(
-    documents: Union[Numbers, Texts, Iterator[str], Callable[[], Iterable[Texts]]],
+    documents: Union[
+        Numbers, Texts, Iterator[str], Callable[[], Iterable[Texts]], os.PathLike[str], Sequence[os.PathLike[str]]
+    ],
     k: Optional[int] = None,
     *,
+    text: str = "text",
     resemble: Optional[float] = None,
     method: Literal["components", "star"] = "components",
     representative: Literal["first", "most-documents", "longest", "newest"] = "first",
@@ -225,9 +276,12 @@ def dedup(
     bytes in UTF-8, and "newest", by `dates`: n seconds, datetime or datetime64, of which None, NaN and NaT are oldest;
     of several the first. Uses a temporary index in tmpdir, about 20 bytes per document.
 
-    Texts that do not fit in memory: a callable that returns an iterator of batches (lists, Arrow arrays) is called
+    Texts that do not fit in memory: Parquet files, given as pathlib.Path or a list of these, are read by pyarrow, of
+    the column `text`, and count as one after the other; a callable that returns an iterator of batches (lists, Arrow arrays) is called
     once, and with resemble once more, for the texts that have neighbours; what it gives must not change in between. An
-    iterator of texts is written to tmpdir, and read from there.
+    iterator of texts is written to tmpdir, and read from there. With resemble, the shingles of texts that have
+    neighbours go to tmpdir, 8 bytes for each; memory (in bytes; 0: half of what is free) bounds all but some 100 bytes
+    per text.
 
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
@@ -238,6 +292,8 @@ def dedup(
     """
     import numpy
 
+    if (files := _list_files(documents)) is not None:
+        documents = _read_parquet(files, text)
     rows: Optional[Any] = None  # that are compared, in the order of their preference; None: all
     of_texts = callable(documents) or isinstance(documents, Iterator) or _is_text(documents)
     preferred = _check_representative(representative, dates, of_texts)
@@ -278,10 +334,13 @@ def dedup(
             distances: Any = found.distances
         else:
 
-            def pick(wanted: Any) -> tuple[Any, Any]:
-                return corpus.pick(wanted, prints, fingerprinter, threads)
+            def write(wanted: Any, path: str) -> Any:
+                return corpus.write_sets(wanted, prints, fingerprinter, threads, path)
 
-            members, leaders, resemblances = _confirm(found, places, resemble, preferred, pick)
+            def lead(wanted: Any, groups: Any) -> tuple[Any, Any]:
+                return _lead_sets(wanted, groups, resemble, memory, os.path.join(folder, "sets"), write)
+
+            members, leaders, resemblances = _confirm(found, places, preferred, lead)
             distances = _count_bits(found.fingerprints[members] ^ found.fingerprints[leaders])
     return _gather(count, places, members, leaders, distances, resemblances)
 

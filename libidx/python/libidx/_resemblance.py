@@ -76,7 +76,7 @@ class Leaders(_Base):
         Texts are numbered from 0 on, over all calls. groups: n numbers. A text whose group is not that of the text
         before it begins anew: it and those behind it join no representative of another group.
         """
-        return self._join(texts, groups, None)[0]
+        return self._join(texts, groups)
 
 
 def choose_distance(resemblance: float, features: int, recipe: Optional[str], bits: int) -> int:
