@@ -1,4 +1,5 @@
-"""The Python package beside packages that its users have: faiss-cpu, usearch, datasketch and rensa, one thread each.
+"""The Python package beside packages that its users have: faiss-cpu, usearch, datasketch, rensa, gaoya and
+text-dedup, one thread each.
 
 usage: python_peers.py fingerprints COUNT [SYSTEM…]
        python_peers.py texts PARAGRAPHS COUNT RESEMBLANCE [SYSTEM…]
@@ -7,19 +8,21 @@ fingerprints: COUNT fingerprints, a tenth of them near-copies of another, and qu
 one of them. A system finds what is within 3 bits; what it finds for the first 1000 queries is compared with a linear
 scan. Those that search the nearest ones only are asked for 16, with their default settings.
 
-texts: COUNT lines of PARAGRAPHS, a file that bench/corpus --paragraphs made. A system finds pairs of near-duplicates;
-they are compared with all pairs whose sets of word 5-shingles have a Jaccard coefficient of RESEMBLANCE or more,
-computed exactly. Whoever deduplicates by pairs drops the later document of each: resolved is the share of true pairs of which
-one is dropped, and those are dropped rightly that are the later one of a true pair. The command idx, which a system
-runs, is that of the environment variable IDX, or of PATH.
+texts: COUNT lines of PARAGRAPHS, a file that bench/corpus --paragraphs made, or files of a folder. A system finds pairs
+of near-duplicates; they are compared with all pairs whose sets of word 5-shingles have a Jaccard coefficient of
+RESEMBLANCE or more, computed exactly. Whoever deduplicates by pairs drops the later document of each: resolved is the
+share of true pairs of which one is dropped, and those are dropped rightly that are the later one of a true pair. The
+command idx, which a system runs, is that of the environment variable IDX, or of PATH.
 
 Prints a line per system. Each runs in a process of its own. Seconds are processor time, user and system; memory is what
-the resident size grew by, mapped files among it, and of a command its peak. Without SYSTEM all run."""
+the resident size grew by, mapped files among it, and of a command its peak. Without SYSTEM all run; one whose
+package is not installed says so."""
 
 import collections
 import json
 import math
 import os
+import pickle
 import re
 import resource
 import subprocess
@@ -327,6 +330,37 @@ def rensa_texts(texts, folder, least):
     return pairs
 
 
+def gaoya_texts(bands, hashes):
+    def pairs_of(texts, folder, least):
+        from gaoya.minhash import MinHashStringIndex
+
+        index = MinHashStringIndex(32, least, bands, hashes, None, lambda text: sorted(shingles(text)))
+        pairs = []
+        for row, text in enumerate(texts):
+            pairs += [(other, row) for other in index.query(text)]
+            index.insert_document(row, text)
+        return pairs
+
+    return pairs_of
+
+
+def text_dedup_texts(texts, folder, least):
+    """Its own command, whose clusters are those of the bands, unconfirmed."""
+    import text_dedup  # noqa: F401
+
+    with open(f"{folder}/texts.jsonl", "w", encoding="utf-8") as lines:
+        lines.writelines(json.dumps({"text": text}) + "\n" for text in texts)
+    given = {"path": "json", "data_files": f"{folder}/texts.jsonl", "split": "train", "cache_dir": f"{folder}/cache"}
+    given |= {"column": "text", "ngram": SHINGLE, "min_length": 1, "num_perm": 128, "threshold": least}
+    given |= {"hash_func": "xxh3", "num_proc": 1, "output": f"{folder}/kept"}
+    options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
+    with open(os.devnull, "wb") as nothing:
+        Command.run([sys.executable, "-m", "text_dedup.minhash", *options, "--debug"], nothing)
+    with open(f"{folder}/kept/uf.pkl", "rb") as clusters:
+        found = pickle.load(clusters)
+    return pairs_of_clusters([(row, found.find(row)) for row in range(len(texts))])
+
+
 TEXT_SYSTEMS = {
     "libidx.dedup(texts)": libidx_fingerprints,
     "libidx.dedup(texts, resemble=T)": libidx_texts,
@@ -335,12 +369,19 @@ TEXT_SYSTEMS = {
     "datasketch 128": datasketch_texts(False),
     "datasketch 128, confirmed": datasketch_texts(True),
     "rensa 128, 32 bands": rensa_texts,
+    "gaoya 42 × 3": gaoya_texts(42, 3),
+    "gaoya 32 × 4": gaoya_texts(32, 4),
+    "text-dedup 128": text_dedup_texts,
 }
 
 
 def read_texts(path, count):
-    with open(path, encoding="utf-8") as lines:
-        texts = [line.rstrip("\n").split("\t", 1)[1] for line in lines]
+    if os.path.isdir(path):
+        names = sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+        texts = [" ".join(open(name, encoding="utf-8", errors="replace").read().split()) for name in names]
+    else:
+        with open(path, encoding="utf-8") as lines:
+            texts = [line.rstrip("\n").split("\t", 1)[1] for line in lines]
     return [texts[i * len(texts) // count] for i in range(count)] if count < len(texts) else texts
 
 
@@ -387,7 +428,13 @@ def main(kind, *arguments):
         header = None
         for system in names or systems:
             command = [sys.executable, __file__, "--one", kind, system, folder]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            missing = re.search(r"ModuleNotFoundError: No module named '(\w+)'", done.stderr)
+            if missing:
+                print(f"{system}: the package {missing[1]} is not installed", file=sys.stderr)
+                continue
+            if done.returncode != 0:
+                sys.exit(f"{system}: {done.stderr}")
             result = json.loads(done.stdout.splitlines()[-1])
             if header is None:
                 header = list(result)

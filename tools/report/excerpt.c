@@ -41,6 +41,11 @@ static bool cut(struct side *side) {
     return true;
 }
 
+bool excerpt_compare(const struct shown two[2], double *resemblance) {
+    return idx_text_resemblance(two[0].text, two[0].text_length, two[1].text, two[1].text_length, NULL, resemblance,
+                                NULL) == IDX_OK;
+}
+
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
     *excerpt = (struct excerpt){.sides = {{.shown = &two[0]}, {.shown = &two[1]}}};
     struct words words[2];
@@ -50,9 +55,7 @@ bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
         good = cut(side);
         words[i] = (struct words){side->hashes, side->differs, side->count};
     }
-    good = good && difference_find(&words[0], &words[1]) &&
-           idx_text_resemblance(two[0].text, two[0].text_length, two[1].text, two[1].text_length, NULL,
-                                &excerpt->resemblance, NULL) == IDX_OK;
+    good = good && difference_find(&words[0], &words[1]) && excerpt_compare(two, &excerpt->resemblance);
     if (!good) complain("out of memory");
     for (size_t i = 0; i < 2 && good; i++)
         for (size_t j = 0; j < words[i].count; j++) excerpt->sides[i].differing += words[i].differs[j];

@@ -16,8 +16,11 @@ struct excerpt {
         bool *differs;
         size_t count, differing;
     } sides[2];
-    double resemblance; /* of the texts, as far as they are kept: idx_text_resemblance */
+    double resemblance; /* as excerpt_compare has it */
 };
+
+/* How much two texts resemble each other, as far as they are kept: idx_text_resemblance. False where memory ran out. */
+bool excerpt_compare(const struct shown two[2], double *resemblance);
 
 /* Cuts the texts of two documents into words, and finds those that differ, and how much the texts resemble. To be freed
  * whatever comes. False after a complaint. */

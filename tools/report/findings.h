@@ -6,16 +6,19 @@
 
 enum {
     FINDINGS_DISTANCES = IDX_MAX_K + 1, /* from 0 */
-    FINDINGS_PAIRS = 4,                 /* shown of each distance */
+    FINDINGS_PAIRS = 32,                /* of each distance whose texts are compared */
+    FINDINGS_PAIRS_SHOWN = 4,           /* the first of these */
     FINDINGS_CHAINS = 3,                /* followed */
     FINDINGS_STEPS = 24,                /* shown of a chain */
     FINDINGS_ID = 600,                  /* bytes kept of an ID */
-    FINDINGS_SHOWN = 2 * (FINDINGS_DISTANCES * FINDINGS_PAIRS + FINDINGS_CHAINS),
+    FINDINGS_DOCUMENTS = 2 * (FINDINGS_DISTANCES * FINDINGS_PAIRS + FINDINGS_CHAINS),
 };
 
-/* A document that is shown. */
+/* A document that is shown, or compared with the one beside it. */
 struct shown {
     uint64_t fingerprint;
+    bool is_compared;         /* alone: its text goes once the two were compared */
+    double resemblance;       /* of the first of two to the other; below 0: not known */
     uint64_t number;          /* of the document, by which its text is found again */
     char id[FINDINGS_ID + 1]; /* a NUL behind its end */
     size_t id_length;
@@ -25,9 +28,9 @@ struct shown {
     uint64_t text_bytes; /* of the whole text, of which this is the beginning */
 };
 
-/* A pair of fingerprints, of which the documents are to be shown. */
+/* A pair of fingerprints, of which the documents are to be compared. */
 struct shown_pair {
-    uint64_t key; /* the pairs of the smallest keys are shown */
+    uint64_t key; /* the pairs of the smallest keys are compared, and the first of these shown */
     uint64_t a, b;
     const struct shown *documents; /* two; NULL: not yet known */
 };

@@ -87,7 +87,7 @@ static enum idx_status show(struct shown *shown, struct idx_documents *documents
     struct idx_document document = {0};
     enum idx_status status = IDX_OK;
     bool found = true;
-    *shown = (struct shown){.fingerprint = fingerprint};
+    *shown = (struct shown){.fingerprint = fingerprint, .resemblance = -1};
     if (documents == NULL) return IDX_OK;
     status = idx_documents_find(documents, fingerprint, NULL, error);
     for (size_t i = 0; i <= which && found && status == IDX_OK; i++)
@@ -133,6 +133,7 @@ static enum idx_status show_all(struct findings *findings, struct idx_documents 
             status = show(&two[0], documents, pair->a, 0, error);
             if (status == IDX_OK) status = show(&two[1], documents, pair->b, d == 0, error);
             if (two[0].number > two[1].number) swap(two);
+            two[0].is_compared = two[1].is_compared = i >= FINDINGS_PAIRS_SHOWN;
             pair->documents = two;
             findings->shown_count += 2;
         }
@@ -159,7 +160,7 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
     findings->properties.recipe = NULL; /* these two are gone with the index */
     findings->properties.scheme = NULL;
     findings->k = options->distance;
-    findings->shown = calloc(FINDINGS_SHOWN, sizeof *findings->shown);
+    findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
     if (findings->shown == NULL) {
         complain("out of memory");
         return false;

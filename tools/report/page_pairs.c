@@ -4,6 +4,7 @@
 #include "tools/report/excerpt.h"
 #include "tools/report/html.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- A pair ---- */
@@ -93,6 +94,10 @@ static void put_row(struct output *output, const struct findings *findings, cons
     output_text(output, "</td></tr>\n");
 }
 
+static size_t count_shown(const struct at_distance *at) {
+    return at->shown_count < FINDINGS_PAIRS_SHOWN ? at->shown_count : FINDINGS_PAIRS_SHOWN;
+}
+
 /* Of those without texts. */
 static void put_table(struct output *output, const struct findings *findings, const struct at_distance *at) {
     output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"pairs\"><table>"
@@ -100,8 +105,58 @@ static void put_table(struct output *output, const struct findings *findings, co
                         "<th scope=\"col\" class=\"text\">Near-duplicate</th><th scope=\"col\">Fingerprint</th>"
                         "<th scope=\"col\">Fingerprint</th><th scope=\"col\" class=\"text\">Bits that differ</th></tr>"
                         "</thead>\n<tbody>\n");
-    for (size_t i = 0; i < at->shown_count; i++)
+    for (size_t i = 0; i < count_shown(at); i++)
         if (!have_texts(at->shown[i].documents)) put_row(output, findings, at->shown[i].documents);
+    output_text(output, "</tbody></table></div>\n");
+}
+
+/* ---- Pairs by resemblance ---- */
+
+static const unsigned percents[] = {50, 60, 70, 80, 90, 100};
+enum { PERCENTS = sizeof percents / sizeof *percents };
+
+/* How many of the pairs at a distance resemble each other by so much, as far as those that were compared tell. */
+static double count_alike(const struct at_distance *at, unsigned percent) {
+    size_t compared = 0, alike = 0;
+    for (size_t i = 0; i < at->shown_count; i++) {
+        double resemblance = at->shown[i].documents->resemblance;
+        compared += resemblance >= 0;
+        alike += resemblance >= 0 && resemblance * 100 >= percent;
+    }
+    return compared == 0 ? 0 : (double)at->pairs * (double)alike / (double)compared;
+}
+
+static void put_counts(struct output *output, const char *name, const double counts[PERCENTS], uint64_t pairs) {
+    output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
+    html_number(output, pairs);
+    for (size_t i = 0; i < PERCENTS; i++) {
+        output_text(output, "</td><td>");
+        html_number(output, (uint64_t)(counts[i] + 0.5));
+    }
+    output_text(output, "</td></tr>\n");
+}
+
+static void put_resemblance(struct output *output, const struct findings *findings) {
+    double counts[PERCENTS], sums[PERCENTS] = {0};
+    uint64_t pairs = 0;
+    char name[16];
+    output_format(output,
+                  "<h3 id=\"resemblance\">Pairs by resemblance</h3>\n<p>How many of the pairs at each distance "
+                  "<code>--resemble T</code> would take for near-duplicates, so that one of the two is dropped. Where "
+                  "there are more than %d pairs at a distance, as many were compared, and the others are taken to be "
+                  "like them.</p>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Pairs by "
+                  "resemblance\"><table><thead><tr><th scope=\"col\">Distance</th><th scope=\"col\">Pairs</th>",
+                  FINDINGS_PAIRS);
+    for (size_t i = 0; i < PERCENTS; i++)
+        output_format(output, "<th scope=\"col\">T = %.1f</th>", (double)percents[i] / 100);
+    output_text(output, "</tr></thead>\n<tbody>\n");
+    for (unsigned d = 0; d <= findings->k; d++) {
+        for (size_t i = 0; i < PERCENTS; i++) sums[i] += counts[i] = count_alike(&findings->at[d], percents[i]);
+        pairs += findings->at[d].pairs;
+        snprintf(name, sizeof name, "%u", d);
+        put_counts(output, name, counts, findings->at[d].pairs);
+    }
+    put_counts(output, "all", sums, pairs);
     output_text(output, "</tbody></table></div>\n");
 }
 
@@ -112,7 +167,7 @@ static bool put_distance(struct output *output, const struct findings *findings,
     bool good = true, bare = false;
     output_format(output, "<h3 id=\"distance-%u\">Distance %u%s</h3>\n", d, d,
                   d > findings->k ? ", beyond <code>-k</code>" : "");
-    for (size_t i = 0; i < at->shown_count && good; i++) {
+    for (size_t i = 0; i < count_shown(at) && good; i++) {
         bool texts = have_texts(at->shown[i].documents);
         if (texts) good = put_pair(output, findings, at->shown[i].documents, i == 0);
         bare = bare || !texts;
@@ -128,13 +183,14 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
                   "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs to look at</h2>\n<p>Up to %d pairs "
                   "are shown of each distance, chosen at random, but the same in every run. Of documents that share a "
                   "fingerprint, the first is shown.</p>\n",
-                  FINDINGS_PAIRS);
+                  FINDINGS_PAIRS_SHOWN);
     if (findings->has_texts)
         output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
                             "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
                             "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. Resemblance is "
                             "the share of runs of five words that both texts have, of all that either has, as "
                             "<code>--resemble</code> counts it.</p>\n");
+    if (findings->has_texts) put_resemblance(output, findings);
     for (unsigned d = 0; d <= findings->farthest && good; d++) good = put_distance(output, findings, d);
     output_text(output, "</section>\n");
     return good;

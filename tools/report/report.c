@@ -3,6 +3,7 @@
 
 #include "tools/dedup/again.h"
 #include "tools/report/chains.h"
+#include "tools/report/excerpt.h"
 #include "tools/report/gather.h"
 #include "tools/shared/folder.h"
 #include "tools/shared/interrupt.h"
@@ -122,11 +123,26 @@ static bool keep_text(struct shown *shown, const char *listed, size_t length) {
     return true;
 }
 
+/* Documents are in twos. */
+static bool compare_two(struct shown two[2]) {
+    if (two[0].text == NULL || two[1].text == NULL || two[0].resemblance >= 0) return true;
+    if (!excerpt_compare(two, &two[0].resemblance)) {
+        complain("out of memory");
+        return false;
+    }
+    for (int i = 0; i < 2 && two[0].is_compared; i++) {
+        free(two[i].text);
+        two[i].text = NULL;
+    }
+    return true;
+}
+
 static bool take_text(void *context, uint64_t number, const char *listed, size_t length) {
     struct findings *findings = context;
     for (size_t i = 0; i < findings->shown_count && length >= sizeof(uint64_t); i++) {
         struct shown *shown = &findings->shown[i];
-        if (shown->number == number && shown->text == NULL && !keep_text(shown, listed, length)) return false;
+        if (shown->number != number || shown->text != NULL) continue;
+        if (!keep_text(shown, listed, length) || !compare_two(&findings->shown[i / 2 * 2])) return false;
     }
     return true;
 }
