@@ -147,7 +147,7 @@ static bool settle_resemblance(struct dedup *dedup) {
                           other);
         return false;
     }
-    if (dedup->against.path != NULL && !has_distance && !known_is_asked_for(&dedup->confirm.known)) {
+    if (dedup->against.path != NULL && !has_distance && dedup->confirm.known.texts.count == 0) {
         complain_of_usage("--resemble with --against needs the texts of the documents of %s, by --documents; or -k, "
                           "within which a document is dropped whatever its text",
                           dedup->against.path);
@@ -162,8 +162,7 @@ static bool settle_resemblance(struct dedup *dedup) {
 /* What needs the inputs once more. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
-    if (known_is_asked_for(&dedup->confirm.known) &&
-        (dedup->against.path == NULL || dedup->confirm.threshold == NULL)) {
+    if (dedup->confirm.known.texts.count > 0 && (dedup->against.path == NULL || dedup->confirm.threshold == NULL)) {
         complain_of_usage("--documents needs --against, and --resemble or --confirm");
         return false;
     }
@@ -251,10 +250,17 @@ static bool find_fingerprints(struct dedup *dedup) {
 /* Opens the index that documents are compared with first. */
 static bool settle_against(struct dedup *dedup) {
     struct against *against = &dedup->against;
-    const bool by_texts = known_is_asked_for(&dedup->confirm.known);
-    against->distance = by_texts ? 0 : dedup->listing.options.distance;
+    struct known *known = &dedup->confirm.known;
     if (against->path == NULL) return true;
     if (!against_open(against) || !against_settle(against, &dedup->texts.rules, has_texts(dedup))) return false;
+    against->distance = dedup->listing.options.distance;
+    const bool by_texts = known->texts.count > 0, is_far = against->distance > against->properties.k;
+    known->is_asked_for = by_texts || (is_far && dedup->confirm.threshold != NULL);
+    if (is_far && !known->is_asked_for) {
+        complain("%s was built for distances up to %u, not %u: give -k %u, or --resemble or --confirm", against->path,
+                 against->properties.k, against->distance, against->properties.k);
+        return false;
+    }
     if (!by_texts || against->properties.id_type == IDX_ID_TEXT) return true;
     complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
     return false;
@@ -514,7 +520,7 @@ static bool give(struct dedup *dedup, const char *path) {
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->against = &dedup->against;
-    intake->looks_up = dedup->against.path != NULL && !known_is_asked_for(&dedup->confirm.known);
+    intake->looks_up = dedup->against.path != NULL && !dedup->confirm.known.is_asked_for;
     if (!temporary_open(&intake->few, &dedup->scratch, folder)) return false;
     if (!temporary_open(&intake->known, &dedup->scratch, folder)) return false;
     if (intake->preference.preferred != PREFERRED_NONE &&

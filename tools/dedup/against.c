@@ -13,12 +13,6 @@ bool against_open(struct against *against) {
     struct idx_error error;
     if (!say(idx_open(&against->index, against->path, NULL, &error), &error)) return false;
     idx_get_properties(against->index, &against->properties);
-    unsigned most = against->properties.k;
-    if (against->distance > most) {
-        complain("%s was built for distances up to %u, not %u: give -k %u", against->path, most, against->distance,
-                 most);
-        return false;
-    }
     return against->properties.id_type == IDX_ID_NONE ||
            say(idx_documents_open(against->index, &against->documents, &error), &error);
 }

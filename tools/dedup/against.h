@@ -15,7 +15,7 @@ struct against {
     struct idx_documents *documents;
 };
 
-/* Opens the index, for look-ups within the distance. False after a complaint. */
+/* Opens the index. False after a complaint. */
 bool against_open(struct against *against);
 
 /* Has documents fingerprinted as the index says, unless `rules` say how; and texts alone by its recipe. False after a

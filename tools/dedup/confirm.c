@@ -31,7 +31,7 @@ bool confirm_check(struct confirm *confirm) {
 
 bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const char *folder) {
     return temporary_open(&confirm->members, scratch, folder) && temporary_open(&confirm->sets.file, scratch, folder) &&
-           (!known_is_asked_for(&confirm->known) || known_open(&confirm->known, scratch, folder));
+           (!confirm->known.is_asked_for || known_open(&confirm->known, scratch, folder));
 }
 
 /* ---- Documents that fingerprints pair ---- */
@@ -98,7 +98,7 @@ static bool read_again(struct confirm *confirm) {
 static bool find_known(struct confirm *confirm, const struct idx_index *index,
                        const struct idx_cluster_options *options) {
     struct known *known = &confirm->known;
-    if (!known_is_asked_for(known)) return true;
+    if (!known->is_asked_for) return true;
     known->distance = options->distance;
     known->threshold = confirm->least;
     known->wanted = confirm->paired;
@@ -107,7 +107,7 @@ static bool find_known(struct confirm *confirm, const struct idx_index *index,
 }
 
 static bool decide_known(struct confirm *confirm) {
-    return !known_is_asked_for(&confirm->known) ||
+    return !confirm->known.is_asked_for ||
            known_decide(&confirm->known, &confirm->sets, confirm->rules, get_recipe(confirm));
 }
 
@@ -143,8 +143,7 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
                               .alone = options->alone,
                               .by_number = confirm->preference != NULL,
                               .known = confirm->known.bits,
-                              .known_count =
-                                  known_is_asked_for(&confirm->known) ? confirm->known.intake->known_count : 0,
+                              .known_count = confirm->known.is_asked_for ? confirm->known.intake->known_count : 0,
                               .visit = visit,
                               .context = visit_context,
                               .summary = summary};

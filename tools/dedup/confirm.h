@@ -34,7 +34,7 @@ struct confirm {
     const struct texts *inputs;         /* where the texts are, to be found by the IDs of the documents */
     uint64_t compared;
     const struct preference *preference; /* in whose order the index has its documents; or NULL */
-    struct known known;                  /* with a journal: what another index has; its texts and intake */
+    struct known known;                  /* with a journal: what another index has */
 
     /* Within. */
     int64_t least;                      /* the threshold, in units of 1/IDX_DECIMAL_WEIGHT_ONE */

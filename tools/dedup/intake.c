@@ -38,12 +38,12 @@ static bool keep_known(struct intake *intake, const struct arrival *arrival, con
 }
 
 bool intake_add_known(struct intake *intake, const struct idx_document *document, const struct idx_document *other,
-                      unsigned distance) {
+                      const struct idx_match *match) {
     struct output near = OUTPUT_KEPT, id = OUTPUT_KEPT;
     output_id(&id, document->id, document->id_length);
-    output_id(&near, other->id, other->id_length);
+    listing_put_id(&near, &intake->against->properties, other, match->fingerprint);
     bool good = id.error == 0 && near.error == 0;
-    if (good) put_known(intake, &id, &near, distance);
+    if (good) put_known(intake, &id, &near, match->distance);
     if (!good) complain("out of memory");
     free(near.bytes);
     free(id.bytes);

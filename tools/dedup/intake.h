@@ -49,10 +49,10 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
 /* Ends taking. False after a complaint. */
 bool intake_end(struct intake *intake);
 
-/* Takes a document of those that were to be compared, once it turns out that the other index has it: `other` is near to
- * it, in so many bits. After the last one comes intake_end_known. False after a complaint. */
+/* Takes a document of those that were to be compared, once it turns out that the other index has it: `other`, by this
+ * match. After the last one comes intake_end_known. False after a complaint. */
 bool intake_add_known(struct intake *intake, const struct idx_document *document, const struct idx_document *other,
-                      unsigned distance);
+                      const struct idx_match *match);
 bool intake_end_known(struct intake *intake);
 
 /* Prints documents that were not compared with each other, as the listing does: those that the other index has to drop,

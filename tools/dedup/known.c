@@ -89,7 +89,7 @@ static bool want_documents(struct known *known, uint64_t fingerprint) {
 /* An idx_batch_visitor. */
 static bool note_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct known *known = context;
-    bool noted = want_documents(known, known->queries[query]);
+    bool noted = known->texts.count == 0 || want_documents(known, known->queries[query]);
     for (size_t i = 0; i < count && noted; i++) {
         const struct near_pair pair = {known->queries[query], matches[i].fingerprint};
         output_bytes(&known->near.output, &pair, sizeof pair);
@@ -168,6 +168,22 @@ struct group {
     size_t count;
 };
 
+static bool add_known(struct known *known, const struct idx_document *document, const struct idx_document *other,
+                      const struct near_pair *pair) {
+    const struct idx_match match = {pair->other, idx_distance(pair->fingerprint, pair->other)};
+    set_bit(known->bits, preference_number(&known->intake->preference, document->number));
+    return intake_add_known(known->intake, document, other, &match);
+}
+
+/* Without texts, the nearest document of the other index is what it has. */
+static bool take_document(struct known *known, const struct group *group, const struct idx_document *document) {
+    struct idx_documents *others = known->intake->against->documents;
+    struct idx_document other = {0};
+    bool failed = others != NULL && !find(others, group->pairs->other);
+    if (others != NULL && !failed) next(others, &other, &failed);
+    return !failed && add_known(known, document, &other, group->pairs);
+}
+
 /* Looks for the nearest document of the other index that the set resembles, which is known then. False after a
  * complaint. */
 static bool decide_document(struct known *known, const struct group *group, const struct idx_document *document,
@@ -185,10 +201,7 @@ static bool decide_document(struct known *known, const struct group *group, cons
             const struct set *old = sets_find(&known->sets, by_id_hash(other.id, other.id_length));
             if (old == NULL) continue;
             failed = !offer(leaders, offered++, &known->sets, old, &leader);
-            if (failed || leader != 0) continue;
-            set_bit(known->bits, number);
-            return intake_add_known(known->intake, document, &other,
-                                    idx_distance(group->pairs[i].fingerprint, group->pairs[i].other));
+            if (!failed && leader == 0) return add_known(known, document, &other, &group->pairs[i]);
         }
     }
     return !failed;
@@ -200,7 +213,8 @@ static bool decide_group(struct known *known, const struct group *group, struct 
     if (group->count == 0) return true;
     bool failed = !find(known->documents, group->pairs->fingerprint);
     while (!failed && next(known->documents, &document, &failed))
-        failed = !decide_document(known, group, &document, sets, leaders);
+        failed = known->texts.count == 0 ? !take_document(known, group, &document)
+                                         : !decide_document(known, group, &document, sets, leaders);
     return !failed;
 }
 
@@ -238,6 +252,7 @@ bool known_decide(struct known *known, struct sets *sets, const struct pipeline_
     known->sets.weighted = sets->weighted;
     known->bits = calloc((size_t)(known->intake->compared / 64) + 1, sizeof *known->bits);
     if (known->bits == NULL) return say_no_memory();
+    if (known->texts.count == 0) return decide_all(known, sets, NULL) && intake_end_known(known->intake);
     if (!want_others(known) || !by_id_read(&known->by_id, rules, recipe, &known->texts, &known->sets) ||
         !sets_map(&known->sets))
         return false;

@@ -1,5 +1,5 @@
-/* known.h: which documents of a dedup another index has, where texts decide it: those within the distance of one of its
- * documents whose text resembles theirs. The texts of its documents are found by their IDs. */
+/* known.h: which documents of a dedup another index has, found once all are there: those within the distance of one of
+ * its documents, whose text resembles theirs if there are texts. These are found by the IDs of its documents. */
 #ifndef IDX_TOOLS_KNOWN_H
 #define IDX_TOOLS_KNOWN_H
 
@@ -8,6 +8,7 @@
 
 struct known {
     /* Set by the caller. */
+    bool is_asked_for;     /* else documents are looked up as they come */
     struct texts texts;    /* files and folders with the texts of the other index; none: texts don't decide it */
     struct intake *intake; /* takes what is known */
     unsigned distance;     /* within which texts are compared */
@@ -31,9 +32,6 @@ struct known {
 
 #define KNOWN_NONE                                                                                                     \
     { .near = TEMPORARY_CLOSED, .sets = SETS_CLOSED }
-
-/* Whether there is anything to decide. */
-static inline bool known_is_asked_for(const struct known *known) { return known->texts.count > 0; }
 
 /* Makes its temporary files. False after a complaint. */
 bool known_open(struct known *known, const struct scratch *scratch, const char *folder);
