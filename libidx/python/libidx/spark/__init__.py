@@ -1,7 +1,7 @@
 """Near-duplicates on Apache Spark: fingerprints, matches, sharded indexes, pairs, clusters and deduplication.
 
 Fingerprints are LONG columns, their 64 bits as a signed number; IDs are string or LONG. Needs the extra libidx[spark],
-and libidx on every worker: installed, or in a packed environment (see 'When one machine is not enough' in the README).
+and libidx on every worker: installed, or in a packed environment (see libidx/python/SPARK.md).
 `python -m libidx.spark` is the command.
 
     from libidx import spark as idx
