@@ -270,5 +270,6 @@ void known_close(struct known *known) {
     by_id_free(&known->by_id);
     free(known->others);
     free(known->bits);
+    free(known->texts.values);
     *known = (struct known)KNOWN_NONE;
 }
