@@ -529,10 +529,14 @@ struct idx_open_options {
     unsigned threads;              /* that unpack, 1 to IDX_MAX_THREADS */
     idx_progress_visitor progress; /* IDX_PHASE_TABLES, for each segment; may be NULL. If it cancels: IDX_CANCELLED */
     void *context;                 /* of `progress` */
+    /* The largest distance that look-ups and probing take, 0 to IDX_MAX_K: tables are made for it, and what is pending
+     * is kept for it, in 8 bytes a record for each bit. Below the k of the index, and UINT_MAX, it is that k. With
+     * other residences IDX_INVALID_ARGUMENT. */
+    unsigned distance;
 };
 
 #define IDX_OPEN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_open_options), IDX_RESIDENCE_DIRECTORY, false, 0, 1, NULL, NULL }
+    { sizeof(struct idx_open_options), IDX_RESIDENCE_DIRECTORY, false, 0, 1, NULL, NULL, UINT_MAX }
 
 struct idx_index;
 

@@ -1,5 +1,6 @@
 /* batch.c: idx_batch: chooses the method for a batch of queries, and implements two of the methods: probing, and
  * streaming the fingerprints of the index past the queries. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -239,9 +240,10 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
 
 static enum idx_batch_method choose_method(const struct batch *batch) {
     const struct idx_batch_options *options = &batch->options;
-    if (options->distance > batch->index->manifest->k) return IDX_BATCH_STREAM;
+    if (options->distance > idxi_index_farthest(batch->index)) return IDX_BATCH_STREAM;
+    bool by_tables = options->distance <= batch->index->manifest->k;
     double probing = idxi_cost_of_probing(batch->index, batch->count, options->distance);
-    double sweeping = idxi_cost_of_sweeping(batch->index, batch->count, options->distance);
+    double sweeping = by_tables ? idxi_cost_of_sweeping(batch->index, batch->count, options->distance) : HUGE_VAL;
     double streaming = idxi_cost_of_streaming(batch->index, batch->count, options->distance, options->memory_bytes / 2);
     if (streaming < probing && streaming < sweeping) return IDX_BATCH_STREAM;
     return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
@@ -252,6 +254,7 @@ static enum idx_status check_distance(const struct batch *batch, struct idx_erro
     const struct idx_batch_options *options = &batch->options;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
     if (options->method == IDX_BATCH_AUTO || options->method == IDX_BATCH_STREAM) return IDX_OK;
+    if (options->method == IDX_BATCH_SWEEP) return idxi_check_table_distance(batch->index, options->distance, error);
     return idxi_check_distance(batch->index, options->distance, error);
 }
 

@@ -21,15 +21,17 @@ static double get_probe_time(const struct idx_index *index, unsigned distance) {
     return bytes > IDXI_CACHED_TABLES ? IDXI_PROBE_TIME : IDXI_CACHED_PROBE_TIME;
 }
 
+/* Beyond k, all that there is to search is unpacked. */
 double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
-    double probe_time = get_probe_time(index, distance), time = 0;
+    const bool by_tables = distance <= index->manifest->k;
+    double probe_time = by_tables ? get_probe_time(index, distance) : 0, time = 0;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL) {
             time += idxi_unpacked_time(segment->unpacked, distance);
             continue;
         }
-        for (size_t j = 0; j < index->probings[distance].count; j++) {
+        for (size_t j = 0; by_tables && j < index->probings[distance].count; j++) {
             const struct idxi_probed *probed = &index->probings[distance].tables[j];
             time += idxi_count_probes(&segment->tables[probed->table], probed->radius) * probe_time;
         }

@@ -232,6 +232,15 @@ static enum idx_status search_query(struct idxi_search *search, size_t query) {
 /* ---- Searches ---- */
 
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
+    if (distance <= idxi_index_farthest(index)) return IDX_OK;
+    if (index->unpacks && distance <= IDX_MAX_K)
+        return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
+                         "was unpacked for distances up to %u, not %u: use a smaller distance, or open it for %u",
+                         idxi_index_farthest(index), distance, distance);
+    return idxi_check_table_distance(index, distance, error);
+}
+
+enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
     if (distance <= index->manifest->k) return IDX_OK;
     return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
                      "supports distances up to %u, not %u: use a smaller distance, or build an index with -k %u",
@@ -247,7 +256,8 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error) {
     bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
     search->index = index;
-    search->probing = &index->probings[distance];
+    /* Beyond k, all that there is to search is unpacked. */
+    search->probing = &index->probings[distance < index->manifest->k ? distance : index->manifest->k];
     search->distance = distance;
     search->queries = queries;
     search->visit = visit;

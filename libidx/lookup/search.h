@@ -60,8 +60,9 @@ struct idxi_table_query {
     uint64_t permuted;
 };
 
-/* Errors: IDX_BAD_DISTANCE. */
+/* Whether look-ups take the distance, and whether the files' tables do. Errors: IDX_BAD_DISTANCE. */
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
+enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 
 /* Errors: IDX_INVALID_ARGUMENT (a fingerprint of more bits than the index's). */
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,

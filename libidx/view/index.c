@@ -80,7 +80,7 @@ static enum idx_status open_replay(struct idx_index *index, const struct idx_ind
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
     if (older == NULL || older->spoilt || older->manifest->sequence != manifest->sequence) {
-        IDXI_TRY(idxi_replay_new(&index->replay, &rules, manifest->k, manifest->sequence, error));
+        IDXI_TRY(idxi_replay_new(&index->replay, &rules, idxi_index_farthest(index), manifest->sequence, error));
     } else {
         index->replay = older->replay;
         idxi_replay_hold(index->replay);
@@ -112,7 +112,8 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
     for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_segment *segment = index->segments[i];
         double share = (double)memory * ((double)segment->entry.fingerprints / all);
-        struct idxi_unpacking unpacking = {index->manifest->k, (uint64_t)share, index->options.threads, &progress};
+        struct idxi_unpacking unpacking = {idxi_index_farthest(index), (uint64_t)share, index->options.threads,
+                                           &progress};
         if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
         IDXI_TRY(idxi_unpacked_make(&segment->unpacked, &segment->tables[0], &unpacking, error));
     }
@@ -134,6 +135,11 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     if (index->unpacks) IDXI_TRY(unpack_segments(index, error));
     IDXI_TRY(open_replay(index, older, error));
     return idxi_index_read_log(index, error);
+}
+
+unsigned idxi_index_farthest(const struct idx_index *index) {
+    unsigned k = index->manifest->k, asked = index->options.distance;
+    return index->unpacks && asked != UINT_MAX && asked > k ? asked : k;
 }
 
 struct idx_index *idxi_index_new(const struct idx_open_options *options) {
@@ -180,6 +186,11 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
     IDXI_TRY(idxi_check_threads(own.threads, error));
     if ((unsigned)own.residence > IDX_RESIDENCE_UNPACKED)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)own.residence);
+    if (own.distance == UINT_MAX) return idxi_index_open(result, path, &own, NULL, error);
+    if (own.residence != IDX_RESIDENCE_UNPACKED)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "a distance is for unpacked tables: other residences have that of the index");
+    IDXI_TRY(idxi_check_any_distance(own.distance, IDX_INVALID_ARGUMENT, error));
     return idxi_index_open(result, path, &own, NULL, error);
 }
 

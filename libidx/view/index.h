@@ -87,6 +87,9 @@ enum idx_status idxi_index_look(const struct idx_index *index, enum idxi_change 
 /* Whether an error of opening it may come from what changed meanwhile. */
 bool idxi_index_is_outdated(const struct idx_index *index);
 
+/* The largest distance of look-ups: its k, or what it was unpacked for. */
+unsigned idxi_index_farthest(const struct idx_index *index);
+
 /* What its records have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
 

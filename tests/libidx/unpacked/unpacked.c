@@ -206,6 +206,118 @@ static void test_changes(void **state) {
     free_set(&set);
 }
 
+/* ---- Distances beyond the k of the index ---- */
+
+enum { MOST_LIVE = 4000 };
+
+/* What is there, as a plain list. */
+struct live {
+    uint64_t items[MOST_LIVE];
+    size_t count;
+};
+
+static void keep(struct live *live, uint64_t fingerprint) {
+    for (size_t i = 0; i < live->count; i++)
+        if (live->items[i] == fingerprint) return;
+    live->items[live->count++] = fingerprint;
+}
+
+static size_t count_near(const struct live *live, uint64_t query, unsigned distance) {
+    size_t count = 0;
+    for (size_t i = 0; i < live->count; i++)
+        count += (unsigned)__builtin_popcountll(live->items[i] ^ query) <= distance;
+    return count;
+}
+
+struct counted {
+    const uint64_t *queries;
+    size_t counts[QUERIES];
+};
+
+/* An idx_batch_visitor. */
+static bool count_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
+    struct counted *counted = context;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(matches[i].distance, __builtin_popcountll(matches[i].fingerprint ^ counted->queries[query]));
+    counted->counts[query] += count;
+    return true;
+}
+
+static void compare_with_scan(const struct idx_index *index, const struct live *live, const struct set *set,
+                              unsigned distance) {
+    static const enum idx_batch_method methods[] = {IDX_BATCH_AUTO, IDX_BATCH_PROBE, IDX_BATCH_STREAM};
+    static uint64_t queries[QUERIES];
+    static struct idx_match matches[MOST_LIVE], many[QUERIES];
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    size_t counts[QUERIES];
+    uint64_t seed = distance + 1;
+    bool exists;
+    for (size_t i = 0; i < QUERIES; i++) queries[i] = make_query(set, distance + 1, &seed);
+    assert_ok(idx_lookup_many(index, queries, QUERIES, distance, 2, many, 1, counts, &failure));
+    for (size_t i = 0; i < QUERIES; i++) {
+        size_t expected = count_near(live, queries[i], distance), count;
+        assert_int_equal(counts[i], expected);
+        assert_ok(idx_lookup(index, queries[i], distance, matches, MOST_LIVE, &count, &failure));
+        assert_int_equal(count, expected);
+        for (size_t j = 0; j < count; j++) {
+            struct live found = {.items = {matches[j].fingerprint}, .count = 1};
+            assert_int_equal(count_near(live, found.items[0], 0), 1);
+            assert_int_equal(__builtin_popcountll(found.items[0] ^ queries[i]), matches[j].distance);
+            assert_true(j == 0 || matches[j - 1].fingerprint != matches[j].fingerprint);
+        }
+        assert_ok(idx_exists(index, queries[i], distance, &exists, &failure));
+        assert_int_equal(exists, expected > 0);
+    }
+    options.distance = distance;
+    for (size_t method = 0; method < LENGTH(methods); method++) {
+        struct counted counted = {.queries = queries};
+        options.method = methods[method];
+        assert_ok(idx_batch(index, queries, QUERIES, &options, count_matches, &counted, &failure));
+        assert_memory_equal(counted.counts, counts, sizeof counts);
+    }
+}
+
+static void test_distances(void **state) {
+    static const struct {
+        unsigned bits, k, distance;
+    } cases[] = {{64, 2, 3}, {64, 2, 9}, {64, 3, 16}, {33, 1, 7}, {17, 0, 4}, {64, 0, 12}};
+    static struct live live;
+    for (size_t i = 0; i < LENGTH(cases) * SHAPE_COUNT; i++) {
+        unsigned bits = cases[i % LENGTH(cases)].bits, farthest = cases[i % LENGTH(cases)].distance;
+        const char *path = path_in(*state, "%zu.idx", i);
+        struct set set = make_set((enum shape)(i / LENGTH(cases)), bits, scale(1000), i);
+        struct idx_build_options options = options_for(bits, cases[i % LENGTH(cases)].k, "auto");
+        struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
+        struct idx_writer_options writing = IDX_WRITER_OPTIONS_INIT;
+        struct idx_writer *writer;
+        struct idx_index *index;
+        size_t built = set.count - set.count / 4, removed = set.count / 8;
+        options.id_type = IDX_ID_NONE;
+        opening.residence = IDX_RESIDENCE_UNPACKED;
+        opening.distance = farthest;
+        writing.compact_records = writing.compact_segments = 0;
+        build_index(path, &options, set.items, built);
+        assert_ok(idx_open(&index, path, &opening, &failure));
+        assert_ok(idx_writer_open(&writer, path, &writing, &failure));
+        add(writer, set.items + built, set.count - built);
+        if (removed > 0) assert_ok(idx_writer_remove_fingerprints(writer, set.items, removed, NULL, &failure));
+        idx_writer_close(writer);
+        live.count = 0;
+        for (size_t j = 0; j < set.count; j++) {
+            bool gone = false;
+            for (size_t l = 0; l < removed && !gone; l++) gone = set.items[l] == set.items[j];
+            if (!gone) keep(&live, set.items[j]);
+        }
+        if (set.count > built) index = refresh(index);
+        for (unsigned distance = 0; distance <= farthest; distance += 1 + distance % 3)
+            compare_with_scan(index, &live, &set, distance);
+        compare_with_scan(index, &live, &set, farthest);
+        idx_close(index);
+        remove_all(path);
+        free_set(&set);
+    }
+}
+
 /* ---- Options ---- */
 
 static bool cancel(void *context, const struct idx_progress *progress) {
@@ -244,6 +356,24 @@ static void test_options(void **state) {
     opening.threads = 0;
     assert_status(IDX_INVALID_ARGUMENT, idx_open(&index, path, &opening, &failure));
     opening.threads = 1;
+    opening.distance = IDX_MAX_K + 1;
+    assert_status(IDX_INVALID_ARGUMENT, idx_open(&index, path, &opening, &failure));
+    opening.distance = 5;
+    opening.residence = IDX_RESIDENCE_NONE;
+    assert_status(IDX_INVALID_ARGUMENT, idx_open(&index, path, &opening, &failure));
+    assert_non_null(strstr(failure.sentence, "a distance is for unpacked tables"));
+    opening.residence = IDX_RESIDENCE_UNPACKED;
+    assert_ok(idx_open(&index, path, &opening, &failure));
+    struct idx_match match;
+    size_t count;
+    assert_status(IDX_BAD_DISTANCE, idx_lookup(index, 1, 6, &match, 1, &count, &failure));
+    assert_non_null(strstr(failure.sentence, "was unpacked for distances up to 5, not 6"));
+    struct idx_batch_options sweeping = IDX_BATCH_OPTIONS_INIT;
+    sweeping.method = IDX_BATCH_SWEEP;
+    sweeping.distance = 5;
+    assert_status(IDX_BAD_DISTANCE, idx_batch(index, set.items, 1, &sweeping, count_matches, NULL, &failure));
+    idx_close(index);
+    opening.distance = UINT_MAX;
     opening.context = &calls;
     opening.progress = cancel;
     calls = 1;
@@ -265,8 +395,8 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), in_folder(test_ways),  in_folder(test_changes),
-        in_folder(test_options),        in_folder(test_empty),
+        cmocka_unit_test(test_layouts), in_folder(test_ways),    in_folder(test_changes),
+        in_folder(test_distances),      in_folder(test_options), in_folder(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
