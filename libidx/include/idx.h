@@ -81,7 +81,7 @@ enum idx_status {
     IDX_BAD_SCHEME = 101,       /* the scheme can't be parsed, or does not fit f */
     IDX_WEAK_SCHEME = 102,      /* the scheme does not cover k */
     IDX_BAD_RECIPE = 103,       /* the recipe is not known */
-    IDX_BAD_DISTANCE = 104,     /* the distance is above the k of the index */
+    IDX_BAD_DISTANCE = 104,     /* the distance is above the k of the index, or what it was unpacked for */
 
     /* Not found, or not possible. */
     IDX_NOT_FOUND = 200,    /* nothing exists at that path */
@@ -626,12 +626,12 @@ struct idx_match {
     unsigned distance;
 };
 
-/* Finds every fingerprint within `distance` (0 to the k of the index) of `fingerprint`, each once, if it has a
- * document, or for IDX_ID_NONE if it was not removed. Stores the nearest `capacity` of them in `matches`, ordered by
- * distance, then by value, and sets *match_count to how many there are, which may exceed capacity. `matches` may be
- * NULL if capacity is 0. Allocates nothing, takes no lock, makes no system call (except with IDX_RESIDENCE_DISK).
- * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits), IDX_BAD_DISTANCE, IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT. */
+/* Finds every fingerprint within `distance` (0 to the k of the index, or to the distance of idx_open_options where that
+ * is above it) of `fingerprint`, each once, if it has a document, or for IDX_ID_NONE if it was not removed. Stores the
+ * nearest `capacity` of them in `matches`, ordered by distance, then by value, and sets *match_count to how many there
+ * are, which may exceed capacity. `matches` may be NULL if capacity is 0. Allocates nothing, takes no lock, makes no
+ * system call (except with IDX_RESIDENCE_DISK). Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits),
+ * IDX_BAD_DISTANCE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
                                    struct idx_match *matches, size_t capacity, size_t *match_count,
                                    struct idx_error *error);
@@ -750,8 +750,9 @@ enum idx_batch_method {
 
 struct idx_batch_options {
     size_t size;
-    unsigned
-        distance; /* 0 to the k of the index, or by IDX_BATCH_AUTO and IDX_BATCH_STREAM to IDX_MAX_K; UINT_MAX: k */
+    /* 0 to the k of the index; by IDX_BATCH_AUTO and IDX_BATCH_STREAM to IDX_MAX_K; by IDX_BATCH_PROBE also to the
+     * distance of idx_open_options. UINT_MAX: k. */
+    unsigned distance;
     enum idx_batch_method method;
     unsigned threads; /* 1 to IDX_MAX_THREADS */
     /* The memory that the call may use besides the index and the queries, in bytes. Half of it is for matches; if they

@@ -6,7 +6,7 @@
 static const char help[] =
     "Usage: idx join [OPTION…] INDEX OTHER\n"
     "Print every pair of a fingerprint of INDEX and one of OTHER that are equal or near to each other, each once.\n"
-    "Both indexes must have the same bits, k, recipe and tables.\n"
+    "Both indexes must have the same bits and recipe.\n"
     "\n" NEAR_HELP_DISTANCE "  --documents            also print the first document of each fingerprint\n" NEAR_HELP
     "\n"
     "Output, one line per pair, in no particular order:\n"

@@ -241,9 +241,10 @@ static bool decide_all(struct known *known, struct sets *sets, struct idx_text_l
 static void say_missing(const struct known *known) {
     uint64_t missing = by_id_count_missing(&known->by_id, &known->sets);
     if (missing == 0) return;
-    complain("documents of %s that are near to some, but whose text is not in what --documents names, so that they "
-             "drop none: %" PRIu64 "; IDs there must be those of the index (see --id-field)",
-             known->intake->against->path, missing);
+    complain("%" PRIu64 " %s of %s near to what is compared %s no text in --documents, and drop%s nothing; IDs there "
+             "must be those of the index (see --id-field)",
+             missing, missing == 1 ? "document" : "documents", known->intake->against->path,
+             missing == 1 ? "has" : "have", missing == 1 ? "s" : "");
 }
 
 bool known_decide(struct known *known, struct sets *sets, const struct pipeline_rules *rules, const char *recipe) {
@@ -270,6 +271,6 @@ void known_close(struct known *known) {
     by_id_free(&known->by_id);
     free(known->others);
     free(known->bits);
-    free(known->texts.values);
+    texts_free(&known->texts);
     *known = (struct known)KNOWN_NONE;
 }

@@ -280,8 +280,8 @@ def dedup(
     the column `text`, and count as one after the other; a callable that returns an iterator of batches (lists, Arrow arrays) is called
     once, and with resemble once more, for the texts that have neighbours; what it gives must not change in between. An
     iterator of texts is written to tmpdir, and read from there. With resemble, the shingles of texts that have
-    neighbours go to tmpdir, 8 bytes for each; memory (in bytes; 0: half of what is free) bounds all but some 100 bytes
-    per text.
+    neighbours go to tmpdir, 8 bytes for each. memory, in bytes, bounds all but some 100 bytes per text; 0 is half of
+    what is free, and then comparing texts has no bound.
 
     >>> libidx.dedup(fingerprints, k=1).keep
     array([ True, False,  True])
