@@ -1,5 +1,5 @@
 /* printable.c: tests of what is printed of text from outside. */
-#include "tools/shared/printable.h"
+#include "tools/shared/escape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
-/* chains.c: see chains.h. */
-#include "tools/report/chains.h"
+/* chains.c: finds the largest clusters that form chains, and follows their chains. */
+#include "tools/report/gather.h"
 
-#include "tools/report/sample.h"
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 

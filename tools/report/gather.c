@@ -2,8 +2,6 @@
  * the order in which they are found. */
 #include "tools/report/gather.h"
 
-#include "tools/report/chains.h"
-#include "tools/report/sample.h"
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 

@@ -1,5 +1,5 @@
-/* html.h: what others wrote, as text of a page: it can't become markup, nor change the order in which anything is read.
- */
+/* html.h: text that others wrote as text of a page, where it can't become markup nor change the order in which anything
+ * is read; and histograms as SVG. */
 #ifndef IDX_TOOLS_HTML_H
 #define IDX_TOOLS_HTML_H
 
@@ -20,5 +20,19 @@ void html_number(struct output *output, uint64_t number);
 
 /* A number and what is counted, in the singular or with an s. */
 void html_count(struct output *output, uint64_t number, const char *what);
+
+struct bar {
+    char label[24]; /* of digits and the like: it is written as it is */
+    uint64_t value;
+    bool about; /* an estimate */
+};
+
+/* Writes a figure with a bar for each, as long as the logarithm of its value. `name` is the figure's own in the page;
+ * `title` and `description` are markup. */
+void chart_put(struct output *output, const char *name, const char *title, const char *description,
+               const struct bar *bars, size_t count);
+
+/* Writes a figure of how often each bit is 1, of the most significant one first. */
+void chart_put_bits(struct output *output, const char *title, const uint64_t *ones, unsigned bits, uint64_t all);
 
 #endif

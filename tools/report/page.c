@@ -1,9 +1,7 @@
 /* page.c: see page.h. */
 #include "tools/report/page.h"
 
-#include "tools/report/chart.h"
 #include "tools/report/html.h"
-#include "tools/report/page_pairs.h"
 #include "tools/report/style.h"
 #include "tools/shared/message.h"
 

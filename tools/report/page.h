@@ -21,4 +21,9 @@ extern const char page_begin[];
 /* Appends the page to an output that keeps it. False after a complaint. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
+/* page_pairs.c: the sections that show pairs, and chains of pairs. Each call appends its section to the output, and
+ * returns false after a complaint. */
+bool page_put_pairs(struct output *output, const struct findings *findings);
+bool page_put_chains(struct output *output, const struct findings *findings);
+
 #endif

@@ -1,5 +1,5 @@
 /* page_pairs.c: see page_pairs.h. */
-#include "tools/report/page_pairs.h"
+#include "tools/report/page.h"
 
 #include "tools/report/excerpt.h"
 #include "tools/report/html.h"

@@ -2,7 +2,6 @@
 #include "tools/report/report.h"
 
 #include "tools/dedup/again.h"
-#include "tools/report/chains.h"
 #include "tools/report/excerpt.h"
 #include "tools/report/gather.h"
 #include "tools/shared/folder.h"

@@ -1,8 +1,7 @@
-/* sample.c: see sample.h. The fingerprints with the smallest hashes are the sample: which these are depends on nothing
- * else. */
-#include "tools/report/sample.h"
-
+/* sample.c: samples an index, to see beyond its distance. The fingerprints with the smallest hashes are the sample:
+ * which these are depends on nothing else. */
 #include "tools/report/gather.h"
+
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 #include "tools/shared/scratch.h"

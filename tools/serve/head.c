@@ -1,9 +1,16 @@
-/* head.c: what libmicrohttpd 0.9 lets pass in the head of a request. It keeps the head as it came, but for the ends of
- * its parts, which it overwrites with NUL: whatever else stands between two parts was cut off by a NUL byte. */
+/* head.c: checks what libmicrohttpd 0.9 lets pass in the head of a request, and reads the parameters of its URL.
+ * libmicrohttpd keeps the head as it came, but overwrites the ends of its parts with NUL: whatever else is between two
+ * parts was cut off by a NUL byte. */
 #include "tools/serve/head.h"
 
+#include "tools/shared/number.h"
+
+#include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- The whole head ---- */
 
 struct walk {
     const char *begin, *end; /* of the head */
@@ -24,7 +31,7 @@ void head_take_uri(struct request *request, const char *uri) {
 
 /* Goes on to the next part; between it and the last one are white space and the ends of so many lines. Parts that
  * libmicrohttpd keeps elsewhere tell nothing. */
-static void pass(struct walk *walk, const char *from, const char *to, unsigned lines) {
+static void pass_gap(struct walk *walk, const char *from, const char *to, unsigned lines) {
     size_t ends = 0;
     if (from < walk->begin || to > walk->end) return;
     for (; from < to && walk->fault == NULL; from++) {
@@ -46,7 +53,7 @@ static bool has_control(const char *value, size_t length) {
     return false;
 }
 
-static void count(struct walk *walk, const char *name, const char *value) {
+static void count_header(struct walk *walk, const char *name, const char *value) {
     if (strcasecmp(name, "Host") == 0) {
         walk->hosts++;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
@@ -58,18 +65,18 @@ static void count(struct walk *walk, const char *name, const char *value) {
     }
 }
 
-static enum MHD_Result visit(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
-                             const char *value, size_t length) {
+static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
+                                    const char *value, size_t length) {
     struct walk *walk = context;
     (void)kind;
     if (value == NULL) value = "", length = 0;
-    pass(walk, walk->after, name, 1);
+    pass_gap(walk, walk->after, name, 1);
     if (walk->fault == NULL && !is_token(name, name_length))
         walk->fault = "the name of a header has a character that is not allowed there";
     else if (walk->fault == NULL && has_control(value, length))
         walk->fault = "a header has a control character";
-    if (walk->fault == NULL) pass(walk, name + name_length, value, 0);
-    if (walk->fault == NULL) count(walk, name, value);
+    if (walk->fault == NULL) pass_gap(walk, name + name_length, value, 0);
+    if (walk->fault == NULL) count_header(walk, name, value);
     walk->after = value + length;
     return walk->fault == NULL ? MHD_YES : MHD_NO;
 }
@@ -86,12 +93,59 @@ static const char *find_fault(const struct walk *walk) {
 bool head_check(struct request *request, const char *method, const char *version, size_t length) {
     struct walk walk = {.begin = method, .end = method + length, .after = version + strlen(version)};
     walk.fault = request->uri_fault;
-    pass(&walk, request->uri_end, version, 0);
-    if (walk.fault == NULL) MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, visit, &walk);
-    if (walk.fault == NULL) pass(&walk, walk.after, walk.end, 2);
+    pass_gap(&walk, request->uri_end, version, 0);
+    if (walk.fault == NULL) MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, check_header, &walk);
+    if (walk.fault == NULL) pass_gap(&walk, walk.after, walk.end, 2);
     const char *fault = find_fault(&walk);
     if (fault == NULL) return true;
     request->closes = true;
     request_fail(request, MHD_HTTP_BAD_REQUEST, "%s", fault);
     return false;
+}
+
+/* ---- Parameters ---- */
+
+static bool read_number(struct request *request, const char *name, const char *text, size_t length, uint64_t least,
+                        uint64_t most, uint64_t *number) {
+    if (text != NULL && number_parse_digits(text, length, number) && *number >= least && *number <= most) return true;
+    request_fail(request, MHD_HTTP_BAD_REQUEST, "%s has to be a whole number from %" PRIu64 " to %" PRIu64, name, least,
+                 most);
+    return false;
+}
+
+static bool read_parameter(struct request *request, const char *name, const char *text, size_t length) {
+    unsigned takes = request->route->takes;
+    uint64_t number = 0, most = takes & TAKES_FEW ? MOST_FEW : MOST_LIMIT;
+    if ((takes & TAKES_DISTANCE) && strcmp(name, "k") == 0) {
+        if (read_number(request, name, text, length, 0, IDX_MAX_BITS, &number)) request->distance = (unsigned)number;
+    } else if ((takes & (TAKES_LIMIT | TAKES_FEW)) && strcmp(name, "limit") == 0) {
+        if (read_number(request, name, text, length, 1, most, &number)) request->limit = (size_t)number;
+    } else if ((takes & TAKES_DOCUMENTS) && strcmp(name, "max-documents") == 0) {
+        if (read_number(request, name, text, length, 0, MOST_LIMIT, &number)) request->max_documents = (size_t)number;
+    } else if ((takes & TAKES_ID) && strcmp(name, "id") == 0) {
+        request->id = text == NULL ? "" : text;
+        request->id_length = length;
+    } else {
+        request_fail(request, MHD_HTTP_BAD_REQUEST,
+                     "this path has no parameter of this name; /openapi.json lists those that it has");
+    }
+    return request->status == 0;
+}
+
+static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
+                                       const char *text, size_t length) {
+    struct request *request = context;
+    (void)kind;
+    if (strlen(name) != name_length) name = "";
+    return read_parameter(request, name, text, length) ? MHD_YES : MHD_NO;
+}
+
+bool parameters_read(struct request *request) {
+    request->distance = UINT_MAX;
+    request->limit = request->route->takes & TAKES_FEW ? MOST_FEW : DEFAULT_LIMIT;
+    request->max_documents = DEFAULT_MAX_DOCUMENTS;
+    MHD_get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, visit_parameter, request);
+    if (request->status == 0 && (request->route->takes & TAKES_ID) && request->id == NULL)
+        request_fail(request, MHD_HTTP_BAD_REQUEST, "the parameter id is missing");
+    return request->status == 0;
 }

@@ -1,7 +1,12 @@
-/* lines.c: bodies of JSON, a value a line. */
+/* lines.c: reads bodies of JSON, one value per line, and the documents in them that are to be added or removed. */
 #include "tools/serve/lines.h"
 
+#include "tools/shared/number.h"
+
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- Lines ---- */
 
 /* Brackets, braces, colons and commas of a line; {"fingerprint":"…","id":{"hex":"…"}} has six. */
 enum { MOST_MARKS = 16 };
@@ -51,4 +56,107 @@ void lines_read(struct request *request, line_visitor visit, void *context) {
             request_fail(request, MHD_HTTP_BAD_REQUEST, "line %zu of the body: %s", number, problem.sentence);
         line += length + 1;
     }
+}
+
+/* ---- Documents ---- */
+
+static int value_of_digit(char character) {
+    static const char digits[] = "0123456789abcdef";
+    const char *at = character == '\0' ? NULL : strchr(digits, character);
+    return at == NULL ? -1 : (int)(at - digits);
+}
+
+/* {"hex":"…"}: bytes that aren't UTF-8. */
+static bool read_hex(struct items *items, json_t *id, struct idx_item *item) {
+    json_t *hex = json_object_get(id, "hex");
+    const char *text = json_string_value(hex);
+    size_t length = json_string_length(hex);
+    if (text == NULL || length % 2 != 0 || json_object_size(id) != 1) return false;
+    for (size_t i = 0; i < length; i += 2) {
+        if (value_of_digit(text[i]) < 0 || value_of_digit(text[i + 1]) < 0) return false;
+        output_byte(&items->ids, (char)(value_of_digit(text[i]) * 16 + value_of_digit(text[i + 1])));
+    }
+    item->id_length = length / 2;
+    return true;
+}
+
+static bool read_id(struct items *items, json_t *id, struct idx_item *item, struct problem *problem) {
+    const char *text = json_string_value(id);
+    size_t length = json_string_length(id);
+    if (items->properties->id_type == IDX_ID_NONE)
+        return problem_set(problem, "it has an id, but the index keeps none");
+    if (items->properties->id_type == IDX_ID_U64) {
+        if (text != NULL && number_parse_digits(text, length, &item->number)) return true;
+        if (json_is_integer(id) && json_integer_value(id) >= 0) {
+            item->number = (uint64_t)json_integer_value(id);
+            return true;
+        }
+        return problem_set(problem, "the IDs of this index are decimal numbers below 2^64, as strings");
+    }
+    if (json_is_object(id) && read_hex(items, id, item)) return true;
+    if (text == NULL) return problem_set(problem, "the id is neither a string nor {\"hex\":\"…\"}");
+    item->id_length = length;
+    output_bytes(&items->ids, text, length);
+    return true;
+}
+
+static bool check_keys(struct items *items, json_t *value, int keys, struct problem *problem) {
+    bool none = items->properties->id_type == IDX_ID_NONE;
+    int whole = none ? ITEM_FINGERPRINT : ITEM_BOTH;
+    size_t count = (size_t)((keys & ITEM_FINGERPRINT) != 0) + (size_t)((keys & ITEM_ID) != 0);
+    if (!json_is_object(value) || json_object_size(value) != count || keys == 0)
+        return problem_set(problem, "it is no object with the keys %s alone",
+                           none ? "fingerprint" : "fingerprint and id");
+    if (keys != whole && !items->may_lack_key)
+        return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? "fingerprint" : "id");
+    if (items->keys != 0 && items->keys != keys)
+        return problem_set(problem, "its keys are not those of the lines before it");
+    items->keys = keys;
+    return true;
+}
+
+static struct idx_item *append(struct items *items) {
+    if (items->count == items->capacity) {
+        size_t capacity = items->capacity == 0 ? 64 : 2 * items->capacity;
+        struct idx_item *list = realloc(items->list, capacity * sizeof *list);
+        if (list == NULL) return NULL;
+        items->list = list;
+        items->capacity = capacity;
+    }
+    struct idx_item *item = &items->list[items->count++];
+    *item = (struct idx_item){.fingerprint = 0};
+    return item;
+}
+
+static bool read_item(void *context, json_t *value, struct problem *problem) {
+    struct items *items = context;
+    json_t *fingerprint = json_object_get(value, "fingerprint"), *id = json_object_get(value, "id");
+    int keys = (fingerprint == NULL ? 0 : ITEM_FINGERPRINT) | (id == NULL ? 0 : ITEM_ID);
+    if (!check_keys(items, value, keys, problem)) return false;
+    struct idx_item *item = append(items);
+    if (item == NULL || items->ids.error != 0) return problem_set(problem, "out of memory");
+    if (id != NULL && !read_id(items, id, item, problem)) return false;
+    if (fingerprint == NULL) return true;
+    if (!json_is_string(fingerprint)) return problem_set(problem, "the fingerprint is no string");
+    return notation_parse(NOTATION_HEX, items->properties->bits, json_string_value(fingerprint),
+                          json_string_length(fingerprint), &item->fingerprint, problem);
+}
+
+bool items_read(struct items *items, struct request *request) {
+    items->ids = (struct output)OUTPUT_KEPT;
+    lines_read(request, read_item, items);
+    if (items->ids.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the IDs");
+    if (request->status != 0) return false;
+    const char *id = items->ids.bytes; /* only now that they don't move any more */
+    for (size_t i = 0; i < items->count; i++) {
+        if (items->list[i].id_length == 0) continue;
+        items->list[i].id = id;
+        id += items->list[i].id_length;
+    }
+    return true;
+}
+
+void items_free(struct items *items) {
+    free(items->list);
+    free(items->ids.bytes);
 }

@@ -1,4 +1,4 @@
-/* request.h: a request under way, and its answer. */
+/* request.h: a request that is being answered, and its answer. */
 #ifndef IDX_TOOLS_SERVE_REQUEST_H
 #define IDX_TOOLS_SERVE_REQUEST_H
 
@@ -117,5 +117,8 @@ bool request_goes_on(struct request *request);
 
 /* Counts bytes as held. False: there is no room for them. */
 bool request_hold(struct request *request, size_t bytes);
+
+/* Queues the answer of a request. */
+enum MHD_Result reply(struct request *request);
 
 #endif

@@ -4,9 +4,7 @@
 #include "tools/serve/assets.h"
 #include "tools/serve/files.h"
 #include "tools/serve/head.h"
-#include "tools/serve/lookups.h"
-#include "tools/serve/parameters.h"
-#include "tools/serve/reply.h"
+#include "tools/serve/request.h"
 #include "tools/serve/service.h"
 #include "tools/serve/status.h"
 
@@ -73,10 +71,20 @@ _Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, an
 const char *router_name(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
 
 static bool answer_asset(struct request *request) {
-    for (const struct asset *asset = assets; asset->path != NULL; asset++) {
-        if (strcmp(asset->path, request->route->path) != 0) continue;
-        output_bytes(&request->answer, asset->bytes, *asset->length);
-        request_end(request, asset->type);
+    static const struct asset {
+        const char *path, *type;
+        const unsigned char *bytes;
+        const size_t *length;
+    } assets[] = {
+        {"/", "text/html; charset=utf-8", asset_page_html, &asset_page_html_length},
+        {"/page.js", "text/javascript; charset=utf-8", asset_page_js, &asset_page_js_length},
+        {"/page.css", "text/css; charset=utf-8", asset_page_css, &asset_page_css_length},
+        {"/openapi.json", "application/json", asset_openapi_json, &asset_openapi_json_length},
+    };
+    for (size_t i = 0; i < sizeof assets / sizeof *assets; i++) {
+        if (strcmp(assets[i].path, request->route->path) != 0) continue;
+        output_bytes(&request->answer, assets[i].bytes, *assets[i].length);
+        request_end(request, assets[i].type);
     }
     return true;
 }

@@ -12,6 +12,15 @@ enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, 
 void router_end(void *service, struct MHD_Connection *connection, void **request,
                 enum MHD_RequestTerminationCode reason);
 
+/* lookups.c: GET /lookup/HEX; POST /lookup with lines of JSON, or with fingerprints as they are in memory; and
+ * GET /documents?id=ID. Fingerprints in memory have 8 bytes each, little-endian. The answer to n of them is n + 1
+ * offsets and as many fingerprints as the last offset says, of 8 bytes each as well, and then one byte for the distance
+ * of each fingerprint. The matches of query i begin at offset i and end before offset i + 1. */
+void lookups_answer_one(struct request *request);
+bool lookups_answer_one_quickly(struct request *request);
+void lookups_answer_many(struct request *request);
+void lookups_answer_id(struct request *request);
+
 /* The name of a route, for the metrics. */
 const char *router_name(unsigned route);
 

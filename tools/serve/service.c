@@ -3,10 +3,10 @@
 #include "tools/serve/service.h"
 
 #include "tools/serve/files.h"
-#include "tools/serve/refresher.h"
 #include "tools/serve/router.h"
 #include "tools/serve/signals.h"
 #include "tools/serve/sockets.h"
+#include "tools/serve/views.h"
 #include "tools/shared/command.h"
 #include "tools/shared/message.h"
 

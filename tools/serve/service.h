@@ -4,9 +4,9 @@
 
 #include "tools/serve/guard.h"
 #include "tools/serve/jobs.h"
-#include "tools/serve/metrics.h"
 #include "tools/serve/options.h"
 #include "tools/serve/peers.h"
+#include "tools/serve/status.h"
 #include "tools/serve/texts.h"
 #include "tools/serve/views.h"
 #include "tools/serve/writes.h"

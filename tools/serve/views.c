@@ -1,11 +1,15 @@
-/* views.c: the open index, and its replacement by a newer view while requests go on. */
+/* views.c: keeps the index open, and replaces it by a newer view while requests go on. */
 #include "tools/serve/views.h"
 
 #include "tools/shared/message.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
-static struct view *make(struct idx_index *index) {
+/* ---- Views ---- */
+
+static struct view *make_view(struct idx_index *index) {
     struct view *view = calloc(1, sizeof *view);
     if (view == NULL) return NULL;
     view->index = index;
@@ -29,7 +33,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
         complain("%s", error.sentence);
         return false;
     }
-    views->current = make(index);
+    views->current = make_view(index);
     if (views->current != NULL) return true;
     idx_close(index);
     complain("out of memory");
@@ -63,7 +67,7 @@ static void close_unused(struct views *views) {
     }
 }
 
-static void swap(struct views *views, struct view *newer) {
+static void replace_current(struct views *views, struct view *newer) {
     pthread_mutex_lock(&views->mutex);
     struct view *older = views->current;
     views->current = newer;
@@ -79,9 +83,9 @@ static bool refresh(struct views *views) {
     struct idx_error error;
     enum idx_status status = idx_refresh(views->current->index, &newer, &error);
     if (status == IDX_OK && newer != NULL) {
-        struct view *view = make(newer);
+        struct view *view = make_view(newer);
         if (view != NULL) {
-            swap(views, view);
+            replace_current(views, view);
         } else {
             idx_close(newer);
             error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
@@ -147,4 +151,61 @@ void views_close(struct views *views) {
     close_unused(views);
     pthread_mutex_destroy(&views->mutex);
     pthread_mutex_destroy(&views->refreshing);
+}
+
+/* ---- The refresher ---- */
+
+/* Waits until it is told to refresh, or it is time. False at the end. */
+static bool wait_for_refresh(struct refresher *refresher) {
+    struct timespec until;
+    unsigned seconds = views_wait_to_close(refresher->views) ? 1 : refresher->seconds;
+    int waited = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += seconds;
+    pthread_mutex_lock(&refresher->mutex);
+    while (!refresher->told && !refresher->ended && waited != ETIMEDOUT) {
+        if (seconds > 0)
+            waited = pthread_cond_timedwait(&refresher->changed, &refresher->mutex, &until);
+        else
+            pthread_cond_wait(&refresher->changed, &refresher->mutex);
+    }
+    refresher->told = false;
+    bool goes_on = !refresher->ended;
+    pthread_mutex_unlock(&refresher->mutex);
+    return goes_on;
+}
+
+static void *refresh_until_end(void *context) {
+    struct refresher *refresher = context;
+    while (wait_for_refresh(refresher)) views_refresh(refresher->views);
+    return NULL;
+}
+
+bool refresher_start(struct refresher *refresher, struct views *views, unsigned seconds) {
+    pthread_condattr_t attributes;
+    *refresher = (struct refresher){.views = views, .seconds = seconds};
+    pthread_mutex_init(&refresher->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&refresher->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    refresher->started = pthread_create(&refresher->thread, NULL, refresh_until_end, refresher) == 0;
+    if (!refresher->started) complain("can't start a thread");
+    return refresher->started;
+}
+
+static void wake_with(struct refresher *refresher, bool *what) {
+    pthread_mutex_lock(&refresher->mutex);
+    *what = true;
+    pthread_cond_signal(&refresher->changed);
+    pthread_mutex_unlock(&refresher->mutex);
+}
+
+void refresher_tell(struct refresher *refresher) { wake_with(refresher, &refresher->told); }
+
+void refresher_end(struct refresher *refresher) {
+    wake_with(refresher, &refresher->ended);
+    if (refresher->started) pthread_join(refresher->thread, NULL);
+    pthread_mutex_destroy(&refresher->mutex);
+    pthread_cond_destroy(&refresher->changed);
 }

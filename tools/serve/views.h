@@ -1,5 +1,5 @@
 /* views.h: the open index, which a newer view replaces while requests go on: each request keeps the view that it began
- * with, which is closed when the last of them has ended. */
+ * with, which is closed when the last of them has ended. The refresher is a thread that opens newer views. */
 #ifndef IDX_TOOLS_SERVE_VIEWS_H
 #define IDX_TOOLS_SERVE_VIEWS_H
 
@@ -51,5 +51,21 @@ void view_give_cursor(struct views *views, struct view *view, struct idx_documen
 
 /* Once no view is held. */
 void views_close(struct views *views);
+
+struct refresher {
+    struct views *views;
+    unsigned seconds; /* 0: only when it is told to */
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool started, told, ended;
+};
+
+/* False after a complaint; refresher_end is to be called all the same. */
+bool refresher_start(struct refresher *refresher, struct views *views, unsigned seconds);
+
+void refresher_tell(struct refresher *refresher);
+
+void refresher_end(struct refresher *refresher);
 
 #endif

@@ -3,7 +3,7 @@
 #include "tools/serve/writes.h"
 
 #include "tools/serve/answers.h"
-#include "tools/serve/items.h"
+#include "tools/serve/lines.h"
 #include "tools/serve/service.h"
 #include "tools/shared/message.h"
 

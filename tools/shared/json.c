@@ -1,7 +1,7 @@
 /* json.c: JSON on an output, over jansson. */
 #include "tools/shared/json.h"
 
-#include "tools/shared/printable.h"
+#include "tools/shared/escape.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* message.c: what the command says on standard error. */
 #include "tools/shared/message.h"
 
-#include "tools/shared/printable.h"
+#include "tools/shared/escape.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -3,7 +3,6 @@
 
 #include "tools/shared/escape.h"
 #include "tools/shared/message.h"
-#include "tools/shared/printable.h"
 
 #include <errno.h>
 #include <stdarg.h>
