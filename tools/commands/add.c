@@ -44,6 +44,7 @@ static const char help[] =
     "Examples:\n"
     "  idx fingerprint new/ | idx add docs.idx\n"
     "  idx fingerprint new/ | idx add --if-new docs.idx | grep -P '\\tnear\\t'\n"
+    "  idx add --first-id 1000000 crawl.idx more.u64\n"
     "\n"
     "Exit status: 0 all documents were added, or all lines answered; 2 error.\n";
 
@@ -89,6 +90,10 @@ static bool check_options(const struct add *add) {
     return false;
 }
 
+/* The options that -h shows. */
+static const char common[] =
+    "--if-new -k --limit --max-documents --format --fingerprints --skip-bad-lines --compact --threads";
+
 static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
     struct texts operands;
     const struct option_rule rules[] = {
@@ -104,7 +109,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
         {.name = "compact", .kind = OPTION_COUNT, .value = &add->writing.compact},
         {.name = "threads", .kind = OPTION_NUMBER, .value = &add->writing.threads, .least = 1, .most = 256},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     add->writing.path = operands.values[0];

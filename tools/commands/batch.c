@@ -118,6 +118,10 @@ static bool check_options(const struct batch *batch) {
     return false;
 }
 
+/* The options that -h shows. */
+static const char common[] =
+    "-k --method --format --limit --max-documents --exists --threads --memory --unpacked --stream";
+
 static bool read_arguments(int argc, char **argv, struct batch *batch, int *status) {
     struct idx_batch_options *options = &batch->options;
     struct question *question = &batch->question;
@@ -144,7 +148,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
         {.name = "bits", .kind = OPTION_NUMBER, .value = &batch->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "part", .kind = OPTION_TEXT, .value = &batch->part_text},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
     if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;

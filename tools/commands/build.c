@@ -58,6 +58,7 @@ static const char help[] =
     "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
     "  idx build --shard 1/4 shard-1.idx crawl.u64\n"
+    "  idx build -k 6 --by-id docs-6.idx docs.tsv\n"
     "\n"
     "Exit status: 0 the index was published at OUTPUT; 2 error.\n";
 
@@ -73,6 +74,9 @@ struct build {
     uint64_t elsewhere;     /* documents of other shards */
     struct progress progress;
 };
+
+/* The options that -h shows. */
+static const char common[] = "-k --scheme --bits --format --id-type --by-id --memory --tmpdir --threads --force";
 
 static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
@@ -100,7 +104,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
         {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
         {.name = "progress", .kind = OPTION_FLAG, .value = &build->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     build->output = operands.values[0];
     build->input.paths = (struct texts){operands.values + 1, operands.count - 1};

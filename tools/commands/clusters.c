@@ -162,6 +162,9 @@ static bool check_texts(struct clusters *clusters) {
     return false;
 }
 
+/* The options that -h shows. */
+static const char common[] = "-k --keep --drop --json --method --representative --report --confirm --threads --memory";
+
 static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
     struct extract_rules *extract = &clusters->rules.extract;
@@ -195,7 +198,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "progress", .kind = OPTION_FLAG, .value = &clusters->progress},
     };
     struct option_rule options[LISTING_OPTIONS + sizeof own / sizeof *own];
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "INDEX", 1, SIZE_MAX};
+    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "INDEX", 1, SIZE_MAX, common};
     listing_list(listing, options);
     memcpy(options + LISTING_OPTIONS, own, sizeof own);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;

@@ -29,6 +29,7 @@ static const char help[] =
     "Examples:\n"
     "  idx compact docs.idx\n"
     "  idx compact --all docs.idx\n"
+    "  idx compact --growth 4 docs.idx\n"
     "\n"
     "Exit status: 0 the index is compact; 2 error, and the index is unchanged.\n";
 
@@ -49,7 +50,7 @@ static bool read_arguments(int argc, char **argv, struct compact *compact, int *
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},
         {.name = "progress", .kind = OPTION_FLAG, .value = &compact->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
 }
 

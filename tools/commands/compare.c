@@ -27,6 +27,7 @@ static const char help[] =
     "Examples:\n"
     "  idx compare a.txt b.txt\n"
     "  idx compare --recipe terms:20 a.txt b.txt\n"
+    "  idx compare --main-text old.html new.html\n"
     "\n"
     "Exit status: 0 the texts are the same; 1 they are different; 2 error.\n";
 
@@ -49,7 +50,7 @@ int command_compare(int argc, char **argv) {
          .least = 1,
          .most = MOST_DOCUMENT_BYTES},
     };
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "A", 0, 2};
+    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "A", 0, 2, NULL};
     text_options_init(&texts);
     if (!arguments_read(&grammar, argc, argv, &paths, &status)) return status;
     if (paths.count != 2) {

@@ -302,6 +302,9 @@ static bool settle(struct dedup *dedup) {
     return is_of_fingerprints(dedup) || check_recipe(dedup->texts.rules.recipe);
 }
 
+/* The options that -h shows. */
+static const char common[] = "--drop --clusters --resemble --write --against -k --format --id-field --threads --memory";
+
 static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     char help[sizeof help_of_results + sizeof help_of_inputs + sizeof help_of_recipes];
     enum { OWN = 14 };
@@ -322,7 +325,7 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
         {.name = "against", .kind = OPTION_TEXT, .value = &dedup->against.path},
         {.name = "documents", .kind = OPTION_TEXTS, .value = &dedup->confirm.known.texts},
     };
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
+    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX, common};
     strcat(strcat(strcpy(help, help_of_results), help_of_inputs), help_of_recipes);
     text_options_list(&dedup->texts, options);
     listing_list(&dedup->listing, options + TEXT_OPTIONS);

@@ -26,6 +26,7 @@ static const char help[] =
     "Examples:\n"
     "  idx distance 5225228b2be28bc8 5235228b2be28bc8\n"
     "  idx distance -k 3 <pairs.tsv\n"
+    "  idx distance --fingerprints signed -- -1 42\n"
     "\n"
     "Exit status: 0 something was printed; 1 nothing was printed; 2 error.\n";
 
@@ -43,7 +44,7 @@ static bool read_arguments(int argc, char **argv, struct distance *distance, int
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &distance->notation, .names = notation_names},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &distance->bits, .least = 1, .most = IDX_MAX_BITS},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "A", 0, 2};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "A", 0, 2, NULL};
     if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
     if (distance->operands.count != 1) return true;
     complain_of_usage("give two fingerprints, or none to read pairs from standard input");

@@ -17,8 +17,10 @@ static const char help[] =
     "\n"
     "  --fingerprints HOW     write hex (default), dec (unsigned) or signed (two's complement)\n"
     "\n"
-    "Example:\n"
+    "Examples:\n"
     "  idx dump docs.idx | idx build -k 6 docs-6.idx\n"
+    "  idx dump docs.idx >docs.tsv\n"
+    "  idx dump --fingerprints dec docs.idx | cut -f 1\n"
     "Give idx build the --bits, --id-type and -k of INDEX where they differ from the defaults; idx info prints them.\n"
     "\n"
     "Exit status: 0 everything was printed; 2 error.\n";
@@ -99,7 +101,7 @@ int command_dump(int argc, char **argv) {
     const struct option_rule rules[] = {
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &notation, .names = notation_names},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     return run(operands.values[0], (enum notation)notation);
 }

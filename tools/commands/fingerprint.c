@@ -67,6 +67,7 @@ static const char help_of_recipes[] =
     "Examples:\n"
     "  idx fingerprint docs/ | idx build docs.idx\n"
     "  zcat posts.gz | idx fingerprint --format jsonl --text-field body --id-field /meta/url\n"
+    "  idx fingerprint --include '*.md' docs/ >docs.tsv\n"
     "\n"
     "Exit status: 0 all files were read; 2 error, or with --strict a bad record; 1 with --compare: different.\n";
 
@@ -111,6 +112,10 @@ static int run(struct text_options *texts, enum document_format format, bool com
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* The options that -h shows. */
+static const char common[] =
+    "--format --include --exclude --text-field --id-field --main-text --recipe --bits --threads --progress";
+
 int command_fingerprint(int argc, char **argv) {
     struct text_options texts;
     struct pipeline_rules *rules = &texts.rules;
@@ -124,7 +129,7 @@ int command_fingerprint(int argc, char **argv) {
         {.name = "compare", .kind = OPTION_FLAG, .value = &compares},
     };
     char help[sizeof help_of_inputs + sizeof help_of_recipes];
-    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX};
+    const struct grammar grammar = {help, options, sizeof options / sizeof *options, "FILE", 0, SIZE_MAX, common};
     strcat(strcpy(help, help_of_inputs), help_of_recipes);
     text_options_init(&texts);
     text_options_list(&texts, options);

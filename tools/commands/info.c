@@ -37,6 +37,11 @@ static const char help[] =
     "  group, largest         number of fingerprints with the same prefix as one of them: mean and maximum\n"
     "  blocks                 blocks that one probe for the prefix of one of them is expected to search\n"
     "\n"
+    "Examples:\n"
+    "  idx info docs.idx\n"
+    "  idx info docs.idx | grep recipe\n"
+    "  idx info --format json docs.idx\n"
+    "\n"
     "Exit status: 0 the properties were printed; 2 error.\n";
 
 static const char *const format_names[] = {"text", "json", NULL};
@@ -174,7 +179,7 @@ int command_info(int argc, char **argv) {
     const struct option_rule rules[] = {
         {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     return run(operands.values[0], format == 1);
 }

@@ -14,8 +14,11 @@ static const char help[] =
     "With --documents there are two more columns, a document of each fingerprint. IDs with control characters are\n"
     "escaped as by idx lookup.\n"
     "\n"
-    "Example: list the documents of a new crawl, one per fingerprint, that are near to documents of an old one\n"
+    "Examples:\n"
+    "  idx join new.idx old.idx\n"
+    "  idx join -k 0 new.idx old.idx | wc -l\n"
     "  idx join --documents new.idx old.idx | cut -f 4 | sort -u\n"
+    "The last one lists the documents of a new crawl, one per fingerprint, that are near to documents of an old one.\n"
     "\n"
     "Exit status: 0 there were pairs; 1 there were none; 2 error.\n";
 
@@ -30,7 +33,7 @@ static bool print_join(struct near *near) {
 
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
     struct option_rule rules[NEAR_OPTIONS];
-    const struct grammar grammar = {help, rules, NEAR_OPTIONS, "INDEX", 1, 2};
+    const struct grammar grammar = {help, rules, NEAR_OPTIONS, "INDEX", 1, 2, NULL};
     near_list(near, rules);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     *status = ENDS_BADLY;

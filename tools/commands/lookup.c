@@ -105,6 +105,10 @@ static bool check_options(const struct lookup *lookup) {
     return false;
 }
 
+/* The options that -h shows. */
+static const char common[] =
+    "-k --text --id --fingerprints --format --limit --max-documents --exists --threads --unpacked";
+
 static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
     struct question *question = &lookup->question;
     struct texts operands;
@@ -133,7 +137,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "unpacked", .kind = OPTION_FLAG, .value = &lookup->unpacked},
         {.name = "refresh", .kind = OPTION_FLAG, .value = &lookup->refresh},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     lookup->path = operands.values[0];
     lookup->queries.fingerprints = (struct texts){operands.values + 1, operands.count - 1};

@@ -26,6 +26,7 @@ static const char help[] =
     "Examples:\n"
     "  idx merge all.idx shard-1.idx shard-2.idx\n"
     "  idx merge --force docs.idx docs.idx new.idx\n"
+    "  idx merge --memory 8G all.idx shard-*.idx\n"
     "\n"
     "Exit status: 0 the index was published at OUTPUT; 2 error.\n";
 
@@ -44,7 +45,7 @@ static bool read_arguments(int argc, char **argv, struct merge *merge, int *stat
         {.name = "force", .kind = OPTION_FLAG, .value = &options->replace},
         {.name = "progress", .kind = OPTION_FLAG, .value = &merge->progress_forced},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "OUTPUT", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;
     if (merge->operands.count == 1) complain_of_usage("INDEX is missing: the indexes to merge");
     return merge->operands.count > 1;

@@ -23,6 +23,7 @@ static const char help[] =
     "Examples:\n"
     "  idx pairs docs.idx | sort\n"
     "  idx pairs -k 1 --documents docs.idx | cut -f 4-\n"
+    "  idx pairs -k 1 docs.idx | wc -l\n"
     "\n"
     "Exit status: 0 there were pairs, or groups of documents; 1 there were none; 2 error.\n";
 
@@ -59,7 +60,7 @@ static bool print_all(struct near *near) {
 
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
     struct option_rule rules[NEAR_OPTIONS + 1];
-    const struct grammar grammar = {help, rules, NEAR_OPTIONS + 1, "INDEX", 1, 1};
+    const struct grammar grammar = {help, rules, NEAR_OPTIONS + 1, "INDEX", 1, 1, NULL};
     near_list(near, rules);
     rules[NEAR_OPTIONS] =
         (struct option_rule){.name = "max-documents", .kind = OPTION_COUNT, .value = &near->max_documents, .least = 1};

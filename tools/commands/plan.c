@@ -55,9 +55,10 @@ static const char help[] =
     "alone; what idx pairs takes on one core of a typical server, which has AVX-512, with memory for 32 bytes per\n"
     "fingerprint, and how many pairs are near by chance; and what would help if no scheme is good.\n"
     "\n"
-    "Example:\n"
+    "Examples:\n"
     "  idx plan --count 1e8 -k 3\n"
     "  idx plan --count 2^34 --scheme 20 --scheme 16 --scheme 10 --scheme 4\n"
+    "  idx plan --count 1e9 -k 6 --measure\n"
     "\n"
     "Exit status: 0 the schemes were printed; 2 error.\n";
 
@@ -400,7 +401,7 @@ int command_plan(int argc, char **argv) {
          .least = 1},
         {.name = "format", .kind = OPTION_CHOICE, .value = &format, .names = format_names},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "", 0, 0, NULL};
     if (arguments_read(&grammar, argc, argv, &operands, &status))
         status = is_clear(report) ? run(report, format == 1) : ENDS_BADLY;
     texts_free(&report->schemes);

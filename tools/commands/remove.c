@@ -33,6 +33,7 @@ static const char help[] =
     "Examples:\n"
     "  printf '9f86d081884c7d65\\tdocs/a.txt\\n' | idx remove docs.idx\n"
     "  idx remove --by-id docs.idx gone.txt\n"
+    "  idx remove --by-fingerprint docs.idx spam.txt\n"
     "\n"
     "Exit status: 0 all documents were in INDEX and are removed; 1 some were not in INDEX; 2 error.\n";
 
@@ -71,7 +72,7 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
         {.name = "partial", .kind = OPTION_FLAG, .value = &writing->input.partial},
         {.name = "compact", .kind = OPTION_COUNT, .value = &writing->compact},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     if (writing->fingerprint_alone && writing->id_alone) {

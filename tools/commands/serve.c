@@ -31,13 +31,18 @@ static const char help[] =
     "  GET /documents?id=ID   what is near to the documents of an ID, if INDEX was built with --by-id\n"
     "  GET /openapi.json      describes these and all others; see also the man page\n"
     "\n"
-    "Example:\n"
+    "Examples:\n"
     "  idx serve docs.idx &\n"
     "  curl http://127.0.0.1:8470/lookup/9f86d081884c7d65\n"
+    "  idx serve --writable --token-file token docs.idx\n"
     "\n"
     "SIGTERM and SIGINT end the service after the requests under way, SIGHUP makes it look for changes.\n"
     "\n"
     "Exit status: 0 a signal ended the service; 2 error.\n";
+
+/* The options that -h shows. */
+static const char common[] =
+    "--listen --host --threads --connections --max-body --refresh --unpacked --writable --token-file --documents";
 
 static bool read_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
     struct texts operands;
@@ -56,7 +61,7 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
         {.name = "table", .kind = OPTION_TEXT, .value = &serve->table_path},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &serve->main_text},
     };
-    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1};
+    const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, 1, common};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     serve->path = operands.values[0];

@@ -12,8 +12,10 @@ static const char help[] =
     "Check every checksum, every order and every count of each INDEX, and that its tables and documents agree. Print\n"
     "one line per file: `FILE: OK`, or what is wrong with it.\n"
     "\n"
-    "Example:\n"
+    "Examples:\n"
     "  idx verify docs.idx && cp -r docs.idx /backup/\n"
+    "  idx verify shard-*.idx\n"
+    "  idx verify docs.idx | grep -v ': OK$'\n"
     "\n"
     "Exit status: 0 no damage; 1 an index is damaged; 2 error, such as a missing index.\n";
 
@@ -62,7 +64,7 @@ int command_verify(int argc, char **argv) {
     struct output output = OUTPUT_STANDARD;
     struct texts operands;
     int worst = ENDS_WELL, status;
-    const struct grammar grammar = {help, NULL, 0, "INDEX", 1, SIZE_MAX};
+    const struct grammar grammar = {help, NULL, 0, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     for (size_t i = 0; i < operands.count; i++) {
         status = verify(operands.values[i], &output);

@@ -5,49 +5,49 @@ _idx_options() {
         build)
             echo -k --scheme --max-bytes-per-fingerprint --block-size --bits --format --fingerprints \
                 --id-type --by-id --recipe --skip-bad-lines --partial --shard --memory --tmpdir --threads --force --progress \
-                --help
+                -h --help
             ;;
         batch)
             echo -k --method --format --fingerprints --limit --max-documents --exists --threads --memory --tmpdir \
-                --partial --disk --unpacked --progress --stream --bits --part --help
+                --partial --disk --unpacked --progress --stream --bits --part -h --help
             ;;
         add)
             echo --if-new -k --limit --max-documents --format --first-id --fingerprints --skip-bad-lines --partial --compact \
-                --threads --help
+                --threads -h --help
             ;;
-        remove) echo --by-fingerprint --by-id --format --fingerprints --skip-bad-lines --partial --compact --help ;;
-        compact) echo --all --growth --memory --threads --tmpdir --progress --help ;;
-        merge) echo --memory --threads --force --progress --help ;;
+        remove) echo --by-fingerprint --by-id --format --fingerprints --skip-bad-lines --partial --compact -h --help ;;
+        compact) echo --all --growth --memory --threads --tmpdir --progress -h --help ;;
+        merge) echo --memory --threads --force --progress -h --help ;;
         lookup)
             echo -k --text --include --exclude --id --table --main-text --max-text --fingerprints --format --limit --max-documents \
-                --exists --agree --partial --threads --disk --unpacked --refresh --help
+                --exists --agree --partial --threads --disk --unpacked --refresh -h --help
             ;;
         clusters)
             echo -k --keep --drop --json --method --representative --cap --report --confirm --similarity --format \
-                --include --exclude --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --verbose --help
+                --include --exclude --text-field --id-field --main-text --max-text --threads --memory --tmpdir --progress --verbose -h --help
             ;;
         dedup)
             echo --drop --clusters --json --resemble --confirm --similarity --write --dropped --report --against --documents --partial -k --method \
                 --representative --cap --format --include --exclude --text-field --id-field --title-field --date-field --main-text --max-text \
                 --features --hashes --tokens --hash --ties --recipe --table --bits --min-features --strict --threads --memory --tmpdir \
-                --progress --verbose --help
+                --progress --verbose -h --help
             ;;
-        compare) echo --recipe --table --hash --ties --bits --main-text --max-text --help ;;
-        distance) echo -k --fingerprints --bits --help ;;
-        pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress --help ;;
-        join) echo -k --documents --fingerprints --memory --threads --progress --help ;;
+        compare) echo --recipe --table --hash --ties --bits --main-text --max-text -h --help ;;
+        distance) echo -k --fingerprints --bits -h --help ;;
+        pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress -h --help ;;
+        join) echo -k --documents --fingerprints --memory --threads --progress -h --help ;;
         serve)
             echo --listen --host --allow-origin --threads --connections --max-body --refresh --unpacked --writable --token-file \
-                --documents --table --main-text --help
+                --documents --table --main-text -h --help
             ;;
-        info) echo --format --help ;;
-        verify) echo --help ;;
-        dump) echo --fingerprints --help ;;
-        plan) echo --count -k --scheme --measure --calibration --bits --block-size --max-bytes-per-fingerprint --format --help ;;
+        info) echo --format -h --help ;;
+        verify) echo -h --help ;;
+        dump) echo --fingerprints -h --help ;;
+        plan) echo --count -k --scheme --measure --calibration --bits --block-size --max-bytes-per-fingerprint --format -h --help ;;
         fingerprint)
             echo --format --include --exclude --text-field --id-field --title-field --main-text --max-text --features --hashes --tokens \
                 --hash --ties --recipe --bits --compare --table --train --min-features --strict --threads --progress \
-                --help
+                -h --help
             ;;
     esac
 }

@@ -1,6 +1,7 @@
 /* arguments.c: reads the command line of a subcommand by a table of its options, over getopt_long. */
 #include "tools/shared/arguments.h"
 
+#include "tools/shared/brief.h"
 #include "tools/shared/command.h"
 #include "tools/shared/globs.h"
 #include "tools/shared/message.h"
@@ -14,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* getopt's value for option i is FIRST_OPTION + i: above any character. */
-enum { FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
+/* What getopt returns for --help, and for option i, which is FIRST_OPTION + i: both are above any character. */
+enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
 
 static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
@@ -116,7 +117,7 @@ static void fill_tables(const struct grammar *grammar, struct getopt_tables *tab
     }
     *letter++ = 'h';
     *letter = '\0';
-    *word++ = (struct option){"help", no_argument, NULL, 'h'};
+    *word++ = (struct option){"help", no_argument, NULL, HELP_OPTION};
     *word = (struct option){NULL, 0, NULL, 0};
 }
 
@@ -142,7 +143,7 @@ static void complain_of_option(const struct grammar *grammar, const struct getop
     const char *argument = argv[optind - 1];
     if (value == ':' && rule != NULL)
         complain_of_usage("%s%s needs an argument", dashes(rule), rule->name);
-    else if (optopt >= FIRST_OPTION || optopt == 'h')
+    else if (optopt >= HELP_OPTION)
         complain_of_usage("'%s' has an argument, but the option takes none", argument);
     else if (optopt > 0)
         complain_of_usage("there is no option -%c", optopt);
@@ -165,6 +166,13 @@ static bool check_operands(const struct grammar *grammar, const struct texts *op
     return operands->count >= grammar->least_operands && operands->count <= grammar->most_operands;
 }
 
+static bool print_help(const struct grammar *grammar, const char *command, bool briefly) {
+    struct output output = OUTPUT_STANDARD;
+    if (!briefly) return output_print(grammar->help);
+    brief_put(&output, grammar->help, grammar->common, command);
+    return output_close(&output);
+}
+
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status) {
     struct getopt_tables tables;
     int value;
@@ -173,8 +181,8 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
     optind = 0; /* begin anew: glibc's and musl's way */
     opterr = 0;
     while ((value = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
-        if (value == 'h') {
-            *status = output_print(grammar->help) ? ENDS_WELL : ENDS_BADLY;
+        if (value == 'h' || value == HELP_OPTION) {
+            *status = print_help(grammar, argv[0], value == 'h') ? ENDS_WELL : ENDS_BADLY;
             return false;
         }
         if (value == '?' || value == ':') {

@@ -33,11 +33,12 @@ struct option_rule {
 };
 
 struct grammar {
-    const char *help; /* printed by --help and -h, which every subcommand takes */
+    const char *help; /* printed by --help, and in part by -h; every subcommand takes both */
     const struct option_rule *options;
     size_t option_count;
     const char *operand; /* what the first operand is called, for messages */
     size_t least_operands, most_operands;
+    const char *common; /* the options that -h shows, with a space between two of them; NULL: all options */
 };
 
 /* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments that are no
