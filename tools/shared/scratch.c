@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX "idx-dedup-"
+#define PREFIX "idx-scratch-"
 #define TEMPLATE PREFIX "XXXXXX"
-#define MARKER "made-by-idx-dedup"
+#define MARKER "made-by-idx"
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 enum { MARKER_BYTES = 128 };
@@ -55,7 +55,7 @@ static char *join(const char *folder, const char *name) {
 /* What the marker says: the folder's name and inode, so that neither a copy of the folder nor a renamed one is taken
  * for the one that was made. */
 static size_t word_marker(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
-    return (size_t)snprintf(text, MARKER_BYTES, "idx dedup made %s, inode %ju, and may remove it\n", name,
+    return (size_t)snprintf(text, MARKER_BYTES, "idx made %s, inode %ju, and may remove it\n", name,
                             (uintmax_t)folder->st_ino);
 }
 
