@@ -57,7 +57,7 @@ struct following {
 };
 
 /* Adds a fingerprint that wasn't reached before. */
-static void reach(struct following *following, uint64_t fingerprint, size_t parent) {
+static void add_node(struct following *following, uint64_t fingerprint, size_t parent) {
     size_t mask = 2 * MOST_FOLLOWED - 1, at = (size_t)sample_mix(fingerprint) & mask;
     while (following->slots[at] != 0) {
         if (following->nodes[following->slots[at] - 1].fingerprint == fingerprint) return;
@@ -69,7 +69,7 @@ static void reach(struct following *following, uint64_t fingerprint, size_t pare
 }
 
 /* Looks up all that is near to a node, whatever their number. */
-static bool look_up(struct following *following, uint64_t fingerprint, size_t *count) {
+static bool look_up_all(struct following *following, uint64_t fingerprint, size_t *count) {
     for (;;) {
         if (idx_lookup(following->index, fingerprint, following->k, following->matches, following->capacity, count,
                        following->error) != IDX_OK)
@@ -85,14 +85,14 @@ static bool look_up(struct following *following, uint64_t fingerprint, size_t *c
 }
 
 /* Breadth first. *found is the place of what is sought; 0: it was not reached. */
-static bool search(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
+static bool find_chain(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
     size_t count;
     *found = following->count = 0;
     memset(following->slots, 0, 2 * MOST_FOLLOWED * sizeof *following->slots);
-    reach(following, from, 0);
+    add_node(following, from, 0);
     for (size_t at = 0; at < following->count && *found == 0; at++) {
-        if (interrupt_noted() || !look_up(following, following->nodes[at].fingerprint, &count)) return false;
-        for (size_t i = 0; i < count; i++) reach(following, following->matches[i].fingerprint, at);
+        if (interrupt_noted() || !look_up_all(following, following->nodes[at].fingerprint, &count)) return false;
+        for (size_t i = 0; i < count; i++) add_node(following, following->matches[i].fingerprint, at);
         if (following->nodes[at].fingerprint == sought) *found = at;
     }
     return true;
@@ -128,7 +128,7 @@ bool chains_follow(struct findings *findings, const struct idx_index *index, str
     }
     for (size_t i = 0; i < findings->chain_count && good; i++) {
         struct chain *chain = &findings->chains[i];
-        good = search(&following, chain->ends.size.representative, chain->ends.farthest, &found);
+        good = find_chain(&following, chain->ends.size.representative, chain->ends.farthest, &found);
         if (good && found != 0) keep_steps(&following, chain, found);
     }
     free(following.nodes);

@@ -85,13 +85,13 @@ static int64_t find_middle(const struct comparison *comparison, const struct are
     return find_longest(comparison, n, m, MOST_EDITS, y);
 }
 
-static void mark(const struct comparison *comparison, const struct area *area) {
+static void mark_all(const struct comparison *comparison, const struct area *area) {
     for (size_t i = area->a; i < area->a_end; i++) comparison->a->differs[i] = true;
     for (size_t i = area->b; i < area->b_end; i++) comparison->b->differs[i] = true;
 }
 
 /* The smaller part by a call, so that calls nest no deeper than the logarithm of the words. */
-static void compare(const struct comparison *comparison, struct area area) {
+static void compare_areas(const struct comparison *comparison, struct area area) {
     for (;;) {
         trim(comparison, &area);
         int64_t n = (int64_t)(area.a_end - area.a), m = (int64_t)(area.b_end - area.b), y;
@@ -101,10 +101,10 @@ static void compare(const struct comparison *comparison, struct area area) {
         struct area first = {area.a, area.a + (size_t)x, area.b, area.b + (size_t)y};
         struct area rest = {first.a_end, area.a_end, first.b_end, area.b_end};
         bool first_is_smaller = x + y < n + m - x - y;
-        compare(comparison, first_is_smaller ? first : rest);
+        compare_areas(comparison, first_is_smaller ? first : rest);
         area = first_is_smaller ? rest : first;
     }
-    mark(comparison, &area);
+    mark_all(comparison, &area);
 }
 
 bool difference_find(struct words *a, struct words *b) {
@@ -114,7 +114,7 @@ bool difference_find(struct words *a, struct words *b) {
     struct comparison comparison = {a, b, ends + DIAGONALS / 2, ends + DIAGONALS + DIAGONALS / 2};
     if (a->count > 0) memset(a->differs, 0, a->count);
     if (b->count > 0) memset(b->differs, 0, b->count);
-    compare(&comparison, (struct area){0, a->count, 0, b->count});
+    compare_areas(&comparison, (struct area){0, a->count, 0, b->count});
     free(ends);
     return true;
 }

@@ -19,7 +19,7 @@ enum {
 
 /* ---- Words ---- */
 
-static bool grow(struct side *side, size_t capacity) {
+static bool grow_words(struct side *side, size_t capacity) {
     struct piece *pieces = realloc(side->pieces, capacity * sizeof *pieces);
     if (pieces != NULL) side->pieces = pieces;
     uint64_t *hashes = realloc(side->hashes, capacity * sizeof *hashes);
@@ -29,12 +29,12 @@ static bool grow(struct side *side, size_t capacity) {
     return pieces != NULL && hashes != NULL && differs != NULL;
 }
 
-static bool cut(struct side *side) {
+static bool cut_words(struct side *side) {
     const char *text = side->shown->text;
     uint64_t hash;
     for (size_t at = 0, begin; idx_text_next_word(text, side->shown->text_length, &at, &begin, &hash); side->count++) {
         bool full = (side->count & (side->count - 1)) == 0; /* a power of two, or none yet */
-        if (full && !grow(side, side->count == 0 ? 1 : 2 * side->count)) return false;
+        if (full && !grow_words(side, side->count == 0 ? 1 : 2 * side->count)) return false;
         side->pieces[side->count] = (struct piece){text + begin, at - begin};
         side->hashes[side->count] = hash;
     }
@@ -52,7 +52,7 @@ bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
     bool good = true;
     for (size_t i = 0; i < 2 && good; i++) {
         struct side *side = &excerpt->sides[i];
-        good = cut(side);
+        good = cut_words(side);
         words[i] = (struct words){side->hashes, side->differs, side->count};
     }
     good = good && difference_find(&words[0], &words[1]) && excerpt_compare(two, &excerpt->resemblance);

@@ -59,7 +59,7 @@ static bool take_equal(void *context, const struct idx_cluster_member *member) {
     return true;
 }
 
-static bool pass(void *context, const struct idx_cluster_member *member) {
+static bool ignore_member(void *context, const struct idx_cluster_member *member) {
     (void)context, (void)member;
     return true;
 }
@@ -72,7 +72,8 @@ static enum idx_status find_clusters(struct findings *findings, const struct idx
     nearer.alone = false;
     for (nearer.distance = 0; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++) {
         struct idx_cluster_summary *clusters = &findings->at[nearer.distance].clusters;
-        status = idx_clusters(index, &nearer, nearer.distance == 0 ? take_equal : pass, &last, clusters, error);
+        status =
+            idx_clusters(index, &nearer, nearer.distance == 0 ? take_equal : ignore_member, &last, clusters, error);
     }
     findings->at[0].pairs = findings->at[0].clusters.clustered - findings->at[0].clusters.clusters;
     return status;
@@ -80,8 +81,8 @@ static enum idx_status find_clusters(struct findings *findings, const struct idx
 
 /* ---- Documents ---- */
 
-static enum idx_status show(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint, size_t which,
-                            struct idx_error *error) {
+static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
+                                         size_t which, struct idx_error *error) {
     struct idx_document document = {0};
     enum idx_status status = IDX_OK;
     bool found = true;
@@ -99,7 +100,7 @@ static enum idx_status show(struct shown *shown, struct idx_documents *documents
 }
 
 /* The document that was added first comes first. */
-static void swap(struct shown two[2]) {
+static void swap_documents(struct shown two[2]) {
     struct shown first = two[0];
     two[0] = two[1];
     two[1] = first;
@@ -112,11 +113,12 @@ static enum idx_status show_chains(struct findings *findings, struct idx_documen
         struct chain *chain = &findings->chains[i];
         struct shown *ends = &findings->shown[findings->shown_count];
         for (size_t j = 0; j < chain->step_count && status == IDX_OK; j++)
-            status = show(&chain->steps[j].document, documents, chain->steps[j].fingerprint, 0, error);
+            status = describe_document(&chain->steps[j].document, documents, chain->steps[j].fingerprint, 0, error);
         chain->shown = ends;
         findings->shown_count += 2;
-        if (status == IDX_OK) status = show(&ends[0], documents, chain->ends.size.representative, 0, error);
-        if (status == IDX_OK) status = show(&ends[1], documents, chain->ends.farthest, 0, error);
+        if (status == IDX_OK)
+            status = describe_document(&ends[0], documents, chain->ends.size.representative, 0, error);
+        if (status == IDX_OK) status = describe_document(&ends[1], documents, chain->ends.farthest, 0, error);
     }
     return status;
 }
@@ -128,9 +130,9 @@ static enum idx_status show_all(struct findings *findings, struct idx_documents 
         for (size_t i = 0; i < at->shown_count && status == IDX_OK; i++) {
             struct shown_pair *pair = &at->shown[i];
             struct shown *two = &findings->shown[findings->shown_count];
-            status = show(&two[0], documents, pair->a, 0, error);
-            if (status == IDX_OK) status = show(&two[1], documents, pair->b, d == 0, error);
-            if (two[0].number > two[1].number) swap(two);
+            status = describe_document(&two[0], documents, pair->a, 0, error);
+            if (status == IDX_OK) status = describe_document(&two[1], documents, pair->b, d == 0, error);
+            if (two[0].number > two[1].number) swap_documents(two);
             two[0].is_compared = two[1].is_compared = i >= FINDINGS_PAIRS_SHOWN;
             pair->documents = two;
             findings->shown_count += 2;

@@ -134,7 +134,7 @@ static void put_row(struct output *output, const struct findings *findings, unsi
                   findings->sampled == 0 ? 0 : 100 * (double)within / (double)findings->sampled);
 }
 
-static void explain(struct output *output, const struct findings *findings) {
+static void put_explanation(struct output *output, const struct findings *findings) {
     output_text(output,
                 "<p>Chart and table go by fingerprints alone. At distance 0, pairs are documents whose fingerprint "
                 "an earlier one has; at others, pairs of fingerprints. Documents are far from the kept one "
@@ -176,7 +176,7 @@ static void put_distances(struct output *output, const struct findings *findings
         bars[d] = (struct bar){.value = estimate(findings, d), .about = is_estimated(findings, d)};
         snprintf(bars[d].label, sizeof bars[d].label, d == findings->k ? "-k %u" : "%u", d);
     }
-    explain(output, findings);
+    put_explanation(output, findings);
     output_text(output, "</div><div>");
     chart_put(output, "distances-chart", "Number of pairs at each distance",
               "Bars are as long as the logarithm of the number of pairs. The table below has the same numbers.", bars,

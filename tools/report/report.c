@@ -169,20 +169,20 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
 
 /* ---- Writing ---- */
 
-static bool fail(const struct report *report) {
+static bool complain_of_writing(const struct report *report) {
     complain("%s: can't be written: %s", report->path, strerror(errno));
     return false;
 }
 
 static bool write_file(const struct report *report, const struct output *page, const char *path) {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) return fail(report);
+    if (file < 0) return complain_of_writing(report);
     struct output output = *page;
     output.descriptor = file;
     output_flush(&output);
     bool written = output.error == 0 && fsync(file) == 0;
     if (output.error != 0) errno = output.error;
-    if (!written) fail(report);
+    if (!written) complain_of_writing(report);
     close(file);
     return written;
 }
@@ -204,7 +204,7 @@ bool report_write(struct report *report) {
 bool report_publish(const struct report *report) {
     char *path = scratch_path(&report->scratch, made);
     if (path == NULL) complain("out of memory");
-    bool published = path != NULL && (rename(path, report->path) == 0 || fail(report));
+    bool published = path != NULL && (rename(path, report->path) == 0 || complain_of_writing(report));
     free(path);
     return published;
 }

@@ -63,7 +63,7 @@ static void sift_down(uint64_t *heap, size_t count, size_t at) {
 }
 
 /* An idx_fingerprints_visitor. */
-static bool choose(void *context, const uint64_t *fingerprints, size_t count) {
+static bool choose_sample(void *context, const uint64_t *fingerprints, size_t count) {
     struct sampling *sampling = context;
     for (size_t i = 0; i < count; i++) {
         uint64_t key = sample_mix(fingerprints[i]);
@@ -79,14 +79,14 @@ static bool choose(void *context, const uint64_t *fingerprints, size_t count) {
     return !interrupt_noted();
 }
 
-static int compare(const void *first, const void *second) {
+static int compare_numbers(const void *first, const void *second) {
     const uint64_t *a = first, *b = second;
     return (*a > *b) - (*a < *b);
 }
 
 /* ---- Comparing ---- */
 
-static enum idx_status build(struct sampling *sampling, const char *path, unsigned threads) {
+static enum idx_status build_sample(struct sampling *sampling, const char *path, unsigned threads) {
     const struct findings *findings = sampling->findings;
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_builder *builder;
@@ -110,7 +110,7 @@ static bool take_match(void *context, const struct idx_match *match) {
     struct at_distance *at = &sampling->findings->at[match->distance];
     uint64_t a = match->fingerprint, b = sampling->fingerprint;
     if (match->distance == 0) return true;
-    const uint64_t *found = bsearch(&a, sampling->keys, sampling->count, sizeof a, compare);
+    const uint64_t *found = bsearch(&a, sampling->keys, sampling->count, sizeof a, compare_numbers);
     unsigned char *nearest = &sampling->nearest[found - sampling->keys];
     if (match->distance < *nearest) *nearest = (unsigned char)match->distance;
     if (match->distance <= sampling->findings->k) return true;
@@ -136,7 +136,7 @@ static bool open_sample(struct sampling *sampling, const char *folder, unsigned 
     if (!scratch_open(&scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&scratch, "sample");
     if (path == NULL) complain("out of memory");
-    bool opened = path != NULL && build(sampling, path, threads) == IDX_OK &&
+    bool opened = path != NULL && build_sample(sampling, path, threads) == IDX_OK &&
                   idx_open(&sampling->index, path, NULL, sampling->error) == IDX_OK;
     scratch_remove(&scratch);
     free(path);
@@ -168,9 +168,10 @@ static bool take_sample(struct sampling *sampling, const struct idx_index *index
     bool good = sampling->keys != NULL && sampling->nearest != NULL;
     if (!good) complain("out of memory");
     for (size_t i = 0; i < sampling->most && good; i++) sampling->nearest[i] = UINT8_MAX;
-    good = good && idx_visit_part(index, 0, 1, choose, sampling, sampling->error) == IDX_OK && !interrupt_noted();
+    good =
+        good && idx_visit_part(index, 0, 1, choose_sample, sampling, sampling->error) == IDX_OK && !interrupt_noted();
     for (size_t i = 0; i < sampling->count; i++) sampling->keys[i] = unmix(sampling->keys[i]);
-    if (good) qsort(sampling->keys, sampling->count, sizeof *sampling->keys, compare);
+    if (good) qsort(sampling->keys, sampling->count, sizeof *sampling->keys, compare_numbers);
     sampling->findings->sampled = sampling->count;
     good = good && open_sample(sampling, folder, threads) && compare_with(sampling, index);
     free(sampling->keys);

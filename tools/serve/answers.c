@@ -33,7 +33,7 @@ void answers_end(struct answers *answers) {
     if (answers->view == NULL) {
         idx_documents_close(answers->cursor);
     } else {
-        if (answers->cursor != NULL) view_give_cursor(&service->views, answers->view, answers->cursor);
+        if (answers->cursor != NULL) view_return_cursor(&service->views, answers->view, answers->cursor);
         views_release(&service->views, answers->view);
     }
     atomic_fetch_add_explicit(&service->metrics.queries, answers->queries, memory_order_relaxed);
@@ -71,7 +71,7 @@ static void put_document(const struct idx_document *document, struct output *out
     output_byte(output, '"');
 }
 
-static bool fail_by(struct answers *answers, const struct idx_error *error) {
+static bool fail_by_error(struct answers *answers, const struct idx_error *error) {
     request_fail_by(answers->request, error);
     return false;
 }
@@ -90,10 +90,11 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct idx_error error;
     bool found = false;
     if (!take_cursor(answers, &error) || idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
-        return fail_by(answers, &error);
+        return fail_by_error(answers, &error);
     output_text(output, ",\"documents\":[");
     for (size_t i = 0; i <= most; i++) {
-        if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK) return fail_by(answers, &error);
+        if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
+            return fail_by_error(answers, &error);
         if (!found || i == most) break;
         if (i > 0) output_byte(output, ',');
         put_document(&document, output);

@@ -31,7 +31,7 @@ void head_take_uri(struct request *request, const char *uri) {
 
 /* Goes on to the next part; between it and the last one are white space and the ends of so many lines. Parts that
  * libmicrohttpd keeps elsewhere tell nothing. */
-static void pass_gap(struct walk *walk, const char *from, const char *to, unsigned lines) {
+static void check_gap(struct walk *walk, const char *from, const char *to, unsigned lines) {
     size_t ends = 0;
     if (from < walk->begin || to > walk->end) return;
     for (; from < to && walk->fault == NULL; from++) {
@@ -70,12 +70,12 @@ static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, cons
     struct walk *walk = context;
     (void)kind;
     if (value == NULL) value = "", length = 0;
-    pass_gap(walk, walk->after, name, 1);
+    check_gap(walk, walk->after, name, 1);
     if (walk->fault == NULL && !is_token(name, name_length))
         walk->fault = "the name of a header has a character that is not allowed there";
     else if (walk->fault == NULL && has_control(value, length))
         walk->fault = "a header has a control character";
-    if (walk->fault == NULL) pass_gap(walk, name + name_length, value, 0);
+    if (walk->fault == NULL) check_gap(walk, name + name_length, value, 0);
     if (walk->fault == NULL) count_header(walk, name, value);
     walk->after = value + length;
     return walk->fault == NULL ? MHD_YES : MHD_NO;
@@ -93,9 +93,9 @@ static const char *find_fault(const struct walk *walk) {
 bool head_check(struct request *request, const char *method, const char *version, size_t length) {
     struct walk walk = {.begin = method, .end = method + length, .after = version + strlen(version)};
     walk.fault = request->uri_fault;
-    pass_gap(&walk, request->uri_end, version, 0);
+    check_gap(&walk, request->uri_end, version, 0);
     if (walk.fault == NULL) MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, check_header, &walk);
-    if (walk.fault == NULL) pass_gap(&walk, walk.after, walk.end, 2);
+    if (walk.fault == NULL) check_gap(&walk, walk.after, walk.end, 2);
     const char *fault = find_fault(&walk);
     if (fault == NULL) return true;
     request->closes = true;

@@ -14,7 +14,7 @@ static bool can_begin(struct request *request) {
 }
 
 /* The next request, or NULL at the end. */
-static struct request *next(struct jobs *jobs) {
+static struct request *take_next(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
     while (jobs->first == NULL && !jobs_ended(jobs)) pthread_cond_wait(&jobs->changed, &jobs->mutex);
     struct request *request = jobs->first;
@@ -27,10 +27,10 @@ static struct request *next(struct jobs *jobs) {
     return request;
 }
 
-static void *work(void *context) {
+static void *answer_until_end(void *context) {
     struct jobs *jobs = context;
     struct request *request;
-    while ((request = next(jobs)) != NULL) {
+    while ((request = take_next(jobs)) != NULL) {
         if (can_begin(request)) request->route->answer(request);
         MHD_resume_connection(request->connection);
     }
@@ -43,7 +43,7 @@ bool jobs_start(struct jobs *jobs, unsigned threads) {
     pthread_cond_init(&jobs->changed, NULL);
     jobs->thread = calloc(threads, sizeof *jobs->thread);
     while (jobs->thread != NULL && jobs->threads < threads) {
-        if (pthread_create(&jobs->thread[jobs->threads], NULL, work, jobs) != 0) break;
+        if (pthread_create(&jobs->thread[jobs->threads], NULL, answer_until_end, jobs) != 0) break;
         jobs->threads++;
     }
     if (jobs->threads < threads) complain("can't start %u threads", threads);

@@ -100,7 +100,7 @@ static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
 }
 
 /* The thread that serves the connection notices, and ends it. */
-static void cut(struct peer *peer, int how) {
+static void shut_down(struct peer *peer, int how) {
     if (peer->socket >= 0) shutdown(peer->socket, how);
     peer->socket = -1;
 }
@@ -110,14 +110,14 @@ void peers_reap(struct peers *peers) {
     unsigned closed = 0;
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        if (is_over(peer, time)) cut(peer, SHUT_RDWR);
-        if (has_given_up(peer, time)) cut(peer, SHUT_RD); /* what it sent is still read */
+        if (is_over(peer, time)) shut_down(peer, SHUT_RDWR);
+        if (has_given_up(peer, time)) shut_down(peer, SHUT_RD); /* what it sent is still read */
         closed += peer->socket < 0;
     }
     for (unsigned count = atomic_load(&peers->count); count - closed > peers->most; closed++) {
         struct peer *peer = longest_waiting(peers, time);
         if (peer == NULL) break;
-        cut(peer, SHUT_RDWR);
+        shut_down(peer, SHUT_RDWR);
     }
     pthread_mutex_unlock(&peers->mutex);
 }
@@ -127,7 +127,7 @@ void peers_end(struct peers *peers) {
     atomic_store(&peers->ending, true);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         /* What had come before is still read, and answered. */
-        if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->begun)) cut(peer, SHUT_RD);
+        if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->begun)) shut_down(peer, SHUT_RD);
     }
     pthread_mutex_unlock(&peers->mutex);
 }

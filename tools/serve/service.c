@@ -89,7 +89,7 @@ static bool start_threads(struct server *server) {
 /* ---- Connections ---- */
 
 /* The answer to a connection that is one too many, even with those closed that only wait. */
-static void refuse(int connection) {
+static void refuse_connection(int connection) {
     static const char body[] = "{\"error\":\"there are too many connections; try again later\"}\n";
     char answer[512], request[4096];
     int length = snprintf(answer, sizeof answer,
@@ -105,7 +105,7 @@ static void take_connection(struct server *server, int connection, const struct 
     struct peers *peers = &server->service->peers;
     unsigned count = peers_count(peers);
     if (count >= 2 * peers->most) {
-        refuse(connection);
+        refuse_connection(connection);
         return;
     }
     /* It closes the connection where it can't take it. */
@@ -129,13 +129,13 @@ static void accept_some(struct server *server, int from) {
     }
 }
 
-static void reap(struct service *service) {
+static void reap_all(struct service *service) {
     peers_reap(&service->peers);
     jobs_reap(&service->jobs);
     jobs_reap(&service->writing);
 }
 
-static void serve(struct server *server) {
+static void accept_until_signal(struct server *server) {
     struct pollfd polled[MOST_SOCKETS + 1] = {{.fd = server->signals, .events = POLLIN}};
     unsigned count = server->sockets.count + 1;
     uint64_t looked = now_nanoseconds();
@@ -149,7 +149,7 @@ static void serve(struct server *server) {
         if (signals_take_refresh()) refresher_tell(&server->refresher);
         if (now_nanoseconds() - looked < (uint64_t)TICK * 1000000) continue;
         looked = now_nanoseconds();
-        reap(server->service);
+        reap_all(server->service);
     }
 }
 
@@ -196,12 +196,12 @@ static void await_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
         usleep(20000);
-        reap(service);
+        reap_all(service);
     }
 }
 
 /* Requests under way are answered; a second signal ends that. */
-static void drain(struct server *server) {
+static void finish_requests(struct server *server) {
     struct service *service = server->service;
     sockets_notify("STOPPING=1");
     sockets_close(&server->sockets);
@@ -210,7 +210,7 @@ static void drain(struct server *server) {
     await_end(service, END_SECONDS);
 }
 
-static bool start(struct server *server) {
+static bool start_server(struct server *server) {
     const struct serve_options *options = server->service->options;
     struct service *service = server->service;
     peers_open(&service->peers, options->connections);
@@ -221,7 +221,7 @@ static bool start(struct server *server) {
 }
 
 /* Requests under way are refused, but for what can't be broken off. */
-static void stop(struct server *server) {
+static void stop_server(struct server *server) {
     struct service *service = server->service;
     jobs_stop(&service->jobs);
     jobs_stop(&service->writing);
@@ -236,16 +236,16 @@ static void stop(struct server *server) {
     peers_close(&service->peers);
 }
 
-static int run(struct server *server) {
-    bool started = start(server);
+static int run_server(struct server *server) {
+    bool started = start_server(server);
     if (started) {
         sockets_say(&server->sockets);
         say_room(server);
         sockets_notify("READY=1");
-        serve(server);
-        drain(server);
+        accept_until_signal(server);
+        finish_requests(server);
     }
-    stop(server);
+    stop_server(server);
     return started ? ENDS_WELL : ENDS_BADLY;
 }
 
@@ -261,7 +261,8 @@ static int run_open(struct service *service) {
     bool texts = texts_open(&service->texts, service->options);
     if (texts && writes_open(&service->writes, service->options) && open_documents(service)) {
         server.signals = signals_catch();
-        if (server.signals >= 0 && sockets_open(&server.sockets, &service->options->listen)) status = run(&server);
+        if (server.signals >= 0 && sockets_open(&server.sockets, &service->options->listen))
+            status = run_server(&server);
         sockets_close(&server.sockets);
     }
     writes_close(&service->writes);

@@ -15,7 +15,7 @@ static int ends[2] = {-1, -1};
 static atomic_uint refreshes, ended; /* lock-free, so that the handler may count */
 static atomic_bool at_once;
 
-static void note(int number) {
+static void note_signal(int number) {
     int error = errno;
     if (number == SIGHUP)
         refreshes++;
@@ -27,7 +27,7 @@ static void note(int number) {
 
 int signals_catch(void) {
     static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
         complain("can't make a pipe: %s", strerror(errno));
         return -1;

@@ -67,7 +67,7 @@ static bool open_local(struct sockets *sockets, const char *path, const char *na
 /* ---- Addresses ---- */
 
 /* Cuts ADDRESS:PORT, in which an IPv6 address has brackets. */
-static bool cut(const char *name, char *host, size_t size, const char **port) {
+static bool split_address(const char *name, char *host, size_t size, const char **port) {
     const char *colon = strrchr(name, ':');
     uint64_t number;
     if (colon == NULL || !number_parse_digits(colon + 1, strlen(colon + 1), &number) || number > 65535) return false;
@@ -87,7 +87,7 @@ static bool open_address(struct sockets *sockets, const char *name) {
     const char *port;
     int on = 1;
     if (strncmp(name, "unix:", 5) == 0) return open_local(sockets, name + 5, name);
-    if (!cut(name, host, sizeof host, &port))
+    if (!split_address(name, host, sizeof host, &port))
         return complain_of(name, "an address is ADDRESS:PORT, [IPV6-ADDRESS]:PORT or unix:PATH");
     int error = getaddrinfo(host, port, &hints, &found);
     if (error != 0) return complain_of(name, gai_strerror(error));

@@ -85,7 +85,7 @@ static struct pooled_text *take_text(struct answers *answers) {
     return text;
 }
 
-static void give_text(struct text_pool *pool, struct pooled_text *text) {
+static void return_text(struct text_pool *pool, struct pooled_text *text) {
     pthread_mutex_lock(&pool->mutex);
     bool kept = pool->count < pool->most;
     if (kept) {
@@ -115,7 +115,7 @@ static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
     charset[length] = '\0';
 }
 
-static void fail_by(struct request *request, const struct bad *bad) {
+static void fail_by_text(struct request *request, const struct bad *bad) {
     if (bad->kind == BAD_MEMORY)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the text");
     else if (bad->kind == BAD_LONG)
@@ -133,7 +133,7 @@ static bool fingerprint(struct request *request, struct text *text, struct text_
     read_charset(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
     bool good = text_fingerprint(text, &raw, result, &bad);
     request->body = raw.bytes;
-    if (!good) fail_by(request, &bad);
+    if (!good) fail_by_text(request, &bad);
     return good;
 }
 
@@ -167,7 +167,7 @@ void texts_answer(struct request *request) {
             if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE)
                 free_text(text); /* what it has may be of the reserve */
             else
-                give_text(&request->service->texts, text);
+                return_text(&request->service->texts, text);
         }
     }
     answers_end(&answers);
@@ -207,7 +207,7 @@ void texts_put(struct request *request, struct output *file, const char *name) {
     if (good)
         output_bytes(&request->answer, fields.body.bytes, fields.body.length);
     else
-        fail_by(request, &bad);
+        fail_by_text(request, &bad);
     extractor_free(&extractor);
     *file = raw.bytes;
 }

@@ -78,7 +78,7 @@ static void replace_current(struct views *views, struct view *newer) {
 }
 
 /* The current view stays while `refreshing` is held. */
-static bool refresh(struct views *views) {
+static bool replace_if_newer(struct views *views) {
     struct idx_index *newer;
     struct idx_error error;
     enum idx_status status = idx_refresh(views->current->index, &newer, &error);
@@ -102,7 +102,7 @@ static bool refresh(struct views *views) {
 
 bool views_refresh(struct views *views) {
     pthread_mutex_lock(&views->refreshing);
-    bool well = refresh(views);
+    bool well = replace_if_newer(views);
     close_unused(views);
     pthread_mutex_unlock(&views->refreshing);
     return well;
@@ -138,7 +138,7 @@ struct idx_documents *view_take_cursor(struct views *views, struct view *view, s
     return NULL;
 }
 
-void view_give_cursor(struct views *views, struct view *view, struct idx_documents *cursor) {
+void view_return_cursor(struct views *views, struct view *view, struct idx_documents *cursor) {
     pthread_mutex_lock(&views->mutex);
     bool kept = view->cursor_count < VIEW_CURSORS;
     if (kept) view->cursors[view->cursor_count++] = cursor;

@@ -47,7 +47,7 @@ void views_release(struct views *views, struct view *view);
 
 /* A document cursor of a view, which is to be given back while the view is still held; NULL after an error. */
 struct idx_documents *view_take_cursor(struct views *views, struct view *view, struct idx_error *error);
-void view_give_cursor(struct views *views, struct view *view, struct idx_documents *cursor);
+void view_return_cursor(struct views *views, struct view *view, struct idx_documents *cursor);
 
 /* Once no view is held. */
 void views_close(struct views *views);

@@ -29,7 +29,7 @@ void writes_close(struct writes *writes) {
 }
 
 /* After a failed sync, the writer can only be closed. */
-static void fail_by(struct request *request, const struct idx_error *error) {
+static void fail_by_error(struct request *request, const struct idx_error *error) {
     struct writes *writes = &request->service->writes;
     if (error->status >= IDX_NOT_FOUND) complain("%s", error->sentence);
     request_fail_by(request, error);
@@ -92,7 +92,7 @@ static void put_answers(struct answers *answers, const struct adding *adding) {
     }
 }
 
-static bool allocate(struct request *request, struct adding *adding) {
+static bool allocate_answers(struct request *request, struct adding *adding) {
     size_t count = adding->items.count;
     adding->matches = calloc(count + 1, MOST_FEW * sizeof *adding->matches);
     adding->counts = calloc(count + 1, sizeof *adding->counts);
@@ -103,13 +103,13 @@ static bool allocate(struct request *request, struct adding *adding) {
     return false;
 }
 
-static void add(struct answers *answers, struct idx_writer *writer, struct adding *adding) {
+static void add_documents(struct answers *answers, struct idx_writer *writer, struct adding *adding) {
     struct request *request = answers->request;
     struct service *service = request->service;
     struct idx_error error;
     if (idx_writer_check_and_add(writer, adding->items.list, adding->items.count, answers->distance, adding->matches,
                                  MOST_FEW, adding->counts, &error) != IDX_OK) {
-        fail_by(request, &error);
+        fail_by_error(request, &error);
         return;
     }
     request->committed = true;
@@ -120,8 +120,8 @@ static void add(struct answers *answers, struct idx_writer *writer, struct addin
 }
 
 /* What the index of the writer is like; it is no view of the service. */
-static bool begin(struct answers *answers, struct request *request, struct idx_writer *writer,
-                  struct idx_properties *properties) {
+static bool begin_writing(struct answers *answers, struct request *request, struct idx_writer *writer,
+                          struct idx_properties *properties) {
     if (writer == NULL) return false;
     idx_get_properties(idx_writer_view(writer), properties);
     *answers = (struct answers){.request = request, .index = idx_writer_view(writer), .properties = properties};
@@ -133,9 +133,9 @@ void writes_answer_add(struct request *request) {
     struct adding adding = {.items = {.properties = &properties}};
     struct answers answers = {.request = request};
     struct idx_writer *writer = take_writer(request);
-    if (begin(&answers, request, writer, &properties) && items_read(&adding.items, request) &&
-        allocate(request, &adding))
-        add(&answers, writer, &adding);
+    if (begin_writing(&answers, request, writer, &properties) && items_read(&adding.items, request) &&
+        allocate_answers(request, &adding))
+        add_documents(&answers, writer, &adding);
     answers_end(&answers);
     items_free(&adding.items);
     free(adding.matches);
@@ -168,7 +168,7 @@ static void remove_items(struct request *request, struct idx_writer *writer, con
     else
         status = idx_writer_remove(writer, items->list, items->count, &removal, &error);
     if (status != IDX_OK) {
-        fail_by(request, &error);
+        fail_by_error(request, &error);
         return;
     }
     request->committed = true;
@@ -187,7 +187,7 @@ void writes_answer_remove(struct request *request) {
     struct answers answers = {.request = request};
     struct idx_writer *writer = take_writer(request);
     request->distance = 0;
-    if (begin(&answers, request, writer, &properties) && items_read(&items, request))
+    if (begin_writing(&answers, request, writer, &properties) && items_read(&items, request))
         remove_items(request, writer, &items);
     items_free(&items);
     request_end(request, "application/json");

@@ -12,7 +12,7 @@
 static int ends[2] = {-1, -1};
 static atomic_int noted; /* lock-free, so that the handler may set it, and any thread read it */
 
-static void note(int signal_number) {
+static void note_signal(int signal_number) {
     int error = errno;
     noted = signal_number;
     (void)!write(ends[1], "", 1);
@@ -21,7 +21,7 @@ static void note(int signal_number) {
 
 void interrupt_catch(void) {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART}, before;
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -23,7 +23,7 @@ static void write_all(struct output *output, const char *bytes, size_t length) {
     }
 }
 
-static bool reserve(struct output *output, size_t more) {
+static bool make_room(struct output *output, size_t more) {
     if (more <= output->capacity - output->length) return true;
     size_t capacity = output->capacity == 0 ? 256 : output->capacity * 2;
     if (capacity < output->length + more) capacity = output->length + more;
@@ -38,7 +38,7 @@ static bool reserve(struct output *output, size_t more) {
 }
 
 char *output_reserve(struct output *output, size_t size) {
-    return reserve(output, size) ? output->bytes + output->length : NULL;
+    return make_room(output, size) ? output->bytes + output->length : NULL;
 }
 
 void output_bytes(struct output *output, const void *bytes, size_t length) {
@@ -46,7 +46,7 @@ void output_bytes(struct output *output, const void *bytes, size_t length) {
     if (output->descriptor >= 0 && output->length + length > FLUSH_AT) output_flush(output);
     if (output->descriptor >= 0 && length >= FLUSH_AT) {
         write_all(output, bytes, length);
-    } else if (reserve(output, length)) {
+    } else if (make_room(output, length)) {
         memcpy(output->bytes + output->length, bytes, length);
         output->length += length;
     }

@@ -183,7 +183,7 @@ static void enter_phase(struct progress *progress, enum idx_phase phase, double 
     say_ended(progress, phase);
 }
 
-static void show(struct progress *progress, const struct idx_progress *now) {
+static void show_progress(struct progress *progress, const struct idx_progress *now) {
     double time = now_seconds(), interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
     bool entering = !progress->running || now->phase != progress->last.phase;
     if (entering && progress->running) leave_phase(progress, time);
@@ -209,7 +209,7 @@ void progress_start(struct progress *progress, bool forced) {
 
 bool progress_visit(void *context, const struct idx_progress *now) {
     struct progress *progress = context;
-    if (progress->shown && (unsigned)now->phase < IDX_PHASE_COUNT) show(progress, now);
+    if (progress->shown && (unsigned)now->phase < IDX_PHASE_COUNT) show_progress(progress, now);
     return !interrupt_noted();
 }
 

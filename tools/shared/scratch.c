@@ -22,7 +22,7 @@
 enum { MARKER_BYTES = 128 };
 
 /* Removes what is in a folder, but for the entry `kept`, which may be NULL. */
-static void empty(int folder, const char *kept) {
+static void remove_contents(int folder, const char *kept) {
     int again = openat(folder, ".", OPEN_FOLDER); /* which closedir closes */
     DIR *entries = again < 0 ? NULL : fdopendir(again);
     if (entries == NULL && again >= 0) close(again);
@@ -32,7 +32,7 @@ static void empty(int folder, const char *kept) {
         if (unlinkat(folder, name, 0) == 0) continue;
         int inner = openat(folder, name, OPEN_FOLDER);
         if (inner < 0) continue;
-        empty(inner, NULL);
+        remove_contents(inner, NULL);
         close(inner);
         unlinkat(folder, name, AT_REMOVEDIR);
     }
@@ -41,7 +41,7 @@ static void empty(int folder, const char *kept) {
 
 /* The marker goes last: what a killed removal leaves is still known as this program's. */
 static void remove_all(int folder) {
-    empty(folder, MARKER);
+    remove_contents(folder, MARKER);
     unlinkat(folder, MARKER, 0);
 }
 
@@ -149,7 +149,7 @@ static size_t remove_leftovers(const char *parent) {
 
 /* Locks the folder that was just made, and then marks it: another process may have it locked to see that it is not
  * marked. Where folders can't be locked, nobody removes any. */
-static bool claim(struct scratch *scratch) {
+static bool lock_and_mark(struct scratch *scratch) {
     struct stat status;
     scratch->lock = open(scratch->path, OPEN_FOLDER);
     if (scratch->lock < 0) return false;
@@ -170,7 +170,7 @@ static bool try_to_make(struct scratch *scratch, const char *parent, bool *again
     scratch->path = join(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;
     bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
-    if (made && claim(scratch)) return true;
+    if (made && lock_and_mark(scratch)) return true;
     int error = errno;
     *again = made && error == ENOENT;
     if (made) rmdir(scratch->path);
@@ -180,7 +180,7 @@ static bool try_to_make(struct scratch *scratch, const char *parent, bool *again
     return false;
 }
 
-static bool make(struct scratch *scratch, const char *parent) {
+static bool make_folder(struct scratch *scratch, const char *parent) {
     bool again = true;
     for (int i = 0; i < MOST_TRIES && again; i++) {
         again = false;
@@ -202,7 +202,7 @@ void scratch_clean(const char *parent) {
 
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
     scratch_clean(parent);
-    if (make(scratch, parent)) return true;
+    if (make_folder(scratch, parent)) return true;
     complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno), option);
     return false;
 }

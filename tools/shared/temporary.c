@@ -11,7 +11,7 @@
 
 enum { READ_SIZE = 1 << 16, WINDOW_SIZE = 1 << 12 };
 
-static bool fail(struct temporary *temporary, const char *what, int error) {
+static bool complain_of(struct temporary *temporary, const char *what, int error) {
     if (!temporary->failed) complain("%s: can't %s a temporary file: %s", temporary->folder, what, strerror(error));
     temporary->failed = true;
     return false;
@@ -22,7 +22,7 @@ bool temporary_open(struct temporary *temporary, const struct scratch *scratch, 
     *temporary = (struct temporary){.output = OUTPUT_KEPT, .folder = folder};
     temporary->output.descriptor = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (temporary->output.descriptor < 0)
-        fail(temporary, "create", path == NULL ? ENOMEM : errno);
+        complain_of(temporary, "create", path == NULL ? ENOMEM : errno);
     else
         unlink(path);
     free(path);
@@ -32,7 +32,7 @@ bool temporary_open(struct temporary *temporary, const struct scratch *scratch, 
 bool temporary_is_open(const struct temporary *temporary) { return temporary->output.descriptor >= 0; }
 
 bool temporary_flush(struct temporary *temporary) {
-    return output_flush(&temporary->output) || fail(temporary, "write", temporary->output.error);
+    return output_flush(&temporary->output) || complain_of(temporary, "write", temporary->output.error);
 }
 
 void temporary_rewind(struct temporary *temporary) { temporary->at = temporary->start = temporary->end = 0; }
@@ -43,16 +43,16 @@ static size_t read_some(struct temporary *temporary, char *to, size_t length, ui
     while (held < length) {
         ssize_t got = pread(temporary->output.descriptor, to + held, length - held, (off_t)(offset + held));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) fail(temporary, "read", errno);
+        if (got < 0) complain_of(temporary, "read", errno);
         if (got <= 0) break;
         held += (size_t)got;
     }
     return held;
 }
 
-static bool fill(struct temporary *temporary) {
+static bool fill_buffer(struct temporary *temporary) {
     if (temporary->bytes == NULL) temporary->bytes = malloc(READ_SIZE);
-    if (temporary->bytes == NULL) return fail(temporary, "read", ENOMEM);
+    if (temporary->bytes == NULL) return complain_of(temporary, "read", ENOMEM);
     temporary->start = 0;
     temporary->end = read_some(temporary, temporary->bytes, READ_SIZE, temporary->at);
     temporary->at += temporary->end;
@@ -62,7 +62,7 @@ static bool fill(struct temporary *temporary) {
 bool temporary_read(struct temporary *temporary, void *to, size_t length) {
     char *at = to;
     while (length > 0) {
-        if (temporary->start == temporary->end && !fill(temporary)) return false;
+        if (temporary->start == temporary->end && !fill_buffer(temporary)) return false;
         size_t held = temporary->end - temporary->start, taken = held < length ? held : length;
         memcpy(at, temporary->bytes + temporary->start, taken);
         temporary->start += taken;
@@ -74,7 +74,7 @@ bool temporary_read(struct temporary *temporary, void *to, size_t length) {
 
 bool temporary_skip(struct temporary *temporary, uint64_t length) {
     while (length > 0) {
-        if (temporary->start == temporary->end && !fill(temporary)) return fail(temporary, "read", EIO);
+        if (temporary->start == temporary->end && !fill_buffer(temporary)) return complain_of(temporary, "read", EIO);
         size_t held = temporary->end - temporary->start, taken = held < length ? held : (size_t)length;
         temporary->start += taken;
         length -= taken;
@@ -83,7 +83,7 @@ bool temporary_skip(struct temporary *temporary, uint64_t length) {
 }
 
 bool temporary_copy(struct temporary *temporary, struct output *to) {
-    while (temporary->start < temporary->end || fill(temporary)) {
+    while (temporary->start < temporary->end || fill_buffer(temporary)) {
         output_bytes(to, temporary->bytes + temporary->start, temporary->end - temporary->start);
         temporary->start = temporary->end;
     }
@@ -104,11 +104,11 @@ bool temporary_read_at(struct temporary *temporary, void *to, size_t length, uin
         copy_held(temporary->window, temporary->window_begin, temporary->window_count, to, length, offset))
         return true;
     if (temporary->window == NULL) temporary->window = malloc(WINDOW_SIZE);
-    if (temporary->window == NULL) return fail(temporary, "read", ENOMEM);
+    if (temporary->window == NULL) return complain_of(temporary, "read", ENOMEM);
     temporary->window_begin = offset;
     temporary->window_count = read_some(temporary, temporary->window, WINDOW_SIZE, offset);
     if (copy_held(temporary->window, offset, temporary->window_count, to, length, offset)) return true;
-    return read_some(temporary, to, length, offset) == length || fail(temporary, "read", EIO);
+    return read_some(temporary, to, length, offset) == length || complain_of(temporary, "read", EIO);
 }
 
 void temporary_close(struct temporary *temporary) {
