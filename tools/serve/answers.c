@@ -1,4 +1,4 @@
-/* answers.c: matches and their documents in JSON. */
+/* answers.c: writes matches and their documents as JSON. */
 #include "tools/serve/answers.h"
 
 #include "tools/serve/service.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Matches that there is room for at first. */
+/* So many matches have room on the stack; memory is allocated for more. */
 enum { FEW_MATCHES = 64 };
 
 bool answers_set_distance(struct answers *answers) {

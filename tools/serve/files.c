@@ -1,5 +1,5 @@
-/* files.c: documents that are files below one folder. A path is followed from folder to folder, by a descriptor each,
- * and through no symbolic link, so that nothing outside the folder is ever opened. */
+/* files.c: reads documents that are files below one folder. A path is followed folder by folder, with a descriptor for
+ * each, and through no symbolic link, so that nothing outside the folder is ever opened. */
 #include "tools/serve/files.h"
 
 #include "tools/serve/service.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes that a file may have; its text is held in memory, and shown on a page. */
+/* A file may have so many bytes, since its text is held in memory and shown on a page. */
 enum { MOST_FILE_BYTES = 16 << 20 };
 
 int files_open_folder(const char *path) {
@@ -22,7 +22,7 @@ int files_open_folder(const char *path) {
     return folder;
 }
 
-/* Opens the last part of a path without waiting, as for a FIFO. */
+/* Opens one part of a path. Opening a FIFO or a terminal does not wait. */
 static int open_part(int folder, const char *name, bool last) {
     int flags = last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
     if (strcmp(name, "..") == 0) {
@@ -32,7 +32,7 @@ static int open_part(int folder, const char *name, bool last) {
     return openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opens a relative path below the folder. Returns -1, and sets errno, where that can't be. */
+/* Opens a relative path below the folder. Returns -1 and sets errno if that fails. */
 static int open_below(int folder, const char *path) {
     char parts[PATH_MAX], *part = parts, *end;
     int at = folder, file = -1;
@@ -44,7 +44,7 @@ static int open_below(int folder, const char *path) {
     for (; part != NULL; part = end) {
         end = strchr(part, '/');
         if (end != NULL) *end++ = '\0';
-        if (*part == '\0' && end != NULL) continue; /* as in a//b */
+        if (*part == '\0' && end != NULL) continue; /* A part is empty in a//b. */
         file = open_part(at, part, end == NULL);
         int error = errno;
         if (at != folder) close(at);
@@ -55,7 +55,8 @@ static int open_below(int folder, const char *path) {
     return file;
 }
 
-/* IDs are relative to the folder, or begin with its path as it was given. */
+/* Opens the file that an ID names. The ID is relative to the folder, or begins with the folder's path as --documents
+ * has it. */
 static int open_id(const struct service *service, const char *id) {
     const char *folder = service->options->documents;
     size_t length = strlen(folder);
@@ -70,7 +71,7 @@ static void fail_by_size(struct request *request) {
     request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the document has more than %d bytes", MOST_FILE_BYTES);
 }
 
-/* False where the request failed. */
+/* Appends the file to `bytes`. Returns false where the request failed. */
 static bool read_file(struct request *request, int file, struct output *bytes) {
     char piece[1 << 16];
     struct stat status;

@@ -1,4 +1,4 @@
-/* guard.c: who may ask. */
+/* guard.c: decides who may use the service. */
 #include "tools/serve/guard.h"
 
 #include "tools/shared/message.h"
@@ -13,7 +13,7 @@
 
 /* ---- The token ---- */
 
-/* Returns how many bytes of the file there are, up to `size`; -1 after a complaint. */
+/* Returns how many bytes of the file were read, up to `size`, or -1 after a complaint. */
 static ssize_t read_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = 0, more = 1;

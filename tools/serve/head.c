@@ -13,12 +13,12 @@
 /* ---- The whole head ---- */
 
 struct walk {
-    const char *begin, *end; /* of the head */
-    const char *after;       /* the last part */
-    const char *length;      /* Content-Length; or NULL */
+    const char *begin, *end; /* The head has these bounds. */
+    const char *after;       /* The last part that was checked ends here. */
+    const char *length;      /* This is the value of Content-Length, or NULL. */
     unsigned hosts, encodings;
     bool is_chunked;
-    const char *fault; /* NULL: none so far */
+    const char *fault; /* NULL: no fault was found so far. */
 };
 
 void head_take_uri(struct request *request, const char *uri) {
@@ -29,8 +29,8 @@ void head_take_uri(struct request *request, const char *uri) {
     if (strchr(uri, ' ') != NULL) request->uri_fault = "the URL has a space; write it as %20";
 }
 
-/* Goes on to the next part; between it and the last one are white space and the ends of so many lines. Parts that
- * libmicrohttpd keeps elsewhere tell nothing. */
+/* Checks the gap between the last part of the head and the next one: it may have white space, and the ends of `lines`
+ * lines. libmicrohttpd may keep a part outside the head; such a part is skipped. */
 static void check_gap(struct walk *walk, const char *from, const char *to, unsigned lines) {
     size_t ends = 0;
     if (from < walk->begin || to > walk->end) return;

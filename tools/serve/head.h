@@ -5,14 +5,14 @@
 
 #include "tools/serve/request.h"
 
-/* Takes the URL of a request as it came, which libmicrohttpd decodes in place afterwards. */
+/* Notes the URL as it came, before libmicrohttpd decodes it in place. */
 void head_take_uri(struct request *request, const char *uri);
 
-/* Checks the whole head, which has so many bytes and begins with the method. False: the request was failed, and its
- * connection has to be closed, as nobody knows where its body ends. */
+/* Checks the whole head, which has `length` bytes and begins with `method`. Returns false where the request failed.
+ * Then the connection is closed, because nobody knows where the request's body ends. */
 bool head_check(struct request *request, const char *method, const char *version, size_t length);
 
-/* Reads those that the route takes, and fails by any other. */
+/* Reads the parameters that the route takes. Any other parameter fails the request, and false is returned. */
 bool parameters_read(struct request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* jobs.c: threads for the requests that take longer. */
+/* jobs.c: runs the threads that answer long requests. */
 #include "tools/serve/jobs.h"
 
 #include "tools/serve/request.h"
@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 
-/* False where the request failed before anybody began with it. */
+/* Returns false, and fails the request, if it waited too long or need not be answered any more. */
 static bool can_begin(struct request *request) {
     if (request_seconds(request) > JOBS_WAIT_SECONDS)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     return request_goes_on(request);
 }
 
-/* The next request, or NULL at the end. */
+/* Waits for a request and returns it, or NULL once the service ends. */
 static struct request *take_next(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
     while (jobs->first == NULL && !jobs_ended(jobs)) pthread_cond_wait(&jobs->changed, &jobs->mutex);
@@ -55,7 +55,7 @@ bool jobs_submit(struct jobs *jobs, struct request *request) {
     bool taken = jobs->waiting < JOBS_MOST_WAITING && !jobs_ended(jobs);
     if (taken) {
         MHD_suspend_connection(request->connection);
-        request->stage = STAGE_ANSWERED; /* when it is resumed */
+        request->stage = STAGE_ANSWERED; /* The answer will be there when the connection is resumed. */
         request->next = NULL;
         *jobs->last = request;
         jobs->last = &request->next;

@@ -1,5 +1,5 @@
-/* jobs.h: requests that take longer than a thread that serves connections may be kept from the others: threads of their
- * own answer them, in the order in which they came. */
+/* jobs.h: answers long requests in the order in which they came, in threads of their own, so that they do not keep the
+ * threads of libmicrohttpd from other connections. */
 #ifndef IDX_TOOLS_SERVE_JOBS_H
 #define IDX_TOOLS_SERVE_JOBS_H
 
@@ -9,7 +9,7 @@
 
 struct request;
 
-/* The requests that may wait, and how long. */
+/* So many requests may wait, and each of them for so long. */
 enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
 
 struct jobs {
@@ -18,28 +18,29 @@ struct jobs {
     struct request *first, **last;
     unsigned waiting;
     atomic_bool ended;
-    unsigned threads; /* that were started */
+    unsigned threads; /* So many threads were started. */
     pthread_t *thread;
 };
 
-/* Starts threads. False after a complaint; the others are to be called all the same. */
+/* Starts threads. Returns false after a complaint; the other functions must be called all the same. */
 bool jobs_start(struct jobs *jobs, unsigned threads);
 
-/* Suspends the connection of a request until the request was answered. False where too many wait, or after jobs_stop.
- */
+/* Suspends the connection of a request until the request was answered. Returns false where too many requests wait, and
+ * after jobs_stop. */
 bool jobs_submit(struct jobs *jobs, struct request *request);
 
-/* Refuses those that have waited too long, or whose clients have gone. Called now and then. */
+/* Refuses the requests that have waited too long or whose clients have gone. It is called now and then. */
 void jobs_reap(struct jobs *jobs);
 
-/* Takes no more, and refuses what waits. Each request that asks request_goes_on is refused from now on. */
+/* Takes no more requests, and refuses those that wait. From now on request_goes_on refuses those that are being
+ * answered. */
 void jobs_stop(struct jobs *jobs);
 bool jobs_ended(const struct jobs *jobs);
 
-/* Ends the threads, after jobs_stop, once they have answered. */
+/* Waits for the threads to end, which they do once they have answered. jobs_stop must come first. */
 void jobs_end(struct jobs *jobs);
 
-/* Once nobody can submit any more. */
+/* Frees the rest, once nobody can submit any more. */
 void jobs_close(struct jobs *jobs);
 
 #endif

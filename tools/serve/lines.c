@@ -8,7 +8,7 @@
 
 /* ---- Lines ---- */
 
-/* Brackets, braces, colons and commas of a line; {"fingerprint":"…","id":{"hex":"…"}} has six. */
+/* A line may have so many brackets, braces, colons and commas; {"fingerprint":"…","id":{"hex":"…"}} has six. */
 enum { MOST_MARKS = 16 };
 
 static bool is_blank(const char *line, size_t length) {
@@ -16,8 +16,8 @@ static bool is_blank(const char *line, size_t length) {
     return length == 0;
 }
 
-/* Whether a line has no more arrays, objects, values and keys than those that are taken: a value takes many times the
- * bytes that it has in a line. */
+/* Returns whether a line has few arrays, objects, values and keys. Each of them takes many times the memory that it has
+ * bytes in the line, so that a line with many is refused before it is parsed. */
 static bool has_few_values(const char *line, size_t length) {
     size_t marks = 0;
     bool quoted = false;
@@ -37,7 +37,7 @@ static bool read_line(struct request *request, const char *line, size_t length, 
     json_error_t error;
     if (!has_few_values(line, length)) return problem_set(problem, "it has more values than a fingerprint and an id");
     json_t *value = json_loadb(line, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
-    if (value == NULL && *error.text == '\0') /* jansson does not say more */
+    if (value == NULL && *error.text == '\0') /* jansson leaves the text empty if memory ran out. */
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
     if (value == NULL) return problem_set(problem, "it is not JSON: %s", error.text);
     bool good = visit(context, value, problem);
@@ -66,7 +66,7 @@ static int value_of_digit(char character) {
     return at == NULL ? -1 : (int)(at - digits);
 }
 
-/* {"hex":"…"}: bytes that aren't UTF-8. */
+/* Reads {"hex":"…"}, which stands for bytes that are not UTF-8. */
 static bool read_hex(struct items *items, json_t *id, struct idx_item *item) {
     json_t *hex = json_object_get(id, "hex");
     const char *text = json_string_value(hex);
@@ -147,7 +147,7 @@ bool items_read(struct items *items, struct request *request) {
     lines_read(request, read_item, items);
     if (items->ids.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the IDs");
     if (request->status != 0) return false;
-    const char *id = items->ids.bytes; /* only now that they don't move any more */
+    const char *id = items->ids.bytes; /* The IDs have their final place only now. */
     for (size_t i = 0; i < items->count; i++) {
         if (items->list[i].id_length == 0) continue;
         items->list[i].id = id;

@@ -7,11 +7,11 @@
 
 #include <idx.h>
 
-/* Called with each value. False where it can't be taken, and says why. */
+/* It is called with each value. It returns false and sets *problem if the value is wrong. */
 typedef bool (*line_visitor)(void *context, json_t *value, struct problem *problem);
 
-/* Visits the values of the body's lines; blank lines are passed over. Ends where the request failed, as by a bad line,
- * whose number it names. */
+/* Visits the values of the body's lines, and passes over blank lines. Ends where the request failed, as by a bad line,
+ * which the answer names by its number. */
 void lines_read(struct request *request, line_visitor visit, void *context);
 
 enum item_keys { ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
@@ -21,11 +21,11 @@ struct items {
     struct idx_item *list;
     size_t count, capacity;
     struct output ids;
-    int keys;          /* of the lines: enum item_keys; 0: not yet known */
-    bool may_lack_key; /* set by the caller: either key alone will do */
+    int keys;          /* Every line has these keys, of enum item_keys; 0 until the first line was read. */
+    bool may_lack_key; /* The caller sets this where either key alone is enough. */
 };
 
-/* Reads the body of a request. False where the request failed. */
+/* Reads the documents in the body of a request. Returns false where the request failed. */
 bool items_read(struct items *items, struct request *request);
 
 void items_free(struct items *items);

@@ -10,7 +10,7 @@
 
 /* ---- Many in columns ---- */
 
-/* Queries that are looked up together, and the matches that there is room for then. */
+/* So many queries are looked up together, with room for so many matches of each. */
 enum { TOGETHER = 256, MATCHES = 16 };
 
 struct columns {
@@ -52,7 +52,7 @@ static void append_matches(struct columns *columns, const struct idx_match *matc
     columns->offset += count;
 }
 
-/* Of a query that has more matches than there was room for. */
+/* Looks up a query again that has more matches than there was room for. */
 static void append_more_matches(struct columns *columns, uint64_t query, size_t count) {
     struct answers *answers = columns->answers;
     struct request *request = answers->request;
@@ -67,7 +67,7 @@ static void append_more_matches(struct columns *columns, uint64_t query, size_t 
     free(matches);
 }
 
-/* Whether all fits, with what was found so far. */
+/* Returns whether the answer may grow, and fails the request if the matches that were found do not fit. */
 static bool answer_fits(struct columns *columns) {
     struct request *request = columns->answers->request;
     size_t made = columns->fingerprints.length + columns->distances.length;
@@ -124,7 +124,7 @@ static void answer_columns(struct answers *answers) {
     free(columns.distances.bytes);
 }
 
-/* What is answered at once: matches of one fingerprint, and documents of a match. */
+/* A look-up is answered at once if it has at most so many matches, and is asked for so many documents of each. */
 enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 
 /* ---- One ---- */
@@ -170,7 +170,7 @@ void lookups_answer_one(struct request *request) {
 
 /* ---- Many ---- */
 
-/* A line is a fingerprint, or an object that has one. */
+/* Answers a line, which is a fingerprint or an object that has one. */
 static bool answer_line(void *context, json_t *line, struct problem *problem) {
     struct answers *answers = context;
     json_t *text = json_is_object(line) ? json_object_get(line, "fingerprint") : line;
@@ -198,7 +198,7 @@ void lookups_answer_many(struct request *request) {
 
 /* ---- By ID ---- */
 
-/* The fingerprints of the ID, which the caller frees; NULL where there are none, or the request failed. */
+/* Returns the fingerprints of the request's ID, which the caller frees, or NULL where the request failed. */
 static uint64_t *find_id(struct answers *answers, size_t *count) {
     struct request *request = answers->request;
     bool numbers = answers->properties->id_type == IDX_ID_U64;

@@ -1,4 +1,4 @@
-/* options.h: what `idx serve` is asked for on its command line. */
+/* options.h: the options of `idx serve`. */
 #ifndef IDX_TOOLS_SERVE_OPTIONS_H
 #define IDX_TOOLS_SERVE_OPTIONS_H
 
@@ -8,26 +8,27 @@
 #include <stdint.h>
 
 struct serve_options {
-    const char *path;     /* of the index */
-    struct texts listen;  /* ADDRESS:PORT, or unix:PATH; none: as systemd passes them, or the default */
-    struct texts hosts;   /* names by which clients may call the service */
-    struct texts origins; /* that other pages may have, and read its answers */
+    const char *path;     /* This is the path of the index. */
+    struct texts listen;  /* Each one is ADDRESS:PORT or unix:PATH. Without any, the service listens at the sockets that
+                             systemd passes, or else at the default address. */
+    struct texts hosts;   /* Clients may call the service by these names. */
+    struct texts origins; /* Pages of these origins may use the service as well. */
     unsigned threads;
     unsigned connections;
     uint64_t max_body;
-    unsigned refresh_seconds; /* 0: only on SIGHUP */
+    unsigned refresh_seconds; /* 0: only SIGHUP makes the service look for changes. */
     bool unpacked;
     bool writable;
-    const char *token_file; /* NULL: the environment has the token */
-    const char *documents;  /* a folder, or NULL */
-    const char *table_path; /* of document frequencies, or NULL */
+    const char *token_file; /* NULL: the environment has the token. */
+    const char *documents;  /* NULL: the service shows no documents. */
+    const char *table_path; /* NULL: there is no table of document frequencies. */
     bool main_text;
 };
 
-/* The largest bodies that --max-body may allow. */
+/* --max-body may allow bodies of so many bytes. */
 #define SERVE_MOST_BODY ((uint64_t)256 << 20)
 
-/* Serves until a signal ends it. Returns the status of the process. */
+/* Serves until a signal ends the service. Returns the status of the process. */
 int serve_run(const struct serve_options *options);
 
 #endif

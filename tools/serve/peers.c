@@ -1,4 +1,4 @@
-/* peers.c: the open connections, and when they are closed. */
+/* peers.c: keeps account of the open connections, and closes those that take too long. */
 #include "tools/serve/peers.h"
 
 #include <poll.h>
@@ -6,10 +6,10 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* That a connection may wait in any case. */
+/* A connection that waits for a request is not closed for others before so much time has passed. */
 #define PEER_LEAST_NANOSECONDS ((uint64_t)100000000)
 
-/* To a few milliseconds, which costs less than the exact time. */
+/* Returns the time in nanoseconds, to a few milliseconds, which costs less than the exact time. */
 static uint64_t now(void) {
     struct timespec time;
 #ifdef CLOCK_MONOTONIC_COARSE
@@ -61,7 +61,7 @@ void peer_enter(struct peer *peer, enum peer_phase phase) {
     atomic_store_explicit(&peer->phase, phase, memory_order_relaxed);
 }
 
-/* A client that has closed a TCP connection in good order is seen to have gone only once it is sent something. */
+/* A client that closed a TCP connection in good order is seen to have gone only once something was sent to it. */
 bool peer_has_gone(const struct peer *peer) {
     struct pollfd polled = {.fd = atomic_load(&peer->socket)};
     return poll(&polled, 1, 0) == 1 && (polled.revents & (POLLHUP | POLLERR)) != 0;
@@ -77,8 +77,8 @@ static bool is_over(const struct peer *peer, uint64_t time) {
     return phase != PEER_WORKS && time > since && time - since > seconds[phase] * 1000000000;
 }
 
-/* Whether the client has sent all that it will, and a second ago at that, but no whole request. libmicrohttpd may miss
- * an end that comes together with bytes. */
+/* Returns whether the client ended its side of the connection more than a second ago, without a whole request.
+ * libmicrohttpd may miss an end that comes together with bytes. */
 static bool has_given_up(const struct peer *peer, uint64_t time) {
     struct pollfd polled = {.fd = peer->socket, .events = POLLRDHUP};
     int phase = atomic_load(&peer->phase);
@@ -87,8 +87,8 @@ static bool has_given_up(const struct peer *peer, uint64_t time) {
            (polled.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/* The one that has waited longest for a request, apart from those that are closed already, and those whose requests
- * may be on their way. */
+/* Returns the connection that has waited longest for a request. Those that are closed already are passed over, and so
+ * are those whose requests may be on their way. */
 static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
     struct peer *longest = NULL;
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
@@ -99,7 +99,7 @@ static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
     return longest;
 }
 
-/* The thread that serves the connection notices, and ends it. */
+/* Shuts the socket down. The thread that serves the connection notices, and closes it. */
 static void shut_down(struct peer *peer, int how) {
     if (peer->socket >= 0) shutdown(peer->socket, how);
     peer->socket = -1;
@@ -111,7 +111,7 @@ void peers_reap(struct peers *peers) {
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (is_over(peer, time)) shut_down(peer, SHUT_RDWR);
-        if (has_given_up(peer, time)) shut_down(peer, SHUT_RD); /* what it sent is still read */
+        if (has_given_up(peer, time)) shut_down(peer, SHUT_RD); /* What the client sent is still read. */
         closed += peer->socket < 0;
     }
     for (unsigned count = atomic_load(&peers->count); count - closed > peers->most; closed++) {
@@ -126,7 +126,7 @@ void peers_end(struct peers *peers) {
     pthread_mutex_lock(&peers->mutex);
     atomic_store(&peers->ending, true);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        /* What had come before is still read, and answered. */
+        /* A request that came before is still read, and answered. */
         if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->begun)) shut_down(peer, SHUT_RD);
     }
     pthread_mutex_unlock(&peers->mutex);

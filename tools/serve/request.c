@@ -15,10 +15,10 @@
 
 /* ---- What a request may take ---- */
 
-/* Between two looks whether the client is still there. */
+/* Whether the client is still there is looked at so often. */
 #define LOOK_NANOSECONDS ((uint64_t)250000000)
 
-/* Bytes that the sentence of an error may have, before what is escaped in it. */
+/* The sentence of an error may have so many bytes before some are escaped. */
 enum { MOST_SENTENCE = 2048 };
 
 uint64_t now_nanoseconds(void) {
@@ -29,14 +29,14 @@ uint64_t now_nanoseconds(void) {
 
 double request_seconds(const struct request *request) { return (double)(now_nanoseconds() - request->whole) / 1e9; }
 
-/* Takes away the letter at the end of a text that was cut, which may have been cut too. */
+/* Removes the last letter of a text that was cut, since the cut may have gone through it. */
 static void drop_last_letter(char *text) {
     size_t length = strlen(text);
     while (length > 0 && ((unsigned char)text[length - 1] & 0xc0) == 0x80) length--;
     if (length > 0) text[length - 1] = '\0';
 }
 
-/* As it is, but for what is not printable. */
+/* Writes a sentence as a JSON string, in which what is not printable is escaped. */
 static void put_sentence(struct output *output, const char *sentence) {
     char printable[4 * MOST_SENTENCE + PRINTABLE_PIECE];
     size_t length = 0;
@@ -73,7 +73,7 @@ void request_fail_by(struct request *request, const struct idx_error *error) {
     request_fail(request, status, "%s", error->sentence);
 }
 
-/* Whether the client has gone, which is looked at now and then. */
+/* Returns whether the client has gone. It looks only now and then. */
 static bool client_has_gone(struct request *request) {
     uint64_t time = now_nanoseconds();
     if (time < request->looked + LOOK_NANOSECONDS) return false;
@@ -120,7 +120,7 @@ bool request_hold(struct request *request, size_t bytes) {
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                              "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/* What a browser shows or runs, rather than what a program asked for. */
+/* Returns whether the answer is shown or run by browsers, rather than read by programs. */
 static bool is_for_browsers(const struct request *request) { return strncmp(request->answer_type, "text/", 5) == 0; }
 
 static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
@@ -174,7 +174,7 @@ enum MHD_Result reply(struct request *request) {
     }
     struct MHD_Response *response =
         MHD_create_response_from_buffer(length, request->answer.bytes, MHD_RESPMEM_MUST_FREE);
-    if (response == NULL) return MHD_NO; /* the answer stays the request's */
+    if (response == NULL) return MHD_NO; /* The answer still belongs to the request. */
     request->answer = (struct output)OUTPUT_KEPT;
     enum MHD_Result result =
         add_headers(response, request) ? MHD_queue_response(request->connection, request->status, response) : MHD_NO;

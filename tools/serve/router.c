@@ -1,4 +1,4 @@
-/* router.c: the routes, and a request's way through them. */
+/* router.c: has the routes, and leads a request through them. */
 #include "tools/serve/router.h"
 
 #include "tools/serve/assets.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Bytes that the line of a request, and its whole head, may have; libmicrohttpd's own limit is higher, and its answer
+/* The line of a request and its whole head may have so many bytes. libmicrohttpd's own limit is higher, and its answer
  * to what exceeds that is a page of its own. */
 enum { MOST_URI = 4096, MOST_HEAD = 8192 };
 
@@ -106,7 +106,7 @@ static bool takes_method(const struct route *route, const char *method) {
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/* Finds the route, or what is wrong with the path or the method. */
+/* Finds the route, or fails the request if the path or the method is wrong. */
 static void find_route(struct request *request, const char *path, const char *method) {
     for (const struct route *route = routes; route < routes + ROUTES; route++) {
         if (!is_at(route, path)) continue;
@@ -127,7 +127,8 @@ static void find_route(struct request *request, const char *path, const char *me
         request_fail(request, MHD_HTTP_METHOD_NOT_ALLOWED, "this path takes %s", request->allow);
 }
 
-/* Who asks, and for whom: a page of another origin, or of a name that leads here without ours, gets nothing. */
+/* Checks who asks. A page of another origin is refused, and so is a name that leads to this machine but is not the
+ * service's. */
 static bool check_names(struct request *request) {
     const struct guard *guard = &request->service->guard;
     const char *host = header(request, "Host"), *origin = header(request, "Origin");
@@ -161,7 +162,7 @@ static void fail_by_length(struct request *request) {
                  request->service->options->max_body);
 }
 
-/* The type and the length of the body that is to come. */
+/* Checks the type and the length of the body that is to come. */
 static bool check_body(struct request *request) {
     const char *type = header(request, "Content-Type"), *length = header(request, "Content-Length");
     const char *const *types = request->route->types;
@@ -198,7 +199,8 @@ static void check_head(struct request *request, const char *path, const char *me
     if (parameters_read(request) && request->route->post) check_body(request);
 }
 
-/* What a client that was refused still sends is read, up to so many bytes: it reads the answer only then. */
+/* Returns whether the body of a refused request is short enough to be read to its end, since a client reads the answer
+ * only then. */
 static bool drains(const struct request *request) {
     const char *length = header(request, "Content-Length"), *expect = header(request, "Expect");
     return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
@@ -226,7 +228,7 @@ static void take_body(struct request *request, const char *bytes, size_t length)
     if (request->body.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
 }
 
-/* True: a job does it. */
+/* Answers, or has a job do it. Returns true if a job answers. */
 static bool begin_answer(struct request *request) {
     struct service *service = request->service;
     const struct route *route = request->route;

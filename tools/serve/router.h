@@ -4,8 +4,8 @@
 
 #include "tools/serve/request.h"
 
-/* Callbacks of libmicrohttpd, whose context is the service: as the line of a request has come, for each of its parts,
- * and at its end. */
+/* libmicrohttpd calls these with the service as their context: when the first line of a request has come, for each
+ * further part, and at its end. */
 void *router_begin(void *service, const char *uri, struct MHD_Connection *connection);
 enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **request);
@@ -21,7 +21,7 @@ bool lookups_answer_one_quickly(struct request *request);
 void lookups_answer_many(struct request *request);
 void lookups_answer_id(struct request *request);
 
-/* The name of a route, for the metrics. */
+/* Returns the name of a route for the metrics. */
 const char *router_name(unsigned route);
 
 #endif

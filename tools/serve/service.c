@@ -1,5 +1,5 @@
-/* service.c: begins and ends a service, and accepts connections in between. Each connection is one of several threads'
- * of libmicrohttpd, which get them in turn. */
+/* service.c: begins and ends a service, and accepts connections in between. Each of several threads of libmicrohttpd
+ * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
 #include "tools/serve/files.h"
@@ -21,9 +21,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Bytes for what a connection receives and sends, but for its body and its answer; seconds that the requests under way
- * have at the end, and then their clients, to take the refusal; milliseconds between two looks at the connections; and
- * descriptors for other things, where there are many, and where there are few beyond those in use. */
+/* A connection has CONNECTION_BYTES for what it receives and sends, besides its body and its answer. At the end,
+ * requests under way have END_SECONDS, and then their clients REFUSAL_SECONDS to take the refusal. Connections are
+ * looked at every TICK milliseconds. OTHER_DESCRIPTORS are kept for other things than connections, or SPARE_DESCRIPTORS
+ * besides those in use if the limit is low. */
 enum {
     CONNECTION_BYTES = 16384,
     END_SECONDS = 30,
@@ -38,10 +39,10 @@ struct server {
     struct sockets sockets;
     struct refresher refresher;
     struct MHD_Daemon **daemons;
-    unsigned threads; /* that were started */
-    unsigned next;    /* that gets a connection */
+    unsigned threads; /* So many threads were started. */
+    unsigned next;    /* This thread gets the next connection. */
     int signals;
-    rlim_t limit; /* of descriptors */
+    rlim_t limit; /* The process may have so many descriptors. */
 };
 
 /* ---- Threads ---- */
@@ -58,7 +59,7 @@ static void notify_connection(void *context, struct MHD_Connection *connection, 
     }
 }
 
-/* It complains of what clients do. */
+/* libmicrohttpd complains of what clients do, which nobody wants to read. */
 static void say_nothing(void *context, const char *format, va_list arguments) {
     (void)context, (void)format, (void)arguments;
 }
@@ -88,7 +89,7 @@ static bool start_threads(struct server *server) {
 
 /* ---- Connections ---- */
 
-/* The answer to a connection that is one too many, even with those closed that only wait. */
+/* Answers a connection that is one too many even after the waiting ones were closed. */
 static void refuse_connection(int connection) {
     static const char body[] = "{\"error\":\"there are too many connections; try again later\"}\n";
     char answer[512], request[4096];
@@ -97,7 +98,8 @@ static void refuse_connection(int connection) {
                           "Content-Length: %zu\r\nRetry-After: 1\r\nConnection: close\r\n\r\n%s",
                           sizeof body - 1, body);
     (void)!send(connection, answer, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)!recv(connection, request, sizeof request, MSG_DONTWAIT); /* what is left unread takes the answer back */
+    (void)!recv(connection, request, sizeof request,
+                MSG_DONTWAIT); /* Closing a socket with unread bytes would discard the answer. */
     close(connection);
 }
 
@@ -108,7 +110,7 @@ static void take_connection(struct server *server, int connection, const struct 
         refuse_connection(connection);
         return;
     }
-    /* It closes the connection where it can't take it. */
+    /* libmicrohttpd closes the connection if it can't serve it. */
     MHD_add_connection(server->daemons[server->next++ % server->threads], connection, address, length);
     if (count >= peers->most) peers_reap(peers);
 }
@@ -121,7 +123,7 @@ static void accept_some(struct server *server, int from) {
         if (connection >= 0) {
             take_connection(server, connection, (struct sockaddr *)&address, length);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            usleep(10000); /* until some are closed */
+            usleep(10000); /* Some descriptors may be closed by then. */
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
@@ -155,7 +157,8 @@ static void accept_until_signal(struct server *server) {
 
 /* ---- The whole ---- */
 
-/* As many descriptors as connections and others need, where the system lets us have them. Returns how many we have. */
+/* Raises the limit of descriptors to what connections and others need, as far as the system allows. Returns the
+ * limit. */
 static rlim_t raise_limit(unsigned connections, rlim_t others) {
     struct rlimit limit;
     rlim_t wanted = 2 * (rlim_t)connections + others;
@@ -165,11 +168,11 @@ static rlim_t raise_limit(unsigned connections, rlim_t others) {
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
 
-/* Takes as many connections as there are descriptors for, besides those of the threads. False: there is room for
- * none. */
+/* Takes as many connections as there are descriptors for, besides those of the threads. Returns false if there is room
+ * for none. */
 static bool fit_connections(struct server *server) {
     struct peers *peers = &server->service->peers;
-    int lowest = fcntl(server->signals, F_DUPFD_CLOEXEC, 0); /* all below it are in use */
+    int lowest = fcntl(server->signals, F_DUPFD_CLOEXEC, 0); /* All descriptors below this one are in use. */
     if (lowest >= 0) close(lowest);
     rlim_t others = (rlim_t)(lowest < 0 ? 0 : lowest) + 2 * (rlim_t)server->service->options->threads;
     others += SPARE_DESCRIPTORS;
@@ -191,7 +194,7 @@ static void say_room(const struct server *server) {
              (uintmax_t)server->limit, room, wanted);
 }
 
-/* Waits until all connections are closed, or so many seconds are over. */
+/* Waits until all connections are closed, but at most for so many seconds. */
 static void await_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
@@ -200,7 +203,7 @@ static void await_end(struct service *service, unsigned seconds) {
     }
 }
 
-/* Requests under way are answered; a second signal ends that. */
+/* Lets requests under way be answered. A second signal ends the process at once. */
 static void finish_requests(struct server *server) {
     struct service *service = server->service;
     sockets_notify("STOPPING=1");
@@ -220,12 +223,13 @@ static bool start_server(struct server *server) {
     return fits && jobs && writing && refreshing && start_threads(server);
 }
 
-/* Requests under way are refused, but for what can't be broken off. */
+/* Refuses the requests that are still under way, except those that can't be interrupted. */
 static void stop_server(struct server *server) {
     struct service *service = server->service;
     jobs_stop(&service->jobs);
     jobs_stop(&service->writing);
-    jobs_end(&service->jobs); /* before the threads, which wait for no suspended connection */
+    jobs_end(&service->jobs); /* The threads of libmicrohttpd do not wait for suspended connections, so that jobs must
+                                 end first. */
     jobs_end(&service->writing);
     await_end(service, REFUSAL_SECONDS);
     for (unsigned i = 0; i < server->threads; i++) MHD_stop_daemon(server->daemons[i]);
@@ -254,7 +258,7 @@ static bool open_documents(struct service *service) {
     return service->options->documents == NULL || service->documents >= 0;
 }
 
-/* With the index open, before its threads. */
+/* Runs the service after the index was opened and before threads are started. */
 static int run_open(struct service *service) {
     struct server server = {.service = service};
     int status = ENDS_BADLY;
@@ -272,7 +276,7 @@ static int run_open(struct service *service) {
 }
 
 int serve_run(const struct serve_options *options) {
-    static struct service service; /* its counts are large */
+    static struct service service; /* The counts are too large for the stack. */
     struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
     int status = ENDS_BADLY;
     service.options = options;

@@ -17,12 +17,12 @@ struct service {
     struct guard guard;
     struct metrics metrics;
     struct peers peers;
-    struct jobs jobs;    /* long ones */
-    struct jobs writing; /* one thread */
+    struct jobs jobs;    /* These answer long requests. */
+    struct jobs writing; /* One thread answers the requests that write. */
     struct writes writes;
     struct text_pool texts;
-    int documents;      /* descriptor of the folder; -1: none */
-    atomic_size_t held; /* bytes of bodies and answers */
+    int documents;      /* This is the descriptor of the folder, or -1. */
+    atomic_size_t held; /* Bodies and answers hold so many bytes together. */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* signals.c: the signals that a service goes by. */
+/* signals.c: catches the signals that a service obeys. */
 #include "tools/serve/signals.h"
 
 #include "tools/shared/command.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static int ends[2] = {-1, -1};
-static atomic_uint refreshes, ended; /* lock-free, so that the handler may count */
+static atomic_uint refreshes, ended; /* They are lock-free, so that the handler may count. */
 static atomic_bool at_once;
 
 static void note_signal(int number) {
@@ -34,7 +34,7 @@ int signals_catch(void) {
     }
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a client that goes away */
+    signal(SIGPIPE, SIG_IGN); /* A client that goes away is no reason to end. */
     return ends[0];
 }
 

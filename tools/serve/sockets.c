@@ -1,4 +1,4 @@
-/* sockets.c: where a service listens. */
+/* sockets.c: opens the sockets at which a service listens. */
 #include "tools/serve/sockets.h"
 
 #include "tools/shared/message.h"
@@ -18,7 +18,7 @@
 
 enum { BACKLOG = 1024, FIRST_PASSED = 3 };
 
-/* The address of a service on this machine. */
+/* An address is of one of these kinds. */
 union address {
     struct sockaddr any;
     struct sockaddr_un local;
@@ -38,7 +38,7 @@ static bool listen_at(int socket, const union address *at, socklen_t length, con
 
 /* ---- UNIX sockets ---- */
 
-/* Takes away the socket of a service that was killed. One that answers is somebody's. */
+/* Removes the socket that a killed service left. A socket at which somebody answers stays. */
 static void remove_stale(const union address *at) {
     struct stat status;
     if (lstat(at->local.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
@@ -66,7 +66,7 @@ static bool open_local(struct sockets *sockets, const char *path, const char *na
 
 /* ---- Addresses ---- */
 
-/* Cuts ADDRESS:PORT, in which an IPv6 address has brackets. */
+/* Splits ADDRESS:PORT. An IPv6 address has brackets. */
 static bool split_address(const char *name, char *host, size_t size, const char **port) {
     const char *colon = strrchr(name, ':');
     uint64_t number;
@@ -108,7 +108,7 @@ static bool read_variable(const char *name, uint64_t *number) {
     return text != NULL && number_parse_digits(text, strlen(text), number);
 }
 
-/* The sockets that systemd passed to this process, as sd_listen_fds(3) says. */
+/* Takes the sockets that systemd passed to this process, as sd_listen_fds(3) describes it. */
 static bool take_passed(struct sockets *sockets) {
     uint64_t process, count;
     if (!read_variable("LISTEN_PID", &process) || process != (uint64_t)getpid() || !read_variable("LISTEN_FDS", &count))

@@ -1,4 +1,4 @@
-/* sockets.h: where a service listens. */
+/* sockets.h: opens the sockets at which a service listens. */
 #ifndef IDX_TOOLS_SERVE_SOCKETS_H
 #define IDX_TOOLS_SERVE_SOCKETS_H
 
@@ -6,28 +6,28 @@
 
 #include <stdbool.h>
 
-/* Where it listens if nothing else is asked for: this machine alone can reach it. */
+/* The service listens here if nothing else is asked for, so that only this machine reaches it. */
 #define DEFAULT_ADDRESS "127.0.0.1:8470"
 
 enum { MOST_SOCKETS = 16 };
 
 struct sockets {
     int list[MOST_SOCKETS];
-    const char *paths[MOST_SOCKETS]; /* of UNIX sockets that sockets_open made; or NULL */
+    const char *paths[MOST_SOCKETS]; /* These are the paths of UNIX sockets that sockets_open made; others are NULL. */
     unsigned count;
 };
 
-/* Listens at the addresses: those given, else the sockets that systemd passed, else the default. False after a
- * complaint. */
+/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. Returns
+ * false after a complaint. */
 bool sockets_open(struct sockets *sockets, const struct texts *addresses);
 
-/* Says where it listens. */
+/* Says at which addresses the service listens. */
 void sockets_say(const struct sockets *sockets);
 
-/* Accepts no more. */
+/* Closes the sockets, and removes those of UNIX that were made. */
 void sockets_close(struct sockets *sockets);
 
-/* Tells systemd, if that is to be told, a line such as READY=1. */
+/* Sends systemd a line such as READY=1, if systemd asked for that. */
 void sockets_notify(const char *line);
 
 #endif

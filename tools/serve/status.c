@@ -9,7 +9,7 @@
 
 /* ---- Metrics ---- */
 
-/* The upper ends of the buckets, in nanoseconds. */
+/* These are the upper ends of the buckets, in nanoseconds. */
 static const uint64_t bounds[METRICS_BUCKETS - 1] = {
     50000,    100000,    250000,    500000,    1000000,    2500000,    5000000,     10000000,
     25000000, 100000000, 250000000, 500000000, 1000000000, 5000000000, 30000000000,

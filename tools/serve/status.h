@@ -12,28 +12,29 @@ struct request;
 
 enum { METRICS_ROUTES = 16, METRICS_STATUSES = 600, METRICS_BUCKETS = 16 };
 
-/* Of one route. */
+/* These are the counts of one route. */
 struct route_metrics {
-    atomic_ullong statuses[METRICS_STATUSES]; /* answers of each */
-    atomic_ullong buckets[METRICS_BUCKETS];   /* that took so long, and not less */
+    atomic_ullong statuses[METRICS_STATUSES]; /* They count the answers of each status. */
+    atomic_ullong buckets[METRICS_BUCKETS];   /* They count the answers that took at most the bucket's time, and longer
+                                                 than that of the bucket before it. */
     atomic_ullong nanoseconds;
 };
 
 struct metrics {
-    struct route_metrics routes[METRICS_ROUTES]; /* by number; the last one is none */
+    struct route_metrics routes[METRICS_ROUTES]; /* The last one counts requests without a route. */
     atomic_ullong queries, matches, added, removed;
 };
 
-/* Counts a request that is answered. */
+/* Counts a request that was answered. */
 void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
 
-/* GET /metrics. */
+/* Answers GET /metrics. */
 bool metrics_answer(struct request *request);
 
-/* GET /info: as `idx info --format json`, and what the service itself can do. */
+/* Answers GET /info as `idx info --format json` does. */
 void status_answer_info(struct request *request);
 
-/* GET /healthz. */
+/* Answers GET /healthz, with what the service can do. */
 bool status_answer_health(struct request *request);
 
 #endif

@@ -1,5 +1,4 @@
-/* texts.c: documents that are looked up by what is in them. A build without libidxtext has without_text.c in place of
- * this one. */
+/* texts.c: looks texts up, and shows the texts of documents. A build without libidxtext has without_text.c instead. */
 #include "tools/serve/texts.h"
 
 #include "tools/serve/answers.h"
@@ -14,7 +13,7 @@
 
 struct pooled_text {
     struct text text;
-    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* the index's */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* This is the recipe of the index. */
     struct pooled_text *next;
 };
 
@@ -45,7 +44,8 @@ void texts_close(struct text_pool *pool) {
 
 /* ---- Fingerprinters ---- */
 
-/* One at rest, or NULL. Those for another index than the one that is served now are closed, some at a time. */
+/* Takes an idle fingerprinter out of the pool. Returns NULL if there is none, and if the one found belongs to another
+ * index, which closes it. */
 static struct pooled_text *take_pooled(struct text_pool *pool, const struct idx_properties *properties) {
     pthread_mutex_lock(&pool->mutex);
     struct pooled_text *text = pool->first;
@@ -99,7 +99,7 @@ static void return_text(struct text_pool *pool, struct pooled_text *text) {
 
 /* ---- Documents ---- */
 
-/* What extracting knows a document by. */
+/* Messages call the document by this name. */
 static char place[] = "the text";
 
 static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
@@ -153,7 +153,7 @@ static void answer_text(struct answers *answers, struct pooled_text *text) {
 
 void texts_answer(struct request *request) {
     struct answers answers;
-    memory_ran_out(); /* while this thread did something else */
+    memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     if (answers_begin(&answers, request)) {
         struct pooled_text *text = NULL;
         if (*answers.properties->recipe == '\0')
@@ -165,7 +165,7 @@ void texts_answer(struct request *request) {
         if (text != NULL) {
             answer_text(&answers, text);
             if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE)
-                free_text(text); /* what it has may be of the reserve */
+                free_text(text); /* It may hold memory of the reserve. */
             else
                 return_text(&request->service->texts, text);
         }
@@ -176,7 +176,7 @@ void texts_answer(struct request *request) {
 
 /* ---- Files ---- */
 
-/* By its name, and by how it begins, decompressed. */
+/* Finds the format by the file's name, and by how the file begins after decompression. */
 static enum document_format find_format(const char *name, const struct output *file) {
     struct source source = {.passes_over_rest = true};
     enum document_format format = FORMAT_PLAIN;
@@ -198,9 +198,9 @@ void texts_put(struct request *request, struct output *file, const char *name) {
                                .bytes = *file,
                                .most = MOST_ANSWER_BYTES,
                                .place = place,
-                               .encoding = "any"}; /* compressed or not, as inputs of idx fingerprint may be */
-    rules.max_text = MOST_ANSWER_BYTES;            /* decompressed */
-    memory_ran_out();                              /* while this thread did something else */
+                               .encoding = "any"}; /* A file may be compressed, as inputs of idx fingerprint may be. */
+    rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
+    memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
     bool good = extract(&extractor, &raw, &fields, &bad);
     if (memory_ran_out()) good = bad_set_memory(&bad);

@@ -40,7 +40,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     return false;
 }
 
-/* Takes those that nobody uses out of the retired ones. */
+/* Removes the views that nobody uses from the retired ones, and returns them as a list. */
 static struct view *take_unused(struct views *views) {
     struct view *unused = NULL, **link = &views->retired;
     pthread_mutex_lock(&views->mutex);
@@ -58,7 +58,7 @@ static struct view *take_unused(struct views *views) {
     return unused;
 }
 
-/* By the refreshing thread: closing a large index takes a while, for which no request has to wait. */
+/* Closes the unused views. The refreshing thread does this, since closing a large index takes a while. */
 static void close_unused(struct views *views) {
     struct view *next;
     for (struct view *view = take_unused(views); view != NULL; view = next) {
@@ -77,7 +77,7 @@ static void replace_current(struct views *views, struct view *newer) {
     atomic_fetch_add(&views->refreshes, 1);
 }
 
-/* The current view stays while `refreshing` is held. */
+/* Opens a newer view if there is one. The caller holds `refreshing`, so that the current view stays. */
 static bool replace_if_newer(struct views *views) {
     struct idx_index *newer;
     struct idx_error error;
@@ -155,7 +155,7 @@ void views_close(struct views *views) {
 
 /* ---- The refresher ---- */
 
-/* Waits until it is told to refresh, or it is time. False at the end. */
+/* Waits until a refresh is asked for or it is time for one. Returns false when the service ends. */
 static bool wait_for_refresh(struct refresher *refresher) {
     struct timespec until;
     unsigned seconds = views_wait_to_close(refresher->views) ? 1 : refresher->seconds;

@@ -15,53 +15,53 @@ struct view {
     struct idx_index *index;
     struct idx_properties properties;
 
-    /* Under the mutex of the views. */
+    /* The mutex of the views protects these. */
     unsigned references;
-    struct idx_documents *cursors[VIEW_CURSORS]; /* at rest */
+    struct idx_documents *cursors[VIEW_CURSORS]; /* These cursors are idle. */
     unsigned cursor_count;
-    struct view *next; /* retired */
+    struct view *next; /* It is the next retired view. */
 };
 
 struct views {
     pthread_mutex_t mutex;
-    pthread_mutex_t refreshing; /* held by the one thread that refreshes */
+    pthread_mutex_t refreshing; /* The thread that refreshes holds it. */
     struct view *current;
-    struct view *retired; /* replaced, and perhaps still in use */
+    struct view *retired; /* These were replaced, and may still be in use. */
     atomic_ullong refreshes, failures;
-    bool failing; /* the last refresh failed, and that was said; under `refreshing` */
+    bool failing; /* The last refresh failed, and a message said so. `refreshing` protects it. */
 };
 
-/* Opens the index. False after a complaint. */
+/* Opens the index. Returns false after a complaint. */
 bool views_open(struct views *views, const char *path, const struct idx_open_options *options);
 
-/* Replaces the current view if the index has news, and closes those that nobody uses any more. False after a complaint,
- * which repeated failures don't repeat; the view stays as it is then. */
+/* Opens a newer view if the index has changed, and closes the views that nobody uses any more. Returns false after an
+ * error. Then the view stays as it is, and a message says so, but only once if errors repeat. */
 bool views_refresh(struct views *views);
 
-/* Whether some are replaced, and not yet closed. */
+/* Returns whether replaced views are still to be closed. */
 bool views_wait_to_close(struct views *views);
 
-/* The current view, for one request, which releases it. */
+/* Acquires the current view for a request, which releases it. */
 struct view *views_acquire(struct views *views);
 void views_release(struct views *views, struct view *view);
 
-/* A document cursor of a view, which is to be given back while the view is still held; NULL after an error. */
+/* Takes a document cursor of a view, and returns it while the view is still held. It is NULL after an error. */
 struct idx_documents *view_take_cursor(struct views *views, struct view *view, struct idx_error *error);
 void view_return_cursor(struct views *views, struct view *view, struct idx_documents *cursor);
 
-/* Once no view is held. */
+/* Closes all views, once no view is held. */
 void views_close(struct views *views);
 
 struct refresher {
     struct views *views;
-    unsigned seconds; /* 0: only when it is told to */
+    unsigned seconds; /* 0: only refresher_tell causes a refresh. */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool started, told, ended;
 };
 
-/* False after a complaint; refresher_end is to be called all the same. */
+/* Starts the thread. Returns false after a complaint; refresher_end must be called all the same. */
 bool refresher_start(struct refresher *refresher, struct views *views, unsigned seconds);
 
 void refresher_tell(struct refresher *refresher);

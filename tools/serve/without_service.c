@@ -1,4 +1,4 @@
-/* without_service.c: what a build without libmicrohttpd has in place of the service. */
+/* without_service.c: replaces the service in a build without libmicrohttpd. */
 #include "tools/serve/options.h"
 #include "tools/shared/command.h"
 #include "tools/shared/message.h"

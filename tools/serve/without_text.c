@@ -1,4 +1,4 @@
-/* without_text.c: what a service of a build without libidxtext has in place of texts.c. */
+/* without_text.c: replaces texts.c in a build without libidxtext. */
 #include "tools/serve/request.h"
 #include "tools/serve/service.h"
 #include "tools/text/text.h"

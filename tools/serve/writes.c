@@ -1,5 +1,5 @@
-/* writes.c: documents that are added and removed. Each request is one call of the writer, which is kept whole or not at
- * all, and is on disk and to be found when it is answered. */
+/* writes.c: adds and removes documents. Each request is one call of the writer, which takes effect as a whole or not at
+ * all. When the request is answered, the change is on disk, and look-ups see it. */
 #include "tools/serve/writes.h"
 
 #include "tools/serve/answers.h"
@@ -28,7 +28,7 @@ void writes_close(struct writes *writes) {
     writes->writer = NULL;
 }
 
-/* After a failed sync, the writer can only be closed. */
+/* Fails the request, and closes the writer after an I/O error, since a writer whose sync failed can only be closed. */
 static void fail_by_error(struct request *request, const struct idx_error *error) {
     struct writes *writes = &request->service->writes;
     if (error->status >= IDX_NOT_FOUND) complain("%s", error->sentence);
@@ -36,7 +36,7 @@ static void fail_by_error(struct request *request, const struct idx_error *error
     if (error->status == IDX_IO_ERROR) writes_close(writes);
 }
 
-/* The writer, opened anew where it was closed; NULL where the request failed. */
+/* Returns the writer, which is opened again if it was closed, or NULL where the request failed. */
 static struct idx_writer *take_writer(struct request *request) {
     struct writes *writes = &request->service->writes;
     struct idx_error error;
@@ -49,16 +49,16 @@ static struct idx_writer *take_writer(struct request *request) {
 
 /* ---- Adding ---- */
 
-/* Bytes of a line without matches, at most. */
+/* A line without matches has at most so many bytes. */
 enum { MOST_LINE = 48 };
 
 struct adding {
     struct items items;
-    struct idx_match *matches; /* MOST_FEW of each */
+    struct idx_match *matches; /* There is room for MOST_FEW matches of each document. */
     size_t *counts;
 };
 
-/* The line of a document without its matches. */
+/* Writes the line of a document without its matches. */
 static void put_line(struct output *output, size_t count) {
     output_text(output, count == 0 ? "{\"added\":true}\n" : "{\"added\":false,\"count\":");
     if (count == 0) return;
@@ -66,7 +66,8 @@ static void put_line(struct output *output, size_t count) {
     output_text(output, "}\n");
 }
 
-/* False where the answer may not grow by them, or they can't be read. */
+/* Writes the line of a document with its matches. Returns false if they can't be read, or if the answer may not grow by
+ * them. */
 static bool put_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
     struct request *request = answers->request;
     output_text(&request->answer, "{\"added\":false,");
@@ -76,7 +77,7 @@ static bool put_matches(struct answers *answers, const struct idx_match *matches
     return request_goes_on(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, room) != NULL;
 }
 
-/* There is always room for the lines that are still to come, without their matches. */
+/* Writes the lines. There is always room for all lines without matches. */
 static void put_answers(struct answers *answers, const struct adding *adding) {
     struct output *output = &answers->request->answer;
     bool with_matches = true;
@@ -119,7 +120,7 @@ static void add_documents(struct answers *answers, struct idx_writer *writer, st
     views_refresh(&service->views);
 }
 
-/* What the index of the writer is like; it is no view of the service. */
+/* Begins an answer from the writer's index, which is no view of the service. */
 static bool begin_writing(struct answers *answers, struct request *request, struct idx_writer *writer,
                           struct idx_properties *properties) {
     if (writer == NULL) return false;

@@ -1,4 +1,4 @@
-/* writes.h: documents that are added and removed, by the one thread that has the index's writer. */
+/* writes.h: adds and removes documents, in the one thread that has the index's writer. */
 #ifndef IDX_TOOLS_SERVE_WRITES_H
 #define IDX_TOOLS_SERVE_WRITES_H
 
@@ -9,16 +9,16 @@ struct request;
 
 struct writes {
     const struct serve_options *options;
-    struct idx_writer *writer; /* NULL: none is open */
+    struct idx_writer *writer; /* NULL: no writer is open. */
 };
 
-/* Opens the writer, where the service is to write. False after a complaint. */
+/* Opens the writer if the service is to write. Returns false after a complaint. */
 bool writes_open(struct writes *writes, const struct serve_options *options);
 
-/* POST /check-and-add. */
+/* Answers POST /check-and-add. */
 void writes_answer_add(struct request *request);
 
-/* POST /remove. */
+/* Answers POST /remove. */
 void writes_answer_remove(struct request *request);
 
 void writes_close(struct writes *writes);
