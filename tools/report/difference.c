@@ -29,26 +29,19 @@ static void trim(const struct comparison *comparison, struct area *area) {
         area->a_end--, area->b_end--;
 }
 
-/* Where the path of `edits` on diagonal `d` ends, from those of one edit less. */
-static int64_t extend_forward(const struct comparison *comparison, const struct area *area, int64_t d, int64_t edits) {
-    const int64_t *ends = comparison->forward;
+/* Returns where the path of `edits` on diagonal `d` ends, from the paths with one edit less. A backward path begins at
+ * the area's end, and its places and diagonals are counted from there. */
+static int64_t extend(const struct comparison *comparison, const struct area *area, bool backward, int64_t d,
+                      int64_t edits) {
+    const int64_t *ends = backward ? comparison->backward : comparison->forward;
     bool down = d == -edits || (d != edits && ends[d - 1] < ends[d + 1]);
     int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b);
     int64_t x = edits == 0 ? 0 : down ? ends[d + 1] : ends[d - 1] + 1;
-    while (x < n && x - d < m && x - d >= 0 && is_equal(comparison, area->a + (size_t)x, area->b + (size_t)(x - d)))
-        x++;
-    return x;
-}
-
-/* The same from the end, where places and diagonals are counted from. */
-static int64_t extend_backward(const struct comparison *comparison, const struct area *area, int64_t d, int64_t edits) {
-    const int64_t *ends = comparison->backward;
-    bool down = d == -edits || (d != edits && ends[d - 1] < ends[d + 1]);
-    int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b);
-    int64_t x = edits == 0 ? 0 : down ? ends[d + 1] : ends[d - 1] + 1;
-    while (x < n && x - d < m && x - d >= 0 &&
-           is_equal(comparison, area->a_end - 1 - (size_t)x, area->b_end - 1 - (size_t)(x - d)))
-        x++;
+    for (; x < n && x - d < m && x - d >= 0; x++) {
+        size_t i = backward ? area->a_end - 1 - (size_t)x : area->a + (size_t)x;
+        size_t j = backward ? area->b_end - 1 - (size_t)(x - d) : area->b + (size_t)(x - d);
+        if (!is_equal(comparison, i, j)) break;
+    }
     return x;
 }
 
@@ -72,12 +65,12 @@ static int64_t find_middle(const struct comparison *comparison, const struct are
     int64_t *forward = comparison->forward, *backward = comparison->backward;
     for (int64_t edits = 0; edits <= MOST_EDITS; edits++) {
         for (int64_t d = -edits; d <= edits; d += 2) {
-            int64_t x = forward[d] = extend_forward(comparison, area, d, edits), other = delta - d;
+            int64_t x = forward[d] = extend(comparison, area, false, d, edits), other = delta - d;
             *y = x - d;
             if (delta % 2 != 0 && other > -edits && other < edits && x + backward[other] >= n) return x;
         }
         for (int64_t d = -edits; d <= edits; d += 2) {
-            int64_t x = backward[d] = extend_backward(comparison, area, d, edits), other = delta - d;
+            int64_t x = backward[d] = extend(comparison, area, true, d, edits), other = delta - d;
             *y = m - (x - d);
             if (delta % 2 == 0 && other >= -edits && other <= edits && x + forward[other] >= n) return n - x;
         }

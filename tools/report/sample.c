@@ -16,8 +16,8 @@ enum { LEAST_SAMPLED = 1024 };
 
 struct sampling {
     struct findings *findings;
-    uint64_t
-        *keys; /* a heap of the smallest hashes, the largest first; and then the sample's fingerprints, ascending */
+    uint64_t *keys; /* These are the hashes, and then the sample's fingerprints, ascending. */
+    uint64_t limit; /* No greater hash can be of the sample. */
     size_t count, most;
     unsigned char *nearest;  /* of each: the distance of the nearest other one that was seen; beyond all: none was */
     struct idx_index *index; /* of the sample */
@@ -52,14 +52,16 @@ static bool count_bits(void *context, const uint64_t *fingerprints, size_t count
     return !interrupt_noted();
 }
 
-static void sift_down(uint64_t *heap, size_t count, size_t at) {
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && heap[child + 1] > heap[child]) child++;
-        if (heap[at] >= heap[child]) return;
-        uint64_t greater = heap[child];
-        heap[child] = heap[at];
-        heap[at] = greater;
-    }
+static int compare_numbers(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Drops all hashes but the smallest. */
+static void drop_others(struct sampling *sampling) {
+    qsort(sampling->keys, sampling->count, sizeof *sampling->keys, compare_numbers);
+    if (sampling->count > sampling->most) sampling->count = sampling->most;
+    if (sampling->count == sampling->most) sampling->limit = sampling->keys[sampling->count - 1];
 }
 
 /* An idx_fingerprints_visitor. */
@@ -67,21 +69,11 @@ static bool choose_sample(void *context, const uint64_t *fingerprints, size_t co
     struct sampling *sampling = context;
     for (size_t i = 0; i < count; i++) {
         uint64_t key = sample_mix(fingerprints[i]);
-        if (sampling->count < sampling->most) {
-            sampling->keys[sampling->count++] = key;
-            if (sampling->count < sampling->most) continue;
-            for (size_t at = sampling->count / 2; at-- > 0;) sift_down(sampling->keys, sampling->count, at);
-        } else if (key < sampling->keys[0]) {
-            sampling->keys[0] = key;
-            sift_down(sampling->keys, sampling->count, 0);
-        }
+        if (key > sampling->limit) continue;
+        sampling->keys[sampling->count++] = key;
+        if (sampling->count == 2 * sampling->most) drop_others(sampling);
     }
     return !interrupt_noted();
-}
-
-static int compare_numbers(const void *first, const void *second) {
-    const uint64_t *a = first, *b = second;
-    return (*a > *b) - (*a < *b);
 }
 
 /* ---- Comparing ---- */
@@ -163,13 +155,14 @@ static unsigned choose_farthest(const struct findings *findings) {
 
 static bool take_sample(struct sampling *sampling, const struct idx_index *index, const char *folder,
                         unsigned threads) {
-    sampling->keys = calloc(sampling->most, sizeof *sampling->keys);
+    sampling->keys = calloc(2 * sampling->most, sizeof *sampling->keys);
     sampling->nearest = malloc(sampling->most);
     bool good = sampling->keys != NULL && sampling->nearest != NULL;
     if (!good) complain("out of memory");
     for (size_t i = 0; i < sampling->most && good; i++) sampling->nearest[i] = UINT8_MAX;
     good =
         good && idx_visit_part(index, 0, 1, choose_sample, sampling, sampling->error) == IDX_OK && !interrupt_noted();
+    if (good) drop_others(sampling);
     for (size_t i = 0; i < sampling->count; i++) sampling->keys[i] = unmix(sampling->keys[i]);
     if (good) qsort(sampling->keys, sampling->count, sizeof *sampling->keys, compare_numbers);
     sampling->findings->sampled = sampling->count;
@@ -186,6 +179,6 @@ bool sample_far(struct findings *findings, const struct idx_index *index, const 
     findings->farthest = choose_farthest(findings);
     if (most < LEAST_SAMPLED) most = LEAST_SAMPLED;
     if (most > count) most = count;
-    struct sampling sampling = {.findings = findings, .most = (size_t)most, .error = error};
+    struct sampling sampling = {.findings = findings, .most = (size_t)most, .limit = UINT64_MAX, .error = error};
     return most == 0 || take_sample(&sampling, index, folder, threads);
 }

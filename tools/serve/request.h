@@ -35,7 +35,6 @@ enum { MOST_SECONDS = 60 };
 
 /* A route takes some of these parameters of a URL. */
 enum parameters {
-    TAKES_NOTHING = 0,
     TAKES_DISTANCE = 1 << 0,  /* The parameter is k. */
     TAKES_LIMIT = 1 << 1,     /* The parameter is limit. */
     TAKES_DOCUMENTS = 1 << 2, /* The parameter is max-documents. */
@@ -50,7 +49,6 @@ struct route {
     const char *path; /* A path that ends in /, but not / itself, means all paths below it. */
     bool post;        /* false: the methods are GET and HEAD. */
     bool writes;      /* The writing thread answers, and the client needs the token. */
-    bool long_job;    /* A thread for long jobs answers. */
     unsigned takes;
     const char *name;                        /* The metrics use this name. */
     const char *types[3];                    /* Bodies have one of these types; the list ends with NULL. */

@@ -1,8 +1,6 @@
 /* router.c: has the routes, and leads a request through them. */
 #include "tools/serve/router.h"
 
-#include "tools/serve/assets.h"
-#include "tools/serve/files.h"
 #include "tools/serve/head.h"
 #include "tools/serve/request.h"
 #include "tools/serve/service.h"

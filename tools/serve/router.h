@@ -21,6 +21,15 @@ bool lookups_answer_one_quickly(struct request *request);
 void lookups_answer_many(struct request *request);
 void lookups_answer_id(struct request *request);
 
+/* files.c: answers GET /document?id=ID with the text of the file that the ID names, below the folder of the documents.
+ * files_open_folder returns the descriptor of that folder, or -1 after a complaint. */
+void files_answer(struct request *request);
+int files_open_folder(const char *path);
+
+/* embed.cmake writes the bytes of the page, and of the description of the service, into a C file of the build. */
+extern const unsigned char asset_page_html[], asset_page_js[], asset_page_css[], asset_openapi_json[];
+extern const size_t asset_page_html_length, asset_page_js_length, asset_page_css_length, asset_openapi_json_length;
+
 /* Returns the name of a route for the metrics. */
 const char *router_name(unsigned route);
 

@@ -2,7 +2,6 @@
  * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
-#include "tools/serve/files.h"
 #include "tools/serve/router.h"
 #include "tools/serve/signals.h"
 #include "tools/serve/sockets.h"
@@ -37,7 +36,6 @@ enum {
 struct server {
     struct service *service;
     struct sockets sockets;
-    struct refresher refresher;
     struct MHD_Daemon **daemons;
     unsigned threads; /* So many threads were started. */
     unsigned next;    /* This thread gets the next connection. */
@@ -148,7 +146,7 @@ static void accept_until_signal(struct server *server) {
         for (unsigned i = 1; i < count; i++) {
             if (polled[i].revents != 0) accept_some(server, polled[i].fd);
         }
-        if (signals_take_refresh()) refresher_tell(&server->refresher);
+        if (signals_take_refresh()) views_ask(&server->service->views);
         if (now_nanoseconds() - looked < (uint64_t)TICK * 1000000) continue;
         looked = now_nanoseconds();
         reap_all(server->service);
@@ -219,7 +217,7 @@ static bool start_server(struct server *server) {
     peers_open(&service->peers, options->connections);
     bool fits = fit_connections(server);
     bool jobs = jobs_start(&service->jobs, options->threads), writing = jobs_start(&service->writing, 1);
-    bool refreshing = refresher_start(&server->refresher, &service->views, options->refresh_seconds);
+    bool refreshing = views_start(&service->views, options->refresh_seconds);
     return fits && jobs && writing && refreshing && start_threads(server);
 }
 
@@ -236,7 +234,7 @@ static void stop_server(struct server *server) {
     free(server->daemons);
     jobs_close(&service->jobs);
     jobs_close(&service->writing);
-    refresher_end(&server->refresher);
+    views_stop(&service->views);
     peers_close(&service->peers);
 }
 

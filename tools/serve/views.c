@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- Views ---- */
-
 static struct view *make_view(struct idx_index *index) {
     struct view *view = calloc(1, sizeof *view);
     if (view == NULL) return NULL;
@@ -26,9 +24,14 @@ static void free_view(struct view *view) {
 bool views_open(struct views *views, const char *path, const struct idx_open_options *options) {
     struct idx_index *index;
     struct idx_error error;
+    pthread_condattr_t attributes;
     *views = (struct views){.current = NULL};
     pthread_mutex_init(&views->mutex, NULL);
     pthread_mutex_init(&views->refreshing, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&views->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     if (idx_open(&index, path, options, &error) != IDX_OK) {
         complain("%s", error.sentence);
         return false;
@@ -108,13 +111,6 @@ bool views_refresh(struct views *views) {
     return well;
 }
 
-bool views_wait_to_close(struct views *views) {
-    pthread_mutex_lock(&views->mutex);
-    bool some = views->retired != NULL;
-    pthread_mutex_unlock(&views->mutex);
-    return some;
-}
-
 struct view *views_acquire(struct views *views) {
     pthread_mutex_lock(&views->mutex);
     struct view *view = views->current;
@@ -151,61 +147,53 @@ void views_close(struct views *views) {
     close_unused(views);
     pthread_mutex_destroy(&views->mutex);
     pthread_mutex_destroy(&views->refreshing);
+    pthread_cond_destroy(&views->changed);
 }
 
-/* ---- The refresher ---- */
+/* ---- The thread that refreshes ---- */
 
 /* Waits until a refresh is asked for or it is time for one. Returns false when the service ends. */
-static bool wait_for_refresh(struct refresher *refresher) {
+static bool wait_for_refresh(struct views *views) {
     struct timespec until;
-    unsigned seconds = views_wait_to_close(refresher->views) ? 1 : refresher->seconds;
     int waited = 0;
     clock_gettime(CLOCK_MONOTONIC, &until);
+    pthread_mutex_lock(&views->mutex);
+    unsigned seconds = views->retired != NULL ? 1 : views->seconds;
     until.tv_sec += seconds;
-    pthread_mutex_lock(&refresher->mutex);
-    while (!refresher->told && !refresher->ended && waited != ETIMEDOUT) {
+    while (!views->asked && !views->ended && waited != ETIMEDOUT) {
         if (seconds > 0)
-            waited = pthread_cond_timedwait(&refresher->changed, &refresher->mutex, &until);
+            waited = pthread_cond_timedwait(&views->changed, &views->mutex, &until);
         else
-            pthread_cond_wait(&refresher->changed, &refresher->mutex);
+            pthread_cond_wait(&views->changed, &views->mutex);
     }
-    refresher->told = false;
-    bool goes_on = !refresher->ended;
-    pthread_mutex_unlock(&refresher->mutex);
+    views->asked = false;
+    bool goes_on = !views->ended;
+    pthread_mutex_unlock(&views->mutex);
     return goes_on;
 }
 
-static void *refresh_until_end(void *context) {
-    struct refresher *refresher = context;
-    while (wait_for_refresh(refresher)) views_refresh(refresher->views);
+static void *refresh_until_end(void *views) {
+    while (wait_for_refresh(views)) views_refresh(views);
     return NULL;
 }
 
-bool refresher_start(struct refresher *refresher, struct views *views, unsigned seconds) {
-    pthread_condattr_t attributes;
-    *refresher = (struct refresher){.views = views, .seconds = seconds};
-    pthread_mutex_init(&refresher->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&refresher->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    refresher->started = pthread_create(&refresher->thread, NULL, refresh_until_end, refresher) == 0;
-    if (!refresher->started) complain("can't start a thread");
-    return refresher->started;
+bool views_start(struct views *views, unsigned seconds) {
+    views->seconds = seconds;
+    views->started = pthread_create(&views->thread, NULL, refresh_until_end, views) == 0;
+    if (!views->started) complain("can't start a thread");
+    return views->started;
 }
 
-static void wake_with(struct refresher *refresher, bool *what) {
-    pthread_mutex_lock(&refresher->mutex);
-    *what = true;
-    pthread_cond_signal(&refresher->changed);
-    pthread_mutex_unlock(&refresher->mutex);
+static void wake_with(struct views *views, bool *reason) {
+    pthread_mutex_lock(&views->mutex);
+    *reason = true;
+    pthread_cond_signal(&views->changed);
+    pthread_mutex_unlock(&views->mutex);
 }
 
-void refresher_tell(struct refresher *refresher) { wake_with(refresher, &refresher->told); }
+void views_ask(struct views *views) { wake_with(views, &views->asked); }
 
-void refresher_end(struct refresher *refresher) {
-    wake_with(refresher, &refresher->ended);
-    if (refresher->started) pthread_join(refresher->thread, NULL);
-    pthread_mutex_destroy(&refresher->mutex);
-    pthread_cond_destroy(&refresher->changed);
+void views_stop(struct views *views) {
+    wake_with(views, &views->ended);
+    if (views->started) pthread_join(views->thread, NULL);
 }

@@ -1,5 +1,5 @@
 /* views.h: the open index, which a newer view replaces while requests go on: each request keeps the view that it began
- * with, which is closed when the last of them has ended. The refresher is a thread that opens newer views. */
+ * with, which is closed when the last of them has ended. A thread opens newer views. */
 #ifndef IDX_TOOLS_SERVE_VIEWS_H
 #define IDX_TOOLS_SERVE_VIEWS_H
 
@@ -28,7 +28,11 @@ struct views {
     struct view *current;
     struct view *retired; /* These were replaced, and may still be in use. */
     atomic_ullong refreshes, failures;
-    bool failing; /* The last refresh failed, and a message said so. `refreshing` protects it. */
+    bool started, asked, ended; /* The mutex protects the last two. */
+    pthread_t thread;
+    pthread_cond_t changed; /* A refresh was asked for, or the service ends. */
+    unsigned seconds;       /* 0: only views_ask causes a refresh. */
+    bool failing;           /* The last refresh failed, and a message said so. `refreshing` protects it. */
 };
 
 /* Opens the index. Returns false after a complaint. */
@@ -38,9 +42,6 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
  * error. Then the view stays as it is, and a message says so, but only once if errors repeat. */
 bool views_refresh(struct views *views);
 
-/* Returns whether replaced views are still to be closed. */
-bool views_wait_to_close(struct views *views);
-
 /* Acquires the current view for a request, which releases it. */
 struct view *views_acquire(struct views *views);
 void views_release(struct views *views, struct view *view);
@@ -49,23 +50,15 @@ void views_release(struct views *views, struct view *view);
 struct idx_documents *view_take_cursor(struct views *views, struct view *view, struct idx_error *error);
 void view_return_cursor(struct views *views, struct view *view, struct idx_documents *cursor);
 
+/* Starts the thread that refreshes every so many seconds, and when views_ask is called. Returns false after a
+ * complaint. */
+bool views_start(struct views *views, unsigned seconds);
+void views_ask(struct views *views);
+
+/* Ends the thread if it was started. */
+void views_stop(struct views *views);
+
 /* Closes all views, once no view is held. */
 void views_close(struct views *views);
-
-struct refresher {
-    struct views *views;
-    unsigned seconds; /* 0: only refresher_tell causes a refresh. */
-    pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    bool started, told, ended;
-};
-
-/* Starts the thread. Returns false after a complaint; refresher_end must be called all the same. */
-bool refresher_start(struct refresher *refresher, struct views *views, unsigned seconds);
-
-void refresher_tell(struct refresher *refresher);
-
-void refresher_end(struct refresher *refresher);
 
 #endif

@@ -29,8 +29,6 @@ bool temporary_open(struct temporary *temporary, const struct scratch *scratch, 
     return !temporary->failed;
 }
 
-bool temporary_is_open(const struct temporary *temporary) { return temporary->output.descriptor >= 0; }
-
 bool temporary_flush(struct temporary *temporary) {
     return output_flush(&temporary->output) || complain_of(temporary, "write", temporary->output.error);
 }

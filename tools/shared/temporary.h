@@ -27,8 +27,6 @@ struct temporary {
  * False after a complaint. */
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
 
-bool temporary_is_open(const struct temporary *temporary);
-
 /* Writes what is still buffered. False after a complaint, also about what could not be written before. */
 bool temporary_flush(struct temporary *temporary);
 
