@@ -142,6 +142,7 @@ void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t wh
     const struct side *side = &excerpt->sides[which];
     const struct shown *shown = side->shown;
     struct writing writing = {output, side, 0, output->length + SHOWN_BYTES};
+    char bytes[HTML_DIGITS], compared[HTML_DIGITS];
     size_t head = side->count > 0 ? (size_t)(side->pieces[0].bytes - shown->text) : shown->text_length;
     html_text(output, shown->text, head, true, LONGEST_WORD);
     while (writing.at < side->count && !is_full(&writing)) {
@@ -153,9 +154,6 @@ void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t wh
     }
     if (writing.at < side->count) put_gap(output, side->count - writing.at, "more word");
     if (shown->text_length == shown->text_bytes) return;
-    output_text(output, "<span class=\"gap\">[the text has ");
-    html_number(output, shown->text_bytes);
-    output_text(output, " bytes, and the first ");
-    html_number(output, shown->text_length);
-    output_text(output, " are compared]</span>");
+    output_format(output, "<span class=\"gap\">[the text has %s bytes, and the first %s are compared]</span>",
+                  html_digits(bytes, shown->text_bytes), html_digits(compared, shown->text_length));
 }

@@ -60,20 +60,25 @@ void html_id(struct output *output, const struct findings *findings, const struc
     output_text(output, "</bdi>");
 }
 
-void html_number(struct output *output, uint64_t number) {
-    char digits[NOTATION_MAX_LENGTH];
+const char *html_digits(char text[HTML_DIGITS], uint64_t number) {
+    char digits[NOTATION_MAX_LENGTH], *to = text;
     size_t length = notation_print_decimal(number, digits);
     for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) output_byte(output, ',');
-        output_byte(output, digits[i]);
+        if (i > 0 && (length - i) % 3 == 0) *to++ = ',';
+        *to++ = digits[i];
     }
+    *to = '\0';
+    return text;
+}
+
+void html_number(struct output *output, uint64_t number) {
+    char digits[HTML_DIGITS];
+    output_text(output, html_digits(digits, number));
 }
 
 void html_count(struct output *output, uint64_t number, const char *what) {
-    html_number(output, number);
-    output_byte(output, ' ');
-    output_text(output, what);
-    if (number != 1) output_byte(output, 's');
+    char digits[HTML_DIGITS];
+    output_format(output, "%s %s%s", html_digits(digits, number), what, number == 1 ? "" : "s");
 }
 
 /* ---- Charts ---- */
@@ -89,13 +94,9 @@ static void begin_figure(struct output *output, const char *name, const char *ti
                   title, remark, name, name, WIDTH, height, name, title, name, description);
 }
 
-static void put_value(struct output *output, const struct bar *bar) {
-    if (bar->about) output_text(output, "≈ ");
-    html_number(output, bar->value);
-}
-
 void chart_put(struct output *output, const char *name, const char *title, const char *description,
                const struct bar *bars, size_t count) {
+    char digits[HTML_DIGITS];
     uint64_t most = 1;
     for (size_t i = 0; i < count; i++) most = bars[i].value > most ? bars[i].value : most;
     begin_figure(output, name, title, " <span class=\"soft\">(logarithmic bars)</span>", description,
@@ -106,9 +107,8 @@ void chart_put(struct output *output, const char *name, const char *title, const
         output_format(output, "<text class=\"label\" x=\"%d\" y=\"%u\">%s</text>", LEFT - 6, y + 12, bars[i].label);
         output_format(output, "<rect class=\"%s\" x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>",
                       bars[i].about ? "bar about" : "bar", LEFT, y + 1, length, ROW - 4);
-        output_format(output, "<text x=\"%.1f\" y=\"%u\">", LEFT + length + 5, y + 12);
-        put_value(output, &bars[i]);
-        output_text(output, "</text>\n");
+        output_format(output, "<text x=\"%.1f\" y=\"%u\">%s%s</text>\n", LEFT + length + 5, y + 12,
+                      bars[i].about ? "≈ " : "", html_digits(digits, bars[i].value));
     }
     output_text(output, "</svg></figure>\n");
 }

@@ -32,14 +32,9 @@ static void put_head(struct output *output, const struct page_origin *origin) {
 
 static void put_tally(struct output *output, const struct findings *findings, const char *name,
                       const struct tally *tally) {
-    output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
-    html_number(output, tally->documents);
-    output_text(output, "</td>");
-    if (findings->has_bytes) {
-        output_text(output, "<td>");
-        html_number(output, tally->bytes);
-        output_text(output, "</td>");
-    }
+    char digits[HTML_DIGITS];
+    output_format(output, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, html_digits(digits, tally->documents));
+    if (findings->has_bytes) output_format(output, "<td>%s</td>", html_digits(digits, tally->bytes));
     output_text(output, "</tr>\n");
 }
 
@@ -79,13 +74,12 @@ static void put_facts(struct output *output, const struct findings *findings, co
 
 static void put_summary(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     const uint64_t all = findings->kept.documents + findings->dropped.documents;
+    char kept[HTML_DIGITS], dropped[HTML_DIGITS];
     output_text(output, "<section aria-labelledby=\"summary\"><h2 id=\"summary\">Summary</h2>\n<p>Of ");
     html_count(output, all, findings->properties.id_type == IDX_ID_NONE ? "fingerprint" : "document");
     output_format(output, ", a distance of %u %s keeps ", findings->k, findings->k == 1 ? "bit" : "bits");
-    html_number(output, findings->kept.documents);
-    output_text(output, " and drops ");
-    html_number(output, findings->dropped.documents);
-    output_format(output, " (%.1f %%). Near-duplicates form ",
+    output_format(output, "%s and drops %s (%.1f %%). Near-duplicates form ",
+                  html_digits(kept, findings->kept.documents), html_digits(dropped, findings->dropped.documents),
                   all == 0 ? 0 : 100 * (double)findings->dropped.documents / (double)all);
     html_count(output, findings->clusters.clusters, "cluster");
     output_text(output, "; one document of each cluster is kept.</p>\n");
@@ -111,17 +105,15 @@ static bool is_estimated(const struct findings *findings, unsigned d) {
 }
 
 static void put_cell(struct output *output, uint64_t number) {
-    output_text(output, "<td>");
-    html_number(output, number);
-    output_text(output, "</td>");
+    char digits[HTML_DIGITS];
+    output_format(output, "<td>%s</td>", html_digits(digits, number));
 }
 
 static void put_row(struct output *output, const struct findings *findings, unsigned d, uint64_t within) {
     const struct idx_cluster_summary *clusters = &findings->at[d].clusters;
-    output_format(output, "<tr%s><th scope=\"row\">%u</th><td>%s", d == findings->k ? " class=\"chosen\"" : "", d,
-                  is_estimated(findings, d) ? "≈ " : "");
-    html_number(output, estimate(findings, d));
-    output_text(output, "</td>");
+    char digits[HTML_DIGITS];
+    output_format(output, "<tr%s><th scope=\"row\">%u</th><td>%s%s</td>", d == findings->k ? " class=\"chosen\"" : "",
+                  d, is_estimated(findings, d) ? "≈ " : "", html_digits(digits, estimate(findings, d)));
     if (d <= findings->k) {
         put_cell(output, clusters->clustered - clusters->clusters);
         put_cell(output, clusters->clusters);

@@ -36,21 +36,19 @@ static bool are_equal(const struct shown *two) {
 /* How much of the two texts differs. */
 static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     const struct side *a = &excerpt->sides[0], *b = &excerpt->sides[1];
+    char digits[HTML_DIGITS];
     if (are_equal(a->shown)) {
         output_text(output, "the texts are equal");
     } else if (a->differing + b->differing == 0) {
         output_text(output, "the words are equal, ");
         html_count(output, a->count, "word");
     } else {
-        html_number(output, a->differing);
-        output_text(output, " of ");
+        output_format(output, "%s of ", html_digits(digits, a->differing));
         html_count(output, a->count, "word");
-        output_text(output, " and ");
-        html_number(output, b->differing);
-        output_text(output, " of ");
-        html_number(output, b->count);
-        /* Rounded down, so that 1 is that of equal sets alone. */
-        output_format(output, " differ; resemblance %.2f", (double)(unsigned)(excerpt->resemblance * 100) / 100);
+        output_format(output, " and %s of ", html_digits(digits, b->differing));
+        /* The resemblance is rounded down, so that it is 1 only if the sets are equal. */
+        output_format(output, "%s differ; resemblance %.2f", html_digits(digits, b->count),
+                      (double)(unsigned)(excerpt->resemblance * 100) / 100);
     }
 }
 
@@ -127,13 +125,11 @@ static double count_alike(const struct at_distance *at, unsigned percent) {
 }
 
 static void put_counts(struct output *output, const char *name, const double counts[PERCENTS], uint64_t pairs) {
-    output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
-    html_number(output, pairs);
-    for (size_t i = 0; i < PERCENTS; i++) {
-        output_text(output, "</td><td>");
-        html_number(output, (uint64_t)(counts[i] + 0.5));
-    }
-    output_text(output, "</td></tr>\n");
+    char digits[HTML_DIGITS];
+    output_format(output, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, html_digits(digits, pairs));
+    for (size_t i = 0; i < PERCENTS; i++)
+        output_format(output, "<td>%s</td>", html_digits(digits, (uint64_t)(counts[i] + 0.5)));
+    output_text(output, "</tr>\n");
 }
 
 static void put_resemblance(struct output *output, const struct findings *findings) {
@@ -200,15 +196,14 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
 
 static void put_step(struct output *output, const struct findings *findings, const struct chain *chain, size_t i) {
     const struct step *step = &chain->steps[i];
+    char digits[HTML_DIGITS];
     size_t half = FINDINGS_STEPS / 2, number = i < half ? i : i + chain->length - chain->step_count;
     if (i == half && chain->length > chain->step_count) {
         output_text(output, "<tr><td colspan=\"4\" class=\"text\">… ");
         html_count(output, chain->length - chain->step_count, "more document");
         output_text(output, " …</td></tr>\n");
     }
-    output_text(output, "<tr><td>");
-    html_number(output, number);
-    output_text(output, "</td><td class=\"text\">");
+    output_format(output, "<tr><td>%s</td><td class=\"text\">", html_digits(digits, number));
     html_id(output, findings, &step->document);
     output_text(output, "</td><td>");
     html_fingerprint(output, findings, step->fingerprint);
@@ -217,12 +212,13 @@ static void put_step(struct output *output, const struct findings *findings, con
 
 static bool put_chain(struct output *output, const struct findings *findings, size_t which) {
     const struct chain *chain = &findings->chains[which];
+    char digits[HTML_DIGITS];
     output_format(output, "<h3>Chain %zu: ", which + 1);
     html_count(output, chain->ends.size.documents, "document");
-    output_text(output, "</h3>\n<p>");
-    html_number(output, chain->ends.size.far);
-    output_format(output, " of them differ from the representative in more than %u %s, the farthest in %u.</p>\n",
-                  findings->k, findings->k == 1 ? "bit" : "bits", chain->ends.distance);
+    output_format(output,
+                  "</h3>\n<p>%s of them differ from the representative in more than %u %s, the farthest in %u.</p>\n",
+                  html_digits(digits, chain->ends.size.far), findings->k, findings->k == 1 ? "bit" : "bits",
+                  chain->ends.distance);
     if (chain->length == 0) {
         output_text(output, "<p>The cluster is so large that the way to the farthest was not followed.</p>\n");
     } else {
