@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most fingerprints that are gone through for a chain: a power of two. */
+/* So many fingerprints are gone through for a chain at most; it is a power of two. */
 enum { MOST_FOLLOWED = 1 << 17 };
 
 /* ---- Choosing ---- */
 
-/* Larger clusters come first, and of equal ones the first. */
+/* Keeps the cluster that ended, if it is among the largest. Of clusters of equal size the first comes first. */
 static void end_cluster(struct findings *findings) {
     const struct chain_ends *ends = &findings->current;
     size_t place = findings->chain_count;
@@ -42,21 +42,23 @@ void chains_note(struct findings *findings, const struct idx_cluster_member *mem
 
 /* ---- Following ---- */
 
+struct node {
+    uint64_t fingerprint;
+    uint32_t parent;
+};
+
 struct following {
     const struct idx_index *index;
     unsigned k;
-    struct node {
-        uint64_t fingerprint;
-        uint32_t parent;
-    } * nodes; /* in the order in which they were reached */
+    struct node *nodes; /* They are in the order in which they were reached. */
     size_t count;
-    uint32_t *slots; /* a hash table of them, twice as large: a place and 1, or 0 */
+    uint32_t *slots; /* A hash table of the nodes, twice as large: each slot has a node's place plus 1, or 0. */
     struct idx_match *matches;
     size_t capacity;
     struct idx_error *error;
 };
 
-/* Adds a fingerprint that wasn't reached before. */
+/* Adds a fingerprint as a node unless it was reached before. */
 static void add_node(struct following *following, uint64_t fingerprint, size_t parent) {
     size_t mask = 2 * MOST_FOLLOWED - 1, at = (size_t)sample_mix(fingerprint) & mask;
     while (following->slots[at] != 0) {
@@ -68,7 +70,7 @@ static void add_node(struct following *following, uint64_t fingerprint, size_t p
     following->slots[at] = (uint32_t)following->count;
 }
 
-/* Looks up all that is near to a node, whatever their number. */
+/* Looks up all fingerprints that are near to a node, however many they are. */
 static bool look_up_all(struct following *following, uint64_t fingerprint, size_t *count) {
     for (;;) {
         if (idx_lookup(following->index, fingerprint, following->k, following->matches, following->capacity, count,
@@ -84,7 +86,7 @@ static bool look_up_all(struct following *following, uint64_t fingerprint, size_
     }
 }
 
-/* Breadth first. *found is the place of what is sought; 0: it was not reached. */
+/* Searches breadth first. Sets *found to the place of the fingerprint that is sought, or to 0 if it was not reached. */
 static bool find_chain(struct following *following, uint64_t from, uint64_t sought, size_t *found) {
     size_t count;
     *found = following->count = 0;

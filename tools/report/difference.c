@@ -1,11 +1,11 @@
-/* difference.c: see difference.h. Myers' algorithm in linear space ("An O(ND) Difference Algorithm and Its Variations",
- * 1986): paths of edits grow from both ends until they meet, which cuts the problem in two. */
+/* difference.c: finds the words that differ by Myers' algorithm in linear space ("An O(ND) Difference Algorithm and Its
+ * Variations", 1986): paths of edits grow from both ends until they meet, which divides the problem in two. */
 #include "tools/report/difference.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Edits that paths grow by before the longest one is taken in place of one that meets another. */
+/* If paths of so many edits do not meet, the longest one is taken instead. */
 enum { MOST_EDITS = 1024 };
 
 struct area {
@@ -14,14 +14,14 @@ struct area {
 
 struct comparison {
     struct words *a, *b;
-    int64_t *forward, *backward; /* where the path of each diagonal ends, as a place in `a` */
+    int64_t *forward, *backward; /* They have where the path of each diagonal ends, as a place in `a`. */
 };
 
 static bool is_equal(const struct comparison *comparison, size_t i, size_t j) {
     return comparison->a->hashes[i] == comparison->b->hashes[j];
 }
 
-/* Takes equal words away at both ends. */
+/* Removes equal words at both ends of the area. */
 static void trim(const struct comparison *comparison, struct area *area) {
     while (area->a < area->a_end && area->b < area->b_end && is_equal(comparison, area->a, area->b))
         area->a++, area->b++;

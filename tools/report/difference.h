@@ -1,5 +1,5 @@
-/* difference.h: which words of two texts differ: those that are left when as many as possible stand in both, in order.
- */
+/* difference.h: finds which words of two texts differ. As many words as possible are matched in order; the others
+ * differ. */
 #ifndef IDX_TOOLS_DIFFERENCE_H
 #define IDX_TOOLS_DIFFERENCE_H
 
@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The words of a text. */
+/* These are the words of a text. */
 struct words {
     const uint64_t *hashes;
-    bool *differs; /* set for each */
+    bool *differs; /* It is set for each word. */
     size_t count;
 };
 
-/* Sets which words differ. Takes memory and time in proportion to the words; where texts differ in more than some
- * thousand words, more may be said to differ than do. False: out of memory. */
+/* Sets which words differ. Memory and time are proportional to the words. Where texts differ in more than some thousand
+ * words, more words may be marked than necessary. Returns false if memory ran out. */
 bool difference_find(struct words *a, struct words *b);
 
 #endif

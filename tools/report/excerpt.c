@@ -1,4 +1,4 @@
-/* excerpt.c: see excerpt.h. */
+/* excerpt.c: compares two texts word by word, and writes them side by side. */
 #include "tools/report/excerpt.h"
 
 #include "tools/report/difference.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-    SHOWN_BYTES = 6000, /* of an excerpt as it is written */
-    AROUND = 8,         /* equal words that are shown beside others */
-    LONGEST_WORD = 120, /* bytes of a word as it is written */
-    LONGEST_SPACE = 80, /* the same of what is between words */
+    SHOWN_BYTES = 6000, /* An excerpt has about so many bytes as it is written. */
+    AROUND = 8,         /* So many equal words are shown beside words that differ. */
+    LONGEST_WORD = 120, /* A word has at most so many bytes as it is written. */
+    LONGEST_SPACE = 80, /* What is between two words has at most so many bytes. */
 };
 
 /* ---- Words ---- */
@@ -33,7 +33,7 @@ static bool cut_words(struct side *side) {
     const char *text = side->shown->text;
     uint64_t hash;
     for (size_t at = 0, begin; idx_text_next_word(text, side->shown->text_length, &at, &begin, &hash); side->count++) {
-        bool full = (side->count & (side->count - 1)) == 0; /* a power of two, or none yet */
+        bool full = (side->count & (side->count - 1)) == 0; /* The count is a power of two, or 0. */
         if (full && !grow_words(side, side->count == 0 ? 1 : 2 * side->count)) return false;
         side->pieces[side->count] = (struct piece){text + begin, at - begin};
         side->hashes[side->count] = hash;
@@ -75,8 +75,8 @@ void excerpt_free(struct excerpt *excerpt) {
 struct writing {
     struct output *output;
     const struct side *side;
-    size_t at;      /* the next word */
-    size_t longest; /* at which length of the output nothing more is shown */
+    size_t at;      /* The next word is at this place. */
+    size_t longest; /* Nothing more is shown once the output has so many bytes. */
 };
 
 static void put_word(const struct writing *writing) {
@@ -84,7 +84,7 @@ static void put_word(const struct writing *writing) {
     html_text(writing->output, word->bytes, word->length, true, LONGEST_WORD);
 }
 
-/* What follows a word. */
+/* Writes what is between a word and the next one. */
 static void put_space(const struct writing *writing) {
     const struct side *side = writing->side;
     const struct piece *word = &side->pieces[writing->at];
@@ -120,7 +120,7 @@ static void put_gap(struct output *output, uint64_t count, const char *what) {
     output_text(output, " …]</span> ");
 }
 
-/* A run of equal words, of which those far from others are left out. */
+/* Writes a run of equal words, and leaves out those that are far from words that differ. */
 static void put_equal(struct writing *writing, size_t to) {
     size_t before = writing->side->differing == 0 ? 10 * AROUND : AROUND;
     size_t after = to == writing->side->count ? 0 : AROUND, count = to - writing->at;

@@ -1,32 +1,35 @@
-/* excerpt.h: two texts side by side, with the words that differ marked, and long runs of equal words left out. */
+/* excerpt.h: shows two texts side by side, marks the words that differ, and leaves out long runs of equal words. */
 #ifndef IDX_TOOLS_EXCERPT_H
 #define IDX_TOOLS_EXCERPT_H
 
 #include "tools/report/findings.h"
 #include "tools/shared/output.h"
 
+struct piece {
+    const char *bytes;
+    size_t length;
+};
+
 struct excerpt {
     struct side {
         const struct shown *shown;
-        struct piece {
-            const char *bytes;
-            size_t length;
-        } * pieces; /* its words */
+        struct piece *pieces; /* These are its words. */
         uint64_t *hashes;
         bool *differs;
         size_t count, differing;
     } sides[2];
-    double resemblance; /* as excerpt_compare has it */
+    double resemblance; /* excerpt_compare computes it. */
 };
 
-/* How much two texts resemble each other, as far as they are kept: idx_text_resemblance. False where memory ran out. */
+/* Computes how much two texts resemble each other, as far as they are kept, by idx_text_resemblance. Returns false if
+ * memory ran out. */
 bool excerpt_compare(const struct shown two[2], double *resemblance);
 
-/* Cuts the texts of two documents into words, and finds those that differ, and how much the texts resemble. To be freed
- * whatever comes. False after a complaint. */
+/* Cuts the texts of two documents into words, and finds which words differ and how much the texts resemble each other.
+ * Returns false after a complaint. The caller frees the excerpt in any case. */
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]);
 
-/* Writes one of the two as the content of an element. */
+/* Writes one of the two texts as the content of an element. */
 void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t which);
 
 void excerpt_free(struct excerpt *excerpt);

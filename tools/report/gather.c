@@ -1,5 +1,5 @@
-/* gather.c: see gather.h. Which pairs are shown depends on their fingerprints alone, so that it is the same whatever
- * the order in which they are found. */
+/* gather.c: finds what a report says. Which pairs are shown depends on their fingerprints alone, so that it is the same
+ * in whatever order they are found. */
 #include "tools/report/gather.h"
 
 #include "tools/shared/interrupt.h"
@@ -22,7 +22,7 @@ void gather_offer(struct at_distance *at, uint64_t a, uint64_t b) {
     if (at->shown_count < FINDINGS_PAIRS) at->shown_count++;
 }
 
-/* An idx_pairs_visitor. */
+/* This is an idx_pairs_visitor. */
 static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct findings *findings = context;
     for (size_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ struct last {
     uint64_t cluster;
 };
 
-/* An idx_cluster_visitor, of clusters of documents of one fingerprint. */
+/* This is an idx_cluster_visitor for clusters of documents that share a fingerprint. */
 static bool take_equal(void *context, const struct idx_cluster_member *member) {
     struct last *last = context;
     if (last->cluster == member->cluster) gather_offer(last->at, member->fingerprint, member->fingerprint);
@@ -99,7 +99,7 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     return IDX_OK;
 }
 
-/* The document that was added first comes first. */
+/* Swaps two documents, so that the one that was added first comes first. */
 static void swap_documents(struct shown two[2]) {
     struct shown first = two[0];
     two[0] = two[1];
@@ -157,7 +157,7 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
             const char *folder) {
     struct idx_error error = {.status = IDX_OK};
     idx_get_properties(index, &findings->properties);
-    findings->properties.recipe = NULL; /* these two are gone with the index */
+    findings->properties.recipe = NULL; /* These two strings are freed with the index. */
     findings->properties.scheme = NULL;
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);

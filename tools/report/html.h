@@ -1,16 +1,17 @@
-/* html.h: text that others wrote as text of a page, where it can't become markup nor change the order in which anything
- * is read; and histograms as SVG. */
+/* html.h: writes what others wrote as text of a page, where it can't become markup nor change the order of reading, and
+ * histograms as SVG. */
 #ifndef IDX_TOOLS_HTML_H
 #define IDX_TOOLS_HTML_H
 
 #include "tools/report/findings.h"
 #include "tools/shared/output.h"
 
-/* A text with a byte behind its end that can be read and continues no character. Bytes that can't be shown are written
- * as \xNN; but with `spaces`, white space is a space. Ends with an ellipsis once `most` bytes are written. */
+/* Writes a text. The byte behind its end must be readable and must not continue a character. Bytes that can't be shown
+ * are written as \xNN, but with `spaces` white space is written as a space. An ellipsis is written once the text has
+ * taken `most` bytes. */
 void html_text(struct output *output, const char *bytes, size_t length, bool spaces, size_t most);
 
-/* A document's ID; without one, the fingerprint. */
+/* Writes a document's ID, or its fingerprint if it has none. */
 void html_id(struct output *output, const struct findings *findings, const struct shown *shown);
 
 void html_fingerprint(struct output *output, const struct findings *findings, uint64_t fingerprint);

@@ -1,4 +1,4 @@
-/* page.c: see page.h. */
+/* page.c: writes the page, except for the sections of page_pairs.c. */
 #include "tools/report/page.h"
 
 #include "tools/report/html.h"

@@ -1,11 +1,11 @@
-/* page.h: the report as a page of HTML, in which everything is. */
+/* page.h: writes the report as one page of HTML that needs no other file. */
 #ifndef IDX_TOOLS_PAGE_H
 #define IDX_TOOLS_PAGE_H
 
 #include "tools/report/findings.h"
 #include "tools/shared/output.h"
 
-/* What the page says of how it was made. */
+/* The page says that it was made in this way. */
 struct page_origin {
     const char *command; /* idx dedup, or idx clusters */
     const char *recipe;  /* "" if it is not known; NULL: that of the index */
@@ -15,13 +15,13 @@ struct page_origin {
     bool of_index;         /* documents are neither read nor written: there are no few and no known ones */
 };
 
-/* What every report begins with. */
+/* Every report begins with this text. */
 extern const char page_begin[];
 
-/* Appends the page to an output that keeps it. False after a complaint. */
+/* Appends the page to an output that is kept. Returns false after a complaint. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
-/* page_pairs.c: the sections that show pairs, and chains of pairs. Each call appends its section to the output, and
+/* page_pairs.c has the sections that show pairs, and chains of pairs. Each call appends its section to the output, and
  * returns false after a complaint. */
 bool page_put_pairs(struct output *output, const struct findings *findings);
 bool page_put_chains(struct output *output, const struct findings *findings);

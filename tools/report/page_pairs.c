@@ -1,4 +1,4 @@
-/* page_pairs.c: see page_pairs.h. */
+/* page_pairs.c: writes the sections that show pairs, and chains of pairs. */
 #include "tools/report/page.h"
 
 #include "tools/report/excerpt.h"
@@ -33,7 +33,7 @@ static bool are_equal(const struct shown *two) {
            memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
 }
 
-/* How much of the two texts differs. */
+/* Says how much of the two texts differs. */
 static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     const struct side *a = &excerpt->sides[0], *b = &excerpt->sides[1];
     char digits[HTML_DIGITS];

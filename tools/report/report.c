@@ -1,4 +1,4 @@
-/* report.c: see report.h. */
+/* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
 #include "tools/dedup/again.h"
@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 static const char option[] = "--report";
-static const char made[] = "report"; /* in the scratch folder */
+static const char made[] = "report"; /* The page has this name in the scratch folder. */
 
 /* ---- Before ---- */
 
-/* Whether a report is there. */
+/* Returns whether the file is a report. */
 static bool is_report(const char *path) {
     char begin[64];
     const size_t length = strlen(page_begin);

@@ -1,5 +1,5 @@
-/* without_text.c: what a build without libidxtext has in place of excerpt.c. Nothing gets that far there: the report
- * has no texts. */
+/* without_text.c: replaces excerpt.c in a build without libidxtext. Nothing calls these functions there, since the
+ * report has no texts. */
 #include "tools/report/excerpt.h"
 
 bool excerpt_compare(const struct shown two[2], double *resemblance) {

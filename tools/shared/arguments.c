@@ -95,7 +95,7 @@ static bool read_value(const struct option_rule *rule, char *text) {
     return true;
 }
 
-/* What getopt wants to know of the options. */
+/* getopt_long wants to know the options in this form. */
 struct getopt_tables {
     char letters[2 * MOST_OPTIONS + 8];
     struct option words[MOST_OPTIONS + 2];
@@ -104,7 +104,7 @@ struct getopt_tables {
 static void fill_tables(const struct grammar *grammar, struct getopt_tables *tables) {
     char *letter = tables->letters;
     struct option *word = tables->words;
-    *letter++ = ':'; /* report missing arguments apart, and print nothing */
+    *letter++ = ':'; /* It makes getopt tell a missing argument from an unknown option, and print nothing. */
     for (size_t i = 0; i < grammar->option_count; i++) {
         const struct option_rule *rule = &grammar->options[i];
         bool takes = rule->kind != OPTION_FLAG;
@@ -136,7 +136,7 @@ static bool is_ambiguous(const struct getopt_tables *tables, const char *argumen
     return matches > 1;
 }
 
-/* `value` is what getopt_long returned for an option that is a mistake: '?' or ':'. */
+/* Complains of an option that is a mistake, for which getopt_long returned `value`, '?' or ':'. */
 static void complain_of_option(const struct grammar *grammar, const struct getopt_tables *tables, char **argv,
                                int value) {
     const struct option_rule *rule = optopt > 0 ? find_rule(grammar, optopt) : NULL;
@@ -178,7 +178,7 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
     int value;
     fill_tables(grammar, &tables);
     *status = ENDS_BADLY;
-    optind = 0; /* begin anew: glibc's and musl's way */
+    optind = 0; /* This makes getopt of glibc and of musl begin again. */
     opterr = 0;
     while ((value = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
         if (value == 'h' || value == HELP_OPTION) {

@@ -7,46 +7,46 @@
 #include <stdint.h>
 
 enum option_kind {
-    OPTION_FLAG,    /* bool: true when given */
-    OPTION_TEXT,    /* const char *: the argument itself, not empty */
-    OPTION_TEXTS,   /* struct texts: every argument given */
-    OPTION_INCLUDE, /* struct globs: every argument given, among those of OPTION_EXCLUDE in their order */
+    OPTION_FLAG,    /* bool: it becomes true if the option is given. */
+    OPTION_TEXT,    /* const char *: it is the argument itself, which is not empty. */
+    OPTION_TEXTS,   /* struct texts: it collects all arguments. */
+    OPTION_INCLUDE, /* struct globs: it collects all arguments, in one order with those of OPTION_EXCLUDE. */
     OPTION_EXCLUDE,
-    OPTION_NUMBER, /* unsigned */
-    OPTION_COUNT,  /* uint64_t */
-    OPTION_CHOICE, /* int: the index of the argument among `names`, which ends with NULL */
+    OPTION_NUMBER, /* unsigned: it is a number. */
+    OPTION_COUNT,  /* uint64_t: it is a number. */
+    OPTION_CHOICE, /* int: it is the index of the argument among `names`, which ends with NULL. */
 };
 
-/* Arguments of the command line, in order. */
+/* These are arguments of the command line, in order. */
 struct texts {
     char **values;
     size_t count;
 };
 
 struct option_rule {
-    const char *name; /* of one letter: -k; of more: --scheme */
+    const char *name; /* A name of one letter is written -k, and a longer one --scheme. */
     enum option_kind kind;
-    void *value; /* what stands there stays when the option isn't given */
+    void *value; /* The value stays as it is if the option is not given. */
     const char *const *names;
-    const char *const *older_names; /* OPTION_CHOICE: what the names were before, which still count; NULL: the same */
-    uint64_t least, most;           /* OPTION_NUMBER, OPTION_COUNT; most 0: no bound of its own */
+    const char *const *older_names; /* OPTION_CHOICE takes these former names, too; NULL: there are none. */
+    uint64_t least, most;           /* They bound OPTION_NUMBER and OPTION_COUNT; most 0 is no bound. */
 };
 
 struct grammar {
-    const char *help; /* printed by --help, and in part by -h; every subcommand takes both */
+    const char *help; /* --help prints it, and -h a part of it; every subcommand takes both. */
     const struct option_rule *options;
     size_t option_count;
-    const char *operand; /* what the first operand is called, for messages */
+    const char *operand; /* Messages call the first operand by this name. */
     size_t least_operands, most_operands;
-    const char *common; /* the options that -h shows, with a space between two of them; NULL: all options */
+    const char *common; /* -h shows these options, with a space between two of them; NULL: it shows all. */
 };
 
-/* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments that are no
- * options (within argv). Where that is the end of it (--help, or a mistake, said on standard error), returns false and
- * sets *status to what the process ends with. */
+/* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
+ * that are no options. After --help or -h, and after a mistake, which it complains of, it returns false and sets
+ * *status to the status of the process. */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status);
 
-/* --threads of commands that use all processors, where it isn't given: as many as these, up to 16. */
+/* Returns the default of --threads for commands that use all processors: their number, up to 16. */
 unsigned arguments_threads(void);
 
 void texts_free(struct texts *texts);

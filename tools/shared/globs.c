@@ -1,4 +1,4 @@
-/* globs.c: see globs.h. */
+/* globs.c: decides by patterns which files of a folder are read. */
 #include "tools/shared/globs.h"
 
 #include <fnmatch.h>

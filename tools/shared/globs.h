@@ -1,20 +1,23 @@
-/* globs.h: patterns of the shell's, which say what of a folder is read. */
+/* globs.h: decides by patterns of the shell which files of a folder are read. */
 #ifndef IDX_TOOLS_GLOBS_H
 #define IDX_TOOLS_GLOBS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Those of --include and --exclude, in the order in which they were given. All zero: all is read. */
+struct glob {
+    const char *pattern;
+    bool includes;
+};
+
+/* These are the patterns of --include and --exclude, in the order in which they were given. If all is zero, everything
+ * is read. */
 struct globs {
-    struct glob {
-        const char *pattern;
-        bool includes;
-    } * values;
+    struct glob *values;
     size_t count;
 };
 
-/* Appends one. False: out of memory. */
+/* Appends a pattern. Returns false if memory ran out. */
 bool globs_append(struct globs *globs, const char *pattern, bool includes);
 
 /* Whether a file or folder is read, by its path below the folder that was given. The last pattern that matches says

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static int ends[2] = {-1, -1};
-static atomic_int noted; /* lock-free, so that the handler may set it, and any thread read it */
+static atomic_int noted; /* It is lock-free, so that the handler may set it, and any thread may read it. */
 
 static void note_signal(int signal_number) {
     int error = errno;
@@ -25,7 +25,7 @@ void interrupt_catch(void) {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        /* Under nohup, or in the background of a shell, some are ignored: that stays so. */
+        /* A shell may have it ignored, for nohup or in the background, and then it stays ignored. */
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
     }

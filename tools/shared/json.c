@@ -1,4 +1,4 @@
-/* json.c: JSON on an output, over jansson. */
+/* json.c: writes JSON to an output, over jansson. */
 #include "tools/shared/json.h"
 
 #include "tools/shared/escape.h"

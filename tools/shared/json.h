@@ -1,4 +1,4 @@
-/* json.h: JSON on an output, over jansson. */
+/* json.h: writes JSON to an output, over jansson. */
 #ifndef IDX_TOOLS_JSON_H
 #define IDX_TOOLS_JSON_H
 
@@ -6,17 +6,19 @@
 
 #include <jansson.h>
 
-/* The array with one more value, both of which it takes over; NULL if either is NULL, or without memory. */
+/* Appends the value to the array, takes both over, and returns the array. Returns NULL if either is NULL or memory ran
+ * out. */
 json_t *json_appended(json_t *array, json_t *value);
 
-/* Bytes as a string if they are UTF-8, or else as {"hex":"…"}; NULL without memory. The caller releases it. */
+/* Returns bytes as a string if they are UTF-8, or else as {"hex":"…"}. Returns NULL if memory ran out. The caller
+ * releases the value. */
 json_t *json_bytes(const void *bytes, size_t length);
 
-/* Writes them. */
+/* Writes what json_bytes returns. */
 void json_put_bytes(struct output *output, const void *bytes, size_t length);
 
-/* Writes a value, compact, and releases it. NULL, as jansson's makers return where memory runs out, is an error of the
- * output. */
+/* Writes a value without white space, and releases it. A value of NULL, which jansson returns if memory runs out, is an
+ * error of the output. */
 void json_put(struct output *output, json_t *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* message.c: what the command says on standard error. */
+/* message.c: writes messages to standard error. */
 #include "tools/shared/message.h"
 
 #include "tools/shared/escape.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 static const char *speaker;
-static size_t overwritten; /* characters of the line that the next one overwrites */
+static size_t overwritten; /* The next line overwrites a line of so many characters. */
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for `overwritten` and standard error */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* It protects `overwritten` and standard error. */
 
 void message_speaker(const char *subcommand) { speaker = subcommand; }
 
@@ -23,7 +23,7 @@ static void overwrite(const char *line) {
     overwritten = length;
 }
 
-/* Returns the length. What does not fit is cut off. */
+/* Returns the length, and cuts off what does not fit. */
 static size_t make_printable(char *to, size_t size, const char *text) {
     char piece[PRINTABLE_PIECE];
     size_t length = 0;
@@ -38,7 +38,7 @@ static size_t make_printable(char *to, size_t size, const char *text) {
     return length;
 }
 
-/* Which options do what sentences of the libraries end in, which name none. */
+/* The libraries' sentences name no options. Some of them end in these words, which these options belong to. */
 static const char *options_for(const char *sentence) {
     static const struct {
         const char *ending, *options;
@@ -60,7 +60,7 @@ static const char *options_for(const char *sentence) {
 /* One write a message, so that messages of several processes don't mix. */
 static void say(bool help, const char *format, va_list arguments) {
     char line[8192], sentence[8192];
-    size_t size = sizeof line - 64, length; /* room for what follows the sentence */
+    size_t size = sizeof line - 64, length; /* The rest is for what follows the sentence. */
     const char *gap = speaker == NULL ? "" : " ", *who = speaker == NULL ? "" : speaker;
     length = (size_t)snprintf(line, size, "idx%s%s: ", gap, who);
     vsnprintf(sentence, sizeof sentence, format, arguments);

@@ -1,30 +1,31 @@
-/* message.h: what the command says on standard error: one sentence a line, after the name of who speaks. Any
- * thread may speak. */
+/* message.h: writes messages to standard error, each of which is a sentence on a line of its own, after the name of the
+ * subcommand. Any thread may call these functions. */
 #ifndef IDX_TOOLS_MESSAGE_H
 #define IDX_TOOLS_MESSAGE_H
 
 #include <stddef.h>
 
-/* Sets who speaks, such as "build" for `idx build: …`; NULL is the command itself. Kept, not copied. */
+/* Sets the name that messages begin with, such as "build" for `idx build: …`; NULL is the command itself. The text is
+ * not copied. */
 void message_speaker(const char *subcommand);
 
-/* Says a sentence. Whatever the arguments hold, it is one line of printable text (printable.h). */
+/* Writes a sentence. It becomes one line of printable text (escape.h), whatever the arguments hold. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 
-/* Says a sentence about how the command was called, and where its help is. */
+/* Writes a sentence about how the command was called, and says where its help is. */
 __attribute__((format(printf, 1, 2))) void complain_of_usage(const char *format, ...);
 
-/* Shows a line that the next one of these, or the next message, overwrites: on a terminal, and shorter than that is
- * wide. An empty one takes it away. */
+/* Shows a line on a terminal that the next such line or message overwrites. The line is shorter than the terminal is
+ * wide. An empty line removes the last one. */
 void message_overwrite(const char *line);
 
-/* Why a line, a number or a file can't be taken, worded by a parser that prints nothing itself: a clause that follows
- * "FILE:LINE: ". */
+/* A parser that prints nothing sets this clause, which follows "FILE:LINE: " and says what is wrong with a line, a
+ * number or a file. */
 struct problem {
     char sentence[320];
 };
 
-/* Sets the clause; always returns false, so that a parser can return it. */
+/* Sets the clause. Returns false always, so that a parser can return it. */
 __attribute__((format(printf, 2, 3))) _Bool problem_set(struct problem *problem, const char *format, ...);
 
 #endif

@@ -1,4 +1,4 @@
-/* names.c: what the enums of idx.h are called on the command line and in output. */
+/* names.c: has the names of idx.h's enums on the command line and in output. */
 #include "tools/shared/names.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* names.h: what the enums of idx.h are called on the command line and in output. */
+/* names.h: has the names of idx.h's enums on the command line and in output. */
 #ifndef IDX_TOOLS_NAMES_H
 #define IDX_TOOLS_NAMES_H
 
@@ -6,14 +6,15 @@
 
 #include <stdint.h>
 
-/* In the order of enum idx_id_type; ends with NULL. */
+/* The names are in the order of enum idx_id_type, and end with NULL. */
 extern const char *const id_type_names[];
 
-/* In the order of enum idx_cluster_method, and of enum idx_representative; they end with NULL. */
+/* The names are in the order of enum idx_cluster_method and of enum idx_representative, and end with NULL. */
 extern const char *const cluster_method_names[];
 extern const char *const representative_names[];
 
-/* What so many of the things that an index keeps are called: documents, or fingerprints where it keeps no documents. */
+/* Returns what an index keeps, as a word: document or documents, or fingerprint or fingerprints if it keeps no
+ * documents. */
 const char *names_of_documents(enum idx_id_type id_type, uint64_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* notation.c: how fingerprints are written in text. */
+/* notation.c: reads and writes fingerprints in text. */
 #include "tools/shared/notation.h"
 
 #include "tools/shared/number.h"
@@ -9,15 +9,15 @@ const char *const notation_names[] = {"hex", "dec", "signed", NULL};
 
 static unsigned hex_digits(unsigned bits) { return (bits + 3) / 4; }
 
-/* The value of each character that is a hex digit, and 16 more; 0 of any other one. A table, because digits and letters
- * alternate as no processor can foresee. */
+/* The value of each character that is a hex digit, plus 16; all others have 0. It is a table because no processor can
+ * predict how digits and letters alternate. */
 static const unsigned char hex_values[256] = {
     ['0'] = 16, ['1'] = 17, ['2'] = 18, ['3'] = 19, ['4'] = 20, ['5'] = 21, ['6'] = 22, ['7'] = 23,
     ['8'] = 24, ['9'] = 25, ['a'] = 26, ['b'] = 27, ['c'] = 28, ['d'] = 29, ['e'] = 30, ['f'] = 31,
     ['A'] = 26, ['B'] = 27, ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
 };
 
-/* Returns how many characters are hex digits before one that is not, and their value. */
+/* Returns how many characters are hex digits before the first one that is not, and sets *value to theirs. */
 static size_t read_hex(const char *text, size_t length, uint64_t *value) {
     size_t count = 0;
     *value = 0;

@@ -1,4 +1,4 @@
-/* notation.h: how fingerprints are written in text: reading and writing them, without I/O. */
+/* notation.h: reads and writes fingerprints in text, without I/O. */
 #ifndef IDX_TOOLS_NOTATION_H
 #define IDX_TOOLS_NOTATION_H
 
@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 enum notation {
-    NOTATION_HEX,    /* exactly as many hex digits as the bits take, after an optional 0x */
-    NOTATION_DEC,    /* unsigned decimal */
-    NOTATION_SIGNED, /* two's complement of the fingerprint's bits, in decimal */
+    NOTATION_HEX,    /* An optional 0x is followed by as many hex digits as the bits take. */
+    NOTATION_DEC,    /* It is unsigned decimal. */
+    NOTATION_SIGNED, /* It is the two's complement of the fingerprint's bits, in decimal. */
 };
 
-/* Their names, in the order of the enum. */
+/* The names are in the order of the enum. */
 extern const char *const notation_names[];
 
-/* The longest fingerprint that notation_print writes. */
+/* notation_print writes at most so many bytes. */
 enum { NOTATION_MAX_LENGTH = 20 };
 
 /* Reads a fingerprint of `bits` bits that takes up all of `text`. */
@@ -27,7 +27,8 @@ bool notation_parse(enum notation notation, unsigned bits, const char *text, siz
 /* Writes a fingerprint into at least NOTATION_MAX_LENGTH bytes, without a terminating NUL, and returns its length. */
 size_t notation_print(enum notation notation, unsigned bits, uint64_t fingerprint, char *text);
 
-/* Writes a number in decimal into at least as many, without a terminating NUL, and returns its length. */
+/* Writes a number in decimal into at least NOTATION_MAX_LENGTH bytes, without a terminating NUL, and returns its
+ * length. */
 size_t notation_print_decimal(uint64_t number, char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* number.c: the numbers that options take. */
+/* number.c: reads the numbers that options take. */
 #include "tools/shared/number.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ bool number_parse_digits(const char *text, size_t length, uint64_t *value) {
     return true;
 }
 
-/* value · base^exponent. */
+/* Multiplies *value by base^exponent. Returns false if that does not fit. */
 static bool scale(uint64_t *value, uint64_t base, uint64_t exponent) {
     if (*value == 0 || base == 1) return true;
     if (base == 0 && exponent > 0) *value = exponent = 0;
@@ -33,7 +33,8 @@ static bool scale(uint64_t *value, uint64_t base, uint64_t exponent) {
     return true;
 }
 
-/* The digits of a decimal number, without its point, and how many of them follow that, trailing zeros apart. */
+/* Reads a decimal number. Sets *digits to it without its point, and *places to how many digits follow the point,
+ * trailing zeros apart. */
 static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
     size_t whole = strspn(*text, DIGITS), length = whole;
     uint64_t fraction;
@@ -54,7 +55,7 @@ static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places)
     return true;
 }
 
-/* digits · 1024^exponent / 10^places, where that is whole. */
+/* Sets *digits to digits · 1024^exponent / 10^places. Returns false if that is not whole or does not fit. */
 static bool scale_binary(uint64_t *digits, unsigned exponent, uint64_t places) {
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)*digits << 10 * exponent;

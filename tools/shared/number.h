@@ -1,4 +1,4 @@
-/* number.h: the numbers that options take. */
+/* number.h: reads the numbers that options take. */
 #ifndef IDX_TOOLS_NUMBER_H
 #define IDX_TOOLS_NUMBER_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Digits alone, below 2^64. */
+/* Reads digits alone, of a number below 2^64. */
 bool number_parse_digits(const char *text, size_t length, uint64_t *value);
 
 /* Digits, perhaps with a decimal point and more digits; then nothing, or K, M, G or T (powers of 1024), or eN (times

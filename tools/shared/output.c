@@ -1,4 +1,4 @@
-/* output.c: what the command writes to standard output. */
+/* output.c: writes standard output, or keeps what is written. */
 #include "tools/shared/output.h"
 
 #include "tools/shared/escape.h"

@@ -1,5 +1,5 @@
-/* output.h: what the command writes to standard output: buffered, and checked for errors. An output without a file
- * keeps what it is given, for answers that are printed later. */
+/* output.h: writes standard output, buffered and checked for errors. An output without a file keeps what it is given,
+ * for answers that are printed later. */
 #ifndef IDX_TOOLS_OUTPUT_H
 #define IDX_TOOLS_OUTPUT_H
 
@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 struct output {
-    int descriptor; /* -1: keep */
+    int descriptor; /* -1: the bytes are kept. */
     char *bytes;
     size_t length, capacity;
-    int error; /* errno of the first failure, after which nothing more is written; 0: none */
+    int error; /* It is the errno of the first failure, after which nothing more is written; 0: there was none. */
 };
 
 #define OUTPUT_STANDARD                                                                                                \
@@ -23,8 +23,8 @@ struct output {
 
 void output_bytes(struct output *output, const void *bytes, size_t length);
 
-/* Room for `size` bytes behind those that are kept, for the caller to fill and to count in `length`; NULL where there
- * is no memory. */
+/* Makes room for `size` bytes behind those that are kept, and returns it. The caller fills it and adds to `length`.
+ * Returns NULL if memory ran out. */
 char *output_reserve(struct output *output, size_t size);
 
 void output_text(struct output *output, const char *text);
@@ -35,13 +35,13 @@ void output_decimal(struct output *output, uint64_t number);
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
 __attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
 
-/* Writes what is buffered; false when an error was met, now or before. */
+/* Writes what is buffered. Returns false if there was an error, now or before. */
 bool output_flush(struct output *output);
 
-/* Flushes, complains about an error, frees. False when an error was met. */
+/* Flushes, complains about an error, and frees the buffer. Returns false if there was an error. */
 bool output_close(struct output *output);
 
-/* Writes a text to standard output. False when that failed, after a complaint. */
+/* Writes a text to standard output. Returns false after a complaint. */
 bool output_print(const char *text);
 
 #endif

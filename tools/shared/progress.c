@@ -1,4 +1,4 @@
-/* progress.c: how far a build, a merge or fingerprinting is, on standard error. */
+/* progress.c: shows on standard error how far a command is. */
 #include "tools/shared/progress.h"
 
 #include "tools/shared/interrupt.h"
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds between two lines. */
+/* So many seconds pass between two lines. */
 #define TERMINAL_INTERVAL 0.2
 #define LOG_INTERVAL 5
 
@@ -39,7 +39,7 @@ static double now_seconds(void) {
 
 /* ---- Memory ---- */
 
-/* Resident memory at its largest since it was last reset, in bytes; 0: not known. */
+/* Returns the most bytes of resident memory since it was last reset, or 0 if that is not known. */
 static uint64_t read_peak(void) {
     unsigned long long kibibytes = 0;
     char line[256];
@@ -51,7 +51,7 @@ static uint64_t read_peak(void) {
     return kibibytes * 1024;
 }
 
-/* Where that can't be done, the peak of a phase is the peak so far. */
+/* Has the peak begin anew. If that can't be done, the peak of a phase is the peak so far. */
 static void reset_peak(void) {
     int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
@@ -91,10 +91,10 @@ static void say_line(struct progress *progress, const char *line, double time) {
         complain("%s", line);
 }
 
-/* What a line is made of. */
+/* A line says this. */
 struct state {
-    uint64_t done, total; /* total 0: not known */
-    double rate;          /* a second; 0: not known */
+    uint64_t done, total; /* total 0: it is not known. */
+    double rate;          /* It is per second; 0: it is not known. */
 };
 
 /* Reading goes on after sorting what filled the memory: its rate counts both, and is that of the build. */

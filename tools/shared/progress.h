@@ -1,5 +1,4 @@
-/* progress.h: how far a build, a merge or fingerprinting is, on standard error: where that is a terminal, or where it
- * was asked for. */
+/* progress.h: shows on standard error how far a command is, if that is a terminal or if it was asked for. */
 #ifndef IDX_TOOLS_PROGRESS_H
 #define IDX_TOOLS_PROGRESS_H
 
@@ -7,29 +6,30 @@
 
 struct progress {
     bool shown;
-    uint64_t documents; /* that will be read, as far as that is known; 0: it is not */
-    uint64_t input;     /* likewise, of texts: the sizes of the inputs, or the documents that are read once more */
-    bool reading;       /* texts are only read, not fingerprinted */
+    uint64_t documents; /* So many documents will be read; 0: that is not known. */
+    uint64_t input;     /* So many bytes or documents of texts will be read; 0: that is not known. */
+    bool reading;       /* Texts are only read, not fingerprinted. */
 
-    /* Within. */
-    bool terminal; /* one line, overwritten; else a line every few seconds, and one for each phase that ended */
+    /* The caller does not touch these. */
+    bool terminal; /* One line is overwritten. Otherwise a line comes every few seconds, and one for each phase that
+                      ended. */
     bool running;
     struct idx_progress last;
-    double started, entered, said; /* when: all of it, this phase, the last line */
-    double base;                   /* since when the rate is counted, `base_done` being done then; 0: not yet */
+    double started, entered, said; /* All, this phase, and the last line began at these times. */
+    double base; /* The rate is counted since then, when `base_done` was done; 0: it is not counted yet. */
     uint64_t base_done;
-    uint64_t added; /* documents, as far as the library told */
+    uint64_t added; /* The library said that so many documents were added. */
     struct {
-        double seconds, told_seconds; /* in all, and as far as lines said it */
-        uint64_t peak_bytes;          /* resident memory at its largest; 0: not known */
+        double seconds, told_seconds; /* The phase took so long in all, and as far as lines said it. */
+        uint64_t peak_bytes;          /* Resident memory had at most so many bytes; 0: that is not known. */
         bool seen, told;
     } phases[IDX_PHASE_COUNT];
 };
 
 void progress_start(struct progress *progress, bool forced);
 
-/* An idx_progress_visitor, whose context is a struct progress: shows how far it is, and goes on until a signal is noted
- * (interrupt.h). */
+/* This is an idx_progress_visitor, whose context is a struct progress. It shows how far the command is, and returns
+ * false once a signal is noted (interrupt.h). */
 bool progress_visit(void *progress, const struct idx_progress *now);
 
 /* Ends the last phase. */

@@ -1,4 +1,4 @@
-/* recipes.c: whether fingerprints of two recipes can be compared. */
+/* recipes.c: decides whether fingerprints of two recipes can be compared. */
 #include "tools/shared/recipes.h"
 
 #include "tools/shared/message.h"

@@ -1,4 +1,4 @@
-/* scratch.c: see scratch.h. */
+/* scratch.c: makes folders for what commands need while they run, and removes those that killed commands left. */
 #include "tools/shared/scratch.h"
 
 #include "tools/shared/message.h"
@@ -21,9 +21,9 @@
 
 enum { MARKER_BYTES = 128 };
 
-/* Removes what is in a folder, but for the entry `kept`, which may be NULL. */
+/* Removes what is in a folder, except for the entry `kept`, which may be NULL. */
 static void remove_contents(int folder, const char *kept) {
-    int again = openat(folder, ".", OPEN_FOLDER); /* which closedir closes */
+    int again = openat(folder, ".", OPEN_FOLDER); /* closedir closes this descriptor. */
     DIR *entries = again < 0 ? NULL : fdopendir(again);
     if (entries == NULL && again >= 0) close(again);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
@@ -66,7 +66,7 @@ static bool write_marker(int folder, const char *name) {
     size_t length = word_marker(text, name, &status);
     int file = openat(folder, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return false;
-    errno = ENOSPC; /* of a short write */
+    errno = ENOSPC; /* It is the error of a short write. */
     bool written = write(file, text, length) == (ssize_t)length;
     int error = errno;
     written = close(file) == 0 && written;
@@ -75,12 +75,12 @@ static bool write_marker(int folder, const char *name) {
     return written;
 }
 
-/* Whether the open folder is this user's alone. */
+/* Returns whether the open folder belongs to this user, and nobody else can read it. */
 static bool is_own(int folder, struct stat *status) {
     return fstat(folder, status) == 0 && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
-/* Whether this program surely made the open folder, under this name and for this user. */
+/* Returns whether this program surely made the open folder, under this name and for this user. */
 static bool is_marked(int folder, const char *name) {
     char expected[MARKER_BYTES], text[MARKER_BYTES];
     struct stat status, marker;
@@ -109,7 +109,7 @@ bool scratch_is(const char *path) {
     return is;
 }
 
-/* Removes the marker where nothing is written in it yet, as a command leaves it that was killed right then. */
+/* Removes a marker in which nothing is written yet. A command that was killed at that moment leaves it. */
 static void remove_empty_marker(int folder) {
     struct stat marker;
     bool is_empty =
@@ -117,7 +117,8 @@ static void remove_empty_marker(int folder) {
     if (is_empty) unlinkat(folder, MARKER, 0);
 }
 
-/* A folder that is not marked goes only if it is empty, as it is when a command was killed that had just made it. */
+/* Removes a folder that a killed command left. A folder without a marker is removed only if it is empty, as a command
+ * leaves it that was killed when it had just made it. */
 static bool remove_leftover(int parent, const char *name) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER);
@@ -132,7 +133,7 @@ static bool remove_leftover(int parent, const char *name) {
     return is_left;
 }
 
-/* Returns how many. */
+/* Returns how many folders were removed. */
 static size_t remove_leftovers(const char *parent) {
     size_t count = 0;
     DIR *entries = opendir(parent);
@@ -154,7 +155,7 @@ static bool lock_and_mark(struct scratch *scratch) {
     scratch->lock = open(scratch->path, OPEN_FOLDER);
     if (scratch->lock < 0) return false;
     while (flock(scratch->lock, LOCK_EX) != 0 && errno == EINTR) continue;
-    errno = EEXIST; /* another user's stands there by now */
+    errno = EEXIST; /* Another user's folder has this name by now. */
     bool claimed = fstat(scratch->lock, &status) == 0 && status.st_uid == geteuid() &&
                    write_marker(scratch->lock, strrchr(scratch->path, '/') + 1);
     int error = errno;
@@ -163,7 +164,7 @@ static bool lock_and_mark(struct scratch *scratch) {
     return claimed;
 }
 
-/* As often as another process may take the folder that was just made for a leftover, and remove it. */
+/* Another process may take a folder that was just made for a leftover, and remove it, so many times. */
 #define MOST_TRIES 100
 
 static bool try_to_make(struct scratch *scratch, const char *parent, bool *again) {

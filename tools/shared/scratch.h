@@ -8,28 +8,29 @@
 #include <stdbool.h>
 
 struct scratch {
-    char *path; /* NULL: none */
-    int lock;   /* descriptor of the folder */
+    char *path; /* NULL: there is no folder. */
+    int lock;   /* It is the descriptor of the folder. */
 };
 
-/* Where temporary files go: `folder`, or where that is NULL, $TMPDIR or /tmp. */
+/* Returns the folder for temporary files: `folder`, or if that is NULL, $TMPDIR or /tmp. */
 const char *scratch_parent(const char *folder);
 
-/* Removes what killed commands left in `parent`, of this user, and says so. */
+/* Removes what killed commands of this user left in `parent`, and says so. */
 void scratch_clean(const char *parent);
 
-/* Cleans `parent`, and makes a folder there that this user alone can read.
- * False after a complaint, which names the option that chooses the place. */
+/* Cleans `parent`, and makes a folder there that this user alone can read. Returns false after a complaint, which names
+ * the option that chooses the place. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
-/* Whether the path has the name and the marker of such a folder, whoever made it and wherever it is now. What is in it
- * is a copy of what somebody has elsewhere. */
+/* Returns whether the path has the name and the marker of such a folder, whoever made it and wherever it is now. Its
+ * contents are copies of what somebody has elsewhere. */
 bool scratch_is(const char *path);
 
-/* A path in it, which the caller frees; NULL where there is no memory. */
+/* Returns a path in the folder, which the caller frees, or NULL if memory ran out. */
 char *scratch_path(const struct scratch *scratch, const char *name);
 
-/* Removes it with all that is in it; open files stay readable. Once, or before it was opened: nothing. */
+/* Removes the folder with everything in it. Open files stay readable. Nothing happens if it was removed before or never
+ * opened. */
 void scratch_remove(struct scratch *scratch);
 
 #endif

@@ -1,4 +1,4 @@
-/* size.c: how sizes are told. */
+/* size.c: prints sizes. */
 #include "tools/shared/size.h"
 
 #include <idx.h>

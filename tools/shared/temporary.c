@@ -1,4 +1,4 @@
-/* temporary.c: see temporary.h. */
+/* temporary.c: writes and reads files without names. */
 #include "tools/shared/temporary.h"
 
 #include "tools/shared/message.h"
@@ -35,7 +35,7 @@ bool temporary_flush(struct temporary *temporary) {
 
 void temporary_rewind(struct temporary *temporary) { temporary->at = temporary->start = temporary->end = 0; }
 
-/* Returns how many bytes there are from the offset on, up to `length`. */
+/* Reads up to `length` bytes from the offset on, and returns how many there were. */
 static size_t read_some(struct temporary *temporary, char *to, size_t length, uint64_t offset) {
     size_t held = 0;
     while (held < length) {

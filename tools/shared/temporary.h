@@ -1,5 +1,5 @@
-/* temporary.h: a file without a name, in a scratch folder: written to its end, and then read from its beginning, as
- * often as need be. */
+/* temporary.h: a file without a name, in a scratch folder. It is written to its end, and then read from its beginning,
+ * as often as necessary. */
 #ifndef IDX_TOOLS_TEMPORARY_H
 #define IDX_TOOLS_TEMPORARY_H
 
@@ -7,17 +7,17 @@
 #include "tools/shared/scratch.h"
 
 struct temporary {
-    struct output output; /* to be written to */
-    const char *folder;   /* for messages */
+    struct output output; /* The file is written through it. */
+    const char *folder;   /* Messages name it. */
 
-    /* Reading. */
+    /* These are for reading. */
     char *bytes;
-    size_t start, end; /* of what was read and not yet given, in `bytes` */
-    uint64_t at;       /* of what is read next, in the file */
-    char *window;      /* what temporary_read_at read last: */
+    size_t start, end; /* They bound the bytes in `bytes` that were read and not yet returned. */
+    uint64_t at;       /* The file is read on from this offset. */
+    char *window;      /* temporary_read_at read these bytes last. */
     uint64_t window_begin;
     size_t window_count;
-    bool failed; /* after a complaint */
+    bool failed; /* A complaint was made. */
 };
 
 #define TEMPORARY_CLOSED                                                                                               \
