@@ -6,75 +6,84 @@
 
 #include "libidx/log/pending_records.h"
 
-#define FIRST_TABLE_BITS 10
-#define MAX_BUCKET_BITS 16
+/* Records that there is room for at least behind those of a run, and as a share of them: a half. */
+#define LEAST_ROOM ((uint64_t)256)
+
+/* Records ahead of which memory is asked for what putting them into the hash tables takes. */
+#define AHEAD 16
+
+/* Bytes that say how long a text ID is. */
+#define ID_SIZE_BYTES 3
 
 /* ---- Making and freeing ---- */
 
-/* Cuts the bits into k + 1 parts as even as they come, wider ones first, from the most significant. With k = 0 there is
- * nothing to cut: the hash table answers. */
-static void cut_parts(struct idxi_pending *pending) {
-    unsigned bits = pending->rules.bits, count = pending->k + 1, above = bits;
-    pending->part_count = pending->k == 0 ? 0 : count;
-    for (unsigned i = 0; i < pending->part_count; i++) {
-        unsigned width = bits / count + (i < bits % count), used = width < MAX_BUCKET_BITS ? width : MAX_BUCKET_BITS;
-        pending->parts[i] = (struct idxi_pending_part){.mask = idxf_low_bits(used) << (above - used),
-                                                       .shift = above - used,
-                                                       .last_bucket = (uint32_t)idxf_low_bits(used)};
-        above -= width;
-    }
+static void release_store(struct idxi_pending_store *store) {
+    if (store == NULL || atomic_fetch_sub_explicit(&store->holders, 1, memory_order_acq_rel) != 1) return;
+    for (size_t i = 0; store->chunks != NULL && i < IDXI_RECORD_CHUNKS && store->chunks[i] != NULL; i++)
+        free(store->chunks[i]);
+    for (size_t i = 0; store->links != NULL && i < IDXI_RECORD_CHUNKS && store->links[i] != NULL; i++)
+        free(store->links[i]);
+    free(store->chunks);
+    free(store->links);
+    idxi_arena_free(&store->id_bytes);
+    free(store);
 }
 
-static bool allocate(struct idxi_pending *pending) {
-    pending->chunks = calloc(IDXI_RECORD_CHUNKS, sizeof *pending->chunks);
-    if (pending->chunks == NULL) return false;
-    struct idxi_pending_table *fingerprints = idxi_pending_new_table(pending, FIRST_TABLE_BITS, NULL);
-    struct idxi_pending_table *ids = idxi_pending_new_table(pending, FIRST_TABLE_BITS, NULL);
-    atomic_init(&pending->fingerprints.table, fingerprints);
-    atomic_init(&pending->ids.table, ids);
-    if (fingerprints == NULL || ids == NULL) return false;
-    for (unsigned i = 0; i < pending->part_count; i++) {
-        struct idxi_pending_part *part = &pending->parts[i];
-        part->buckets = calloc((size_t)part->last_bucket + 1, sizeof *part->buckets);
-        if (part->buckets == NULL) return false;
-        pending->bytes += ((size_t)part->last_bucket + 1) * sizeof *part->buckets;
-    }
-    return true;
+static struct idxi_pending_store *new_store(void) {
+    struct idxi_pending_store *store = calloc(1, sizeof *store);
+    if (store == NULL) return NULL;
+    atomic_init(&store->holders, 1);
+    store->chunks = calloc(IDXI_RECORD_CHUNKS, sizeof *store->chunks);
+    store->links = calloc(IDXI_RECORD_CHUNKS, sizeof *store->links);
+    if (store->chunks != NULL && store->links != NULL) return store;
+    release_store(store);
+    return NULL;
 }
 
 static void free_pending(struct idxi_pending *pending) {
-    for (size_t i = 0; pending->chunks != NULL && i < IDXI_RECORD_CHUNKS && pending->chunks[i] != NULL; i++)
-        free(pending->chunks[i]);
-    free(pending->chunks);
-    for (unsigned i = 0; i < pending->part_count; i++) free(pending->parts[i].buckets);
-    idxi_pending_free_tables(atomic_load(&pending->fingerprints.table));
-    idxi_pending_free_tables(atomic_load(&pending->ids.table));
-    idxi_arena_free(&pending->arrays);
-    idxi_arena_free(&pending->id_bytes);
+    idxi_pending_free_buckets(pending);
+    idxi_pending_free_table(&pending->fingerprints);
+    idxi_pending_free_table(&pending->ids);
+    release_store(pending->store);
     free(pending);
 }
 
-enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, struct idx_error *error) {
+/* Makes one for records up to a number, held once, over a store (NULL: a new one); NULL when out of memory. */
+static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned k, uint64_t after, uint64_t capacity,
+                                 struct idxi_pending_store *store) {
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
     struct idxi_pending *pending = calloc(1, sizeof *pending);
-    if (pending == NULL) return idxi_fail_memory(error);
+    if (pending == NULL) return NULL;
     pending->rules = *rules;
     pending->k = k;
     pending->base = after;
+    pending->unsettled = true;
+    pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX;
     pending->scan = scans[idxi_pending_scans(scans) - 1];
     atomic_init(&pending->holders, 1);
-    cut_parts(pending);
-    if (allocate(pending)) {
-        *result = pending;
-        return IDX_OK;
-    }
+    if (store != NULL) atomic_fetch_add_explicit(&store->holders, 1, memory_order_relaxed);
+    pending->store = store != NULL ? store : new_store();
+    if (pending->store != NULL && idxi_pending_make_table(pending, &pending->fingerprints) &&
+        (rules->id_type == IDXF_ID_NONE || idxi_pending_make_table(pending, &pending->ids)))
+        return pending;
     free_pending(pending);
-    return idxi_fail_memory(error);
+    return NULL;
+}
+
+enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
+                                 uint64_t after, uint64_t expected, struct idx_error *error) {
+    struct idxi_pending *pending = make(rules, k, after, expected + expected / 8 + LEAST_ROOM, NULL);
+    if (pending == NULL) return idxi_fail_memory(error);
+    *result = pending;
+    return IDX_OK;
+}
+
+enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error) {
+    return !pending->unsettled || idxi_pending_make_buckets(pending) ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_pending_hold(struct idxi_pending *pending) {
-    atomic_fetch_add_explicit(&pending->holders, 1, memory_order_relaxed);
+    if (pending != NULL) atomic_fetch_add_explicit(&pending->holders, 1, memory_order_relaxed);
 }
 
 void idxi_pending_release(struct idxi_pending *pending) {
@@ -87,171 +96,222 @@ uint64_t idxi_pending_last(const struct idxi_pending *pending) {
 }
 
 size_t idxi_pending_bytes(const struct idxi_pending *pending) {
-    return sizeof *pending + atomic_load_explicit(&pending->bytes, memory_order_relaxed);
+    return sizeof *pending + atomic_load_explicit(&pending->bytes, memory_order_relaxed) + sizeof *pending->store +
+           atomic_load_explicit(&pending->store->bytes, memory_order_relaxed);
 }
 
-/* ---- Appending: first all that may fail, then the rest ---- */
+/* ---- Records ---- */
 
-static void *take_counted(struct idxi_pending *pending, struct idxi_arena *arena, size_t size, size_t alignment) {
-    atomic_fetch_add_explicit(&pending->bytes, size, memory_order_relaxed);
-    return idxi_arena_take(arena, size, alignment);
+const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t number, size_t *id_size) {
+    const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    *id_size = 0;
+    if (pending->rules.id_type == IDXF_ID_NONE || (links != NULL && links->operation == IDXF_REMOVE_FINGERPRINT))
+        return NULL;
+    uint64_t *id = &pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK]->ids[number % IDXI_RECORDS_OF_CHUNK];
+    *id_size = sizeof *id;
+    if (pending->rules.id_type == IDXF_ID_U64) return (const uint8_t *)id;
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)*id;
+    *id_size = bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16;
+    return bytes + ID_SIZE_BYTES;
 }
 
-/* Makes sure that a bucket has room for one fingerprint more. */
-static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *place) {
-    struct idxi_pending_array *old = atomic_load_explicit(&place->array, memory_order_relaxed);
-    uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);
-    if (old != NULL && count < old->capacity) return true;
-    size_t lines = old == NULL ? 1 : 2 * ((old->capacity + 1) / 8);
-    struct idxi_pending_array *array =
-        take_counted(pending, &pending->arrays, lines * IDXI_CACHE_LINE, IDXI_CACHE_LINE);
-    if (array == NULL) return false;
-    atomic_init(&array->count, count);
-    array->capacity = (uint32_t)((lines * IDXI_CACHE_LINE - sizeof *array) / IDXI_PENDING_ENTRY_BYTES);
-    if (count > 0) {
-        memcpy(array->folded, old->folded, count * sizeof *old->folded);
-        memcpy(array->folded + array->capacity, idxi_pending_links(old), count * sizeof *old->folded);
-    }
-    atomic_store_explicit(&place->array, array, memory_order_release);
-    return true;
-}
-
-static bool reserve_record(struct idxi_pending *pending, uint32_t number) {
-    struct idxi_pending_record **chunk = &pending->chunks[number / IDXI_RECORDS_OF_CHUNK];
-    if (*chunk != NULL) return true;
-    *chunk = calloc(IDXI_RECORDS_OF_CHUNK, sizeof **chunk);
-    if (*chunk == NULL) return false;
-    atomic_fetch_add_explicit(&pending->bytes, IDXI_RECORDS_OF_CHUNK * sizeof **chunk, memory_order_relaxed);
-    return true;
+bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, const void *id, size_t id_size) {
+    size_t size;
+    const uint8_t *ours = idxi_pending_read_id(pending, number, &size);
+    return ours != NULL && size == id_size && (size == 0 || memcmp(ours, id, size) == 0);
 }
 
 /* Whether a record is about a document, which it names by an ID. */
-static bool has_id(const struct idxi_pending *pending, enum idxf_operation operation) {
+static bool names_document(const struct idxi_pending *pending, enum idxf_operation operation) {
     return pending->rules.id_type != IDXF_ID_NONE && operation != IDXF_REMOVE_FINGERPRINT;
 }
 
-static bool reserve(struct idxi_pending *pending, const struct idxf_record *record, uint32_t number, uint8_t **id) {
-    if (!reserve_record(pending, number) || !idxi_pending_reserve_key(pending, &pending->fingerprints) ||
-        !idxi_pending_reserve_key(pending, &pending->ids))
-        return false;
-    for (unsigned i = 0; i < pending->part_count && record->operation == IDXF_ADD; i++) {
-        if (!reserve_in_bucket(pending, idxi_pending_bucket(&pending->parts[i], record->fingerprint))) return false;
+/* Keeps a record's fingerprint and ID, where no view sees them yet. */
+static bool keep(struct idxi_pending *pending, const struct idxf_record *record, uint32_t number) {
+    struct idxi_pending_store *store = pending->store;
+    struct idxi_pending_chunk **chunk = &store->chunks[number / IDXI_RECORDS_OF_CHUNK];
+    uint32_t place = number % IDXI_RECORDS_OF_CHUNK;
+    bool has_ids = pending->rules.id_type != IDXF_ID_NONE;
+    if (*chunk == NULL) {
+        size_t bytes = sizeof **chunk + (has_ids ? IDXI_RECORDS_OF_CHUNK * sizeof *(*chunk)->ids : 0);
+        *chunk = calloc(1, bytes);
+        if (*chunk == NULL) return false;
+        atomic_fetch_add_explicit(&store->bytes, bytes, memory_order_relaxed);
     }
-    static uint8_t empty;
-    *id = has_id(pending, record->operation) ? &empty : NULL;
-    if (record->id_size == 0) return true;
-    *id = take_counted(pending, &pending->id_bytes, record->id_size, 1);
-    if (*id != NULL) memcpy(*id, record->id, record->id_size);
-    return *id != NULL;
+    (*chunk)->fingerprints[place] = record->fingerprint;
+    if (!names_document(pending, record->operation)) return true;
+    if (pending->rules.id_type == IDXF_ID_U64) {
+        memcpy(&(*chunk)->ids[place], record->id, sizeof(uint64_t));
+        return true;
+    }
+    uint8_t *bytes = idxi_arena_take(&store->id_bytes, ID_SIZE_BYTES + record->id_size, 1);
+    if (bytes == NULL) return false;
+    atomic_fetch_add_explicit(&store->bytes, ID_SIZE_BYTES + record->id_size, memory_order_relaxed);
+    for (unsigned i = 0; i < ID_SIZE_BYTES; i++) bytes[i] = (uint8_t)(record->id_size >> 8 * i);
+    if (record->id_size > 0) memcpy(bytes + ID_SIZE_BYTES, record->id, record->id_size);
+    (*chunk)->ids[place] = (uintptr_t)bytes;
+    return true;
 }
 
-static void prefetch_slot(const struct idxi_pending_keys *keys, uint64_t hash) {
-    const struct idxi_pending_table *table = atomic_load_explicit(&keys->table, memory_order_relaxed);
-    __builtin_prefetch(&table->slots[idxi_pending_place(table, hash)], 1);
+/* Makes sure that there are links for two records more. */
+static bool reserve_links(struct idxi_pending_store *store) {
+    for (uint32_t i = 0; i < 2; i++) {
+        struct idxi_pending_links **chunk = &store->links[(store->link_count + i) / IDXI_RECORDS_OF_CHUNK];
+        if (*chunk != NULL) continue;
+        *chunk = calloc(IDXI_RECORDS_OF_CHUNK, sizeof **chunk);
+        if (*chunk == NULL) return false;
+        atomic_fetch_add_explicit(&store->bytes, IDXI_RECORDS_OF_CHUNK * sizeof **chunk, memory_order_relaxed);
+    }
+    return true;
 }
+
+/* A record's links, for which there is room: those of one that is alone say that until they are changed. */
+static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint32_t number,
+                                             enum idxf_operation operation) {
+    struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    if (links != NULL) return links;
+    struct idxi_pending_store *store = pending->store;
+    uint32_t place = store->link_count++;
+    links = &store->links[place / IDXI_RECORDS_OF_CHUNK][place % IDXI_RECORDS_OF_CHUNK];
+    links->first = number;
+    atomic_init(&links->newest, number + 1);
+    links->operation = (uint8_t)operation;
+    links->found = operation == IDXF_ADD;
+    struct idxi_pending_chunk *chunk = store->chunks[number / IDXI_RECORDS_OF_CHUNK];
+    atomic_store_explicit(&chunk->links[number % IDXI_RECORDS_OF_CHUNK], place + 1, memory_order_release);
+    return links;
+}
+
+/* ---- Appending: first all that may fail, then the rest ---- */
 
 static uint64_t hash_id_of(const struct idxf_record *record) {
     return record->id_size == 0 ? idxi_pending_hash_id("", 0) : idxi_pending_hash_id(record->id, record->id_size);
 }
 
 void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record) {
-    struct idxi_pending_bucket *places[IDXI_PENDING_MAX_PARTS];
-    uint64_t fingerprint = record->fingerprint;
-    prefetch_slot(&pending->fingerprints, idxi_pending_hash(fingerprint));
-    prefetch_slot(&pending->ids, hash_id_of(record));
-    for (unsigned i = 0; i < pending->part_count; i++) {
-        places[i] = idxi_pending_bucket(&pending->parts[i], fingerprint);
-        __builtin_prefetch(places[i]);
-    }
-    for (unsigned i = 0; i < pending->part_count; i++) {
-        const struct idxi_pending_array *array = atomic_load_explicit(&places[i]->array, memory_order_relaxed);
-        if (array != NULL) __builtin_prefetch(array, 1);
-    }
+    idxi_pending_prefetch_slot(&pending->fingerprints, idxi_pending_hash(record->fingerprint));
+    if (names_document(pending, record->operation)) idxi_pending_prefetch_slot(&pending->ids, hash_id_of(record));
+    idxi_pending_expect_in_buckets(pending, record->fingerprint);
 }
 
-/* Links a removal with those of its fingerprint, whose first record this is. */
-static void link_removal(const struct idxi_pending *pending, struct idxi_pending_record *first,
-                         struct idxi_pending_record *record, uint32_t number) {
-    record->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
-    if (record->operation == IDXF_REMOVE_FINGERPRINT)
-        record->whole = number + 1;
-    else if (record->previous_removal != 0)
-        record->whole = idxi_pending_record(pending, record->previous_removal - 1)->whole;
+/* Links a removal with those of its fingerprint, whose first record has these links. */
+static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *first,
+                         struct idxi_pending_links *ours, uint32_t number) {
+    ours->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
+    if (ours->operation == IDXF_REMOVE_FINGERPRINT)
+        ours->whole = number + 1;
+    else if (ours->previous_removal != 0)
+        ours->whole = idxi_pending_links_of(pending, ours->previous_removal - 1)->whole;
     atomic_store_explicit(&first->newest_removal, number + 1, memory_order_release);
 }
 
-/* Links a record with those of its fingerprint. */
-static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_record *record, uint32_t number) {
-    uint32_t link = idxi_pending_find_first(pending, record->fingerprint);
-    record->first = link == 0 ? number : link - 1;
-    struct idxi_pending_record *first = idxi_pending_record(pending, record->first);
-    if (link != 0) {
+/* Links a record with those of its fingerprint, the first of which has these links. */
+static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *first,
+                             struct idxi_pending_links *ours, uint32_t number) {
+    if (ours != first) {
         uint32_t newest = atomic_load_explicit(&first->newest, memory_order_relaxed);
-        struct idxi_pending_record *last = idxi_pending_record(pending, newest - 1);
-        record->previous = last->operation == IDXF_REMOVE_DOCUMENT ? last->previous : newest;
+        struct idxi_pending_links *last = idxi_pending_links_of(pending, newest - 1);
+        ours->first = first->first;
+        ours->previous = last->operation == IDXF_REMOVE_DOCUMENT ? last->previous : newest;
         atomic_store_explicit(&last->next, number + 1, memory_order_release);
     }
-    if (record->operation != IDXF_ADD) link_removal(pending, first, record, number);
+    if (ours->operation != IDXF_ADD) link_removal(pending, first, ours, number);
     atomic_store_explicit(&first->newest, number + 1, memory_order_release);
-    if (link != 0) return;
-    uint64_t value = idxi_pending_slot(idxi_pending_hash(record->fingerprint), number);
-    idxi_pending_insert(atomic_load_explicit(&pending->fingerprints.table, memory_order_relaxed), value);
-    pending->fingerprints.count++;
 }
 
-/* Notes with the documents that a record removes that it does. */
-static void mark_removed(struct idxi_pending *pending, const struct idxi_pending_record *record, uint32_t number) {
-    for (uint32_t link = record->previous_id; link != 0;) {
-        struct idxi_pending_record *older = idxi_pending_record(pending, link - 1);
-        link = older->previous_id;
-        if (older->fingerprint != record->fingerprint) continue;
+/* Notes with the documents of the same fingerprint and ID that a record removes them. */
+static void mark_removed(struct idxi_pending *pending, const struct idxi_pending_links *ours, uint32_t number) {
+    uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
+    for (uint32_t link = ours->previous_id; link != 0;) {
+        struct idxi_pending_links *older = idxi_pending_links_of(pending, link - 1);
+        bool is_ours = idxi_pending_fingerprint(pending, link - 1) == fingerprint;
+        link = older == NULL ? 0 : older->previous_id;
+        if (!is_ours) continue;
         if (older->operation != IDXF_ADD) return; /* those before it are marked */
         atomic_store_explicit(&older->removal, number + 1, memory_order_release);
     }
 }
 
-/* Links a record with those of its ID. */
-static void link_id(struct idxi_pending *pending, struct idxi_pending_record *record, uint32_t number, uint64_t hash) {
-    _Atomic uint64_t *slot = idxi_pending_find_id_slot(pending, record->id, record->id_size, hash);
-    record->previous_id = (uint32_t)atomic_load_explicit(slot, memory_order_relaxed);
-    pending->ids.count += record->previous_id == 0;
-    if (record->operation == IDXF_REMOVE_DOCUMENT) mark_removed(pending, record, number);
-    atomic_store_explicit(slot, idxi_pending_slot(hash, number), memory_order_release);
+/* Puts a record of the store into the hash tables. */
+static void index_record(struct idxi_pending *pending, uint32_t number) {
+    const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
+    size_t id_size;
+    const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
+    if (links == NULL || links->first == number)
+        idxi_pending_insert(&pending->fingerprints, idxi_pending_hash(fingerprint), number);
+    if (id == NULL) return;
+    uint64_t hash = idxi_pending_hash_id(id, id_size);
+    if (links == NULL || links->previous_id == 0)
+        idxi_pending_insert(&pending->ids, hash, number);
+    else
+        idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
 
-static void add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number) {
-    for (unsigned i = 0; i < pending->part_count; i++) {
-        struct idxi_pending_bucket *place = idxi_pending_bucket(&pending->parts[i], fingerprint);
-        struct idxi_pending_array *array = atomic_load_explicit(&place->array, memory_order_relaxed);
-        uint32_t count = atomic_load_explicit(&array->count, memory_order_relaxed);
-        array->folded[count] = idxi_pending_fold(fingerprint);
-        array->folded[array->capacity + count] = number + 1;
-        atomic_store_explicit(&array->count, count + 1, memory_order_release);
+static void expect_indexing(const struct idxi_pending *pending, uint32_t number) {
+    size_t id_size;
+    const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
+    idxi_pending_prefetch_slot(&pending->fingerprints, idxi_pending_hash(idxi_pending_fingerprint(pending, number)));
+    if (id != NULL) idxi_pending_prefetch_slot(&pending->ids, idxi_pending_hash_id(id, id_size));
+}
+
+/* Takes the place of one that is full, with the same records. */
+static enum idx_status renew(struct idxi_pending **pending, struct idx_error *error) {
+    struct idxi_pending *old = *pending;
+    uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed), room = count / 2;
+    struct idxi_pending *made =
+        make(&old->rules, old->k, old->base, count + (room < LEAST_ROOM ? LEAST_ROOM : room), old->store);
+    if (made == NULL) return idxi_fail_memory(error);
+    atomic_init(&made->count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (count - i > AHEAD) expect_indexing(made, i + AHEAD);
+        index_record(made, i);
     }
+    if (!old->unsettled && !idxi_pending_make_buckets(made)) {
+        free_pending(made);
+        return idxi_fail_memory(error);
+    }
+    *pending = made;
+    idxi_pending_release(old);
+    return IDX_OK;
 }
 
-enum idx_status idxi_pending_append(struct idxi_pending *pending, const struct idxf_record *record,
+enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf_record *record,
                                     struct idx_error *error) {
-    uint64_t count = atomic_load_explicit(&pending->count, memory_order_relaxed);
-    uint8_t *id;
-    if (count == UINT32_MAX)
+    uint64_t count = atomic_load_explicit(&(*any)->count, memory_order_relaxed);
+    if (count >= UINT32_MAX - 1)
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
                          (unsigned long long)count);
+    if (count == (*any)->capacity) IDXI_TRY(renew(any, error));
+    struct idxi_pending *pending = *any;
     uint32_t number = (uint32_t)count;
-    uint64_t id_hash = hash_id_of(record);
-    if (!reserve(pending, record, number, &id)) return idxi_fail_memory(error);
-    struct idxi_pending_record *ours = idxi_pending_record(pending, number);
-    *ours = (struct idxi_pending_record){.fingerprint = record->fingerprint,
-                                         .id = id,
-                                         .id_size = (uint32_t)record->id_size,
-                                         .operation = (uint8_t)record->operation};
-    if (has_id(pending, record->operation)) link_id(pending, ours, number, id_hash);
-    link_fingerprint(pending, ours, number);
-    struct idxi_pending_record *first = idxi_pending_record(pending, ours->first);
-    if (record->operation == IDXF_ADD && !first->found) {
-        first->found = true;
-        add_to_buckets(pending, record->fingerprint, ours->first);
+    if (!keep(pending, record, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
+    bool has_id = names_document(pending, record->operation);
+    uint32_t first = idxi_pending_find_first(pending, record->fingerprint), previous_id = 0;
+    uint64_t id_hash = has_id ? hash_id_of(record) : 0;
+    _Atomic uint32_t *id_slot = NULL;
+    if (has_id) {
+        id_slot = idxi_pending_find_id_slot(pending, record->id, record->id_size, id_hash);
+        previous_id = atomic_load_explicit(id_slot, memory_order_relaxed) & pending->ids.link_mask;
     }
+    struct idxi_pending_links *links = NULL, *first_links = NULL;
+    bool is_alone = first == 0 && previous_id == 0 && record->operation == IDXF_ADD;
+    if (first != 0) first_links = idxi_pending_links_of(pending, first - 1);
+    bool is_new = record->operation == IDXF_ADD && (first == 0 || (first_links != NULL && !first_links->found));
+    if (is_new && !pending->unsettled && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))
+        return idxi_fail_memory(error);
+    if (!is_alone) {
+        links = give_links(pending, number, record->operation);
+        first_links = first == 0 ? links : give_links(pending, first - 1, IDXF_ADD);
+        links->previous_id = previous_id;
+        if (record->operation == IDXF_REMOVE_DOCUMENT) mark_removed(pending, links, number);
+        link_fingerprint(pending, first_links, links, number);
+        if (is_new) first_links->found = true;
+    }
+    if (has_id) idxi_pending_set_id_slot(pending, id_slot, id_hash, number);
+    if (first == 0) idxi_pending_insert(&pending->fingerprints, idxi_pending_hash(record->fingerprint), number);
+    if (is_new && !pending->unsettled)
+        idxi_pending_add_to_buckets(pending, record->fingerprint, first == 0 ? number : first - 1);
     atomic_store_explicit(&pending->count, count + 1, memory_order_release);
     return IDX_OK;
 }

@@ -13,25 +13,32 @@ struct idxi_pending;
 
 /* What a look-up sees: the records with after < sequence <= last. Plain values, to be copied. */
 struct idxi_pending_view {
-    const struct idxi_pending *records; /* NULL: nothing is pending */
+    struct idxi_pending *records; /* NULL: nothing is pending */
     uint64_t after, last;
     uint64_t removals; /* of the records, those that remove */
 };
 
-/* Makes an empty one, held once, for records behind `after`. `k` is the index's. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes an empty one, held once, for records behind `after`, of which about `expected` are to be appended at once. `k`
+ * is the index's. No views of it may be made before idxi_pending_settle. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, struct idx_error *error);
+                                 uint64_t after, uint64_t expected, struct idx_error *error);
 
-/* Holds it once more, and once less: the last one frees it. NULL is fine. */
+/* Sorts the records that have been appended at once, for views. Does nothing where that was done before. Errors:
+ * IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error);
+
+/* Holds it once more, and once less: the last one frees it. NULL is fine. From any thread. */
 void idxi_pending_hold(struct idxi_pending *pending);
 void idxi_pending_release(struct idxi_pending *pending);
 
 /* The records so far. From any thread. */
 uint64_t idxi_pending_last(const struct idxi_pending *pending);
 
-/* Appends the record after the last one, which must keep the rules; its ID is copied. One thread at a time. Nothing is
- * changed on an error: IDX_OUT_OF_MEMORY, IDX_LIMIT (2^32 - 1 records; make a new one then, after compaction). */
-enum idx_status idxi_pending_append(struct idxi_pending *pending, const struct idxf_record *record,
+/* Appends the record after the last one, which must keep the rules; its ID is copied. One thread at a time. Where
+ * *pending is full, another one with the same records takes its place, and the caller's hold is of that one; views of
+ * the former one need a hold of their own. Nothing is changed on an error: IDX_OUT_OF_MEMORY, IDX_LIMIT (2^32 - 2
+ * records; make a new one then, after compaction). */
+enum idx_status idxi_pending_append(struct idxi_pending **pending, const struct idxf_record *record,
                                     struct idx_error *error);
 
 /* Asks memory for what appending the record reads and writes: worth it some records ahead. Who appends calls it. */

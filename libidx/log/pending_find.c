@@ -61,80 +61,114 @@ struct search {
     void *context;
 };
 
-/* Whether the match was in the bucket of a part before this one, too. */
-static bool was_before(const struct idxi_pending *pending, unsigned part, uint64_t errors) {
+/* Whether the match was in the bucket of a part before this one, too: in runs, or in arrays. */
+static bool was_before(const struct idxi_pending *pending, unsigned part, uint64_t errors, bool in_run) {
     while (part-- > 0) {
-        if ((errors & pending->parts[part].mask) == 0) return true;
+        uint64_t mask = in_run ? pending->runs[part].bits.mask : pending->rests[part].bits.mask;
+        if ((errors & mask) == 0) return true;
     }
     return false;
 }
 
 /* Visits the fingerprint with this first record, where the view has it. */
-static bool visit_near(const struct search *search, size_t query, const struct idxi_pending_record *first) {
+static bool visit_near(const struct search *search, size_t query, uint32_t first) {
     if (!idxi_pending_is_held(search->pending, search->range, first)) return true;
-    struct idx_match match = {first->fingerprint, idxf_count_bits(first->fingerprint ^ search->queries[query])};
+    uint64_t fingerprint = idxi_pending_fingerprint(search->pending, first);
+    struct idx_match match = {fingerprint, idxf_count_bits(fingerprint ^ search->queries[query])};
     return search->visit(search->context, search->first + query, &match);
-}
-
-/* Visits a candidate of a part's bucket, if it is near enough and was in no bucket before. */
-static bool visit_candidate(const struct search *search, size_t query, unsigned part, uint32_t link) {
-    if (link - 1 >= search->range.end) return true;
-    const struct idxi_pending_record *first = idxi_pending_record(search->pending, link - 1);
-    uint64_t errors = first->fingerprint ^ search->queries[query];
-    if (idxf_count_bits(errors) > search->distance || was_before(search->pending, part, errors)) return true;
-    return visit_near(search, query, first);
 }
 
 /* Candidates that a scan takes at a time. */
 #define SCANNED 64
 
-static bool search_array(const struct search *search, size_t query, unsigned part,
-                         const struct idxi_pending_array *array) {
+/* Candidates of a query: folded fingerprints of a part's bucket, and the links beside them. */
+struct candidates {
+    const uint32_t *folded, *links;
+    size_t count;
+    unsigned part;
+    bool in_run;
+};
+
+/* Visits a candidate, if it is near enough and was in no bucket before. */
+static bool visit_candidate(const struct search *search, size_t query, const struct candidates *candidates,
+                            uint32_t link) {
+    if (link - 1 >= search->range.end) return true;
+    uint64_t errors = idxi_pending_fingerprint(search->pending, link - 1) ^ search->queries[query];
+    if (idxf_count_bits(errors) > search->distance ||
+        was_before(search->pending, candidates->part, errors, candidates->in_run))
+        return true;
+    return visit_near(search, query, link - 1);
+}
+
+static bool search_candidates(const struct search *search, size_t query, const struct candidates *candidates) {
     uint32_t wanted = idxi_pending_fold(search->queries[query]);
-    size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
-    for (size_t i = 0; i < count; i += SCANNED) {
-        size_t some = count - i < SCANNED ? count - i : SCANNED;
-        uint64_t near = search->pending->scan(array->folded + i, some, wanted, search->distance);
+    for (size_t i = 0; i < candidates->count; i += SCANNED) {
+        size_t some = candidates->count - i < SCANNED ? candidates->count - i : SCANNED;
+        uint64_t near = search->pending->scan(candidates->folded + i, some, wanted, search->distance);
         for (; near != 0; near &= near - 1) {
-            uint32_t link = idxi_pending_links(array)[i + (size_t)__builtin_ctzll(near)];
-            if (!visit_candidate(search, query, part, link)) return false;
+            uint32_t link = candidates->links[i + (size_t)__builtin_ctzll(near)];
+            if (!visit_candidate(search, query, candidates, link)) return false;
         }
     }
     return true;
 }
 
+static bool search_array(const struct search *search, size_t query, unsigned part,
+                         const struct idxi_pending_array *array) {
+    size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
+    const struct candidates candidates = {array->folded, idxi_pending_links_in(array), count, part, false};
+    return search_candidates(search, query, &candidates);
+}
+
+static bool search_run(const struct search *search, size_t query, unsigned part) {
+    const struct idxi_pending_run *run = &search->pending->runs[part];
+    size_t bucket = idxi_pending_bucket_of(&run->bits, search->queries[query]);
+    uint32_t begin = run->begins[bucket];
+    const struct candidates candidates = {run->folded + begin, run->links + begin, run->begins[bucket + 1] - begin,
+                                          part, true};
+    return search_candidates(search, query, &candidates);
+}
+
 /* Lines that are asked for at most: the processor goes on with those behind them. */
 #define MOST_LINES 8
 
-/* The lines of folded fingerprints in the buckets of a part, if all have as many. */
-static size_t count_lines(const struct idxi_pending *pending, const struct idxi_pending_part *part) {
-    size_t count = (size_t)atomic_load_explicit(&pending->count, memory_order_relaxed) / part->last_bucket;
-    size_t lines = 1 + (sizeof(struct idxi_pending_array) + count * sizeof(uint32_t)) / IDXI_CACHE_LINE;
-    return lines < MOST_LINES ? lines : MOST_LINES;
+static void prefetch_lines(const void *begin, size_t bytes) {
+    size_t lines = bytes / IDXI_CACHE_LINE + 1;
+    for (size_t i = 0; i < (lines < MOST_LINES ? lines : MOST_LINES); i++)
+        __builtin_prefetch((const char *)begin + i * IDXI_CACHE_LINE);
 }
 
-static void prefetch_array(const struct idxi_pending_array *array, size_t lines) {
-    for (size_t i = 0; i < lines; i++) __builtin_prefetch((const char *)array + i * IDXI_CACHE_LINE);
+/* Has a bucket of a part fetched, from its place in the run, and its array, whose place is fetched. */
+static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pending *pending, unsigned part,
+                                                        uint64_t query) {
+    const struct idxi_pending_run *run = &pending->runs[part];
+    const struct idxi_pending_rest *rest = &pending->rests[part];
+    size_t bucket = idxi_pending_bucket_of(&run->bits, query);
+    uint32_t begin = run->begins[bucket];
+    prefetch_lines(run->folded + begin, (run->begins[bucket + 1] - begin) * sizeof *run->folded);
+    const struct idxi_pending_array *array = atomic_load_explicit(
+        &rest->buckets[idxi_pending_bucket_of(&rest->bits, query)].array, memory_order_acquire);
+    if (array != NULL) prefetch_lines(array, IDXI_CACHE_LINE);
+    return array;
 }
 
 /* The arrays of each query's parts; NULL where there is none. */
 typedef const struct idxi_pending_array *staged_arrays[STAGED][IDXI_PENDING_MAX_PARTS];
 
-/* Has the buckets fetched, then the arrays. */
+/* Has the places of buckets fetched, then the buckets. */
 static void stage(const struct search *search, staged_arrays arrays) {
-    const struct idxi_pending_part *parts = search->pending->parts;
+    const struct idxi_pending *pending = search->pending;
     for (size_t query = 0; query < search->count; query++) {
-        for (unsigned part = 0; part < search->parts; part++)
-            __builtin_prefetch(idxi_pending_bucket(&parts[part], search->queries[query]));
-    }
-    for (unsigned part = 0; part < search->parts; part++) {
-        size_t lines = count_lines(search->pending, &parts[part]);
-        for (size_t query = 0; query < search->count; query++) {
-            struct idxi_pending_bucket *place = idxi_pending_bucket(&parts[part], search->queries[query]);
-            arrays[query][part] = atomic_load_explicit(&place->array, memory_order_acquire);
-            if (arrays[query][part] != NULL) prefetch_array(arrays[query][part], lines);
+        for (unsigned part = 0; part < search->parts; part++) {
+            const struct idxi_pending_run *run = &pending->runs[part];
+            const struct idxi_pending_rest *rest = &pending->rests[part];
+            __builtin_prefetch(&run->begins[idxi_pending_bucket_of(&run->bits, search->queries[query])]);
+            __builtin_prefetch(&rest->buckets[idxi_pending_bucket_of(&rest->bits, search->queries[query])]);
         }
     }
+    for (size_t query = 0; query < search->count; query++)
+        for (unsigned part = 0; part < search->parts; part++)
+            arrays[query][part] = prefetch_bucket(pending, part, search->queries[query]);
 }
 
 static bool search_staged(const struct search *search) {
@@ -143,7 +177,7 @@ static bool search_staged(const struct search *search) {
         for (size_t query = 0; query < search->count; query++) {
             uint32_t link = idxi_pending_find_first(search->pending, search->queries[query]);
             if (link == 0 || link - 1 >= search->range.end) continue;
-            if (!visit_near(search, query, idxi_pending_record(search->pending, link - 1))) return false;
+            if (!visit_near(search, query, link - 1)) return false;
         }
         return true;
     }
@@ -151,6 +185,7 @@ static bool search_staged(const struct search *search) {
     for (size_t query = 0; query < search->count; query++) {
         for (unsigned part = 0; part < search->parts; part++) {
             const struct idxi_pending_array *array = arrays[query][part];
+            if (!search_run(search, query, part)) return false;
             if (array != NULL && !search_array(search, query, part, array)) return false;
         }
     }
@@ -158,12 +193,7 @@ static bool search_staged(const struct search *search) {
 }
 
 void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
-    for (unsigned i = 0; i <= distance && distance > 0; i++) {
-        const struct idxi_pending_part *part = &view->records->parts[i];
-        struct idxi_pending_array *array =
-            atomic_load_explicit(&idxi_pending_bucket(part, query)->array, memory_order_acquire);
-        if (array != NULL) prefetch_array(array, count_lines(view->records, part));
-    }
+    for (unsigned part = 0; part <= distance && distance > 0; part++) prefetch_bucket(view->records, part, query);
 }
 
 bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,

@@ -1,11 +1,18 @@
-/* pending_records.h: what the files of pending.h share. Records are in an array, linked by fingerprint and by ID, under
- * two hash tables. For distances, a fingerprint has k + 1 parts, and a match agrees with the query in at least one of
- * them: each part has buckets of fingerprints, by its bits. A bucket has them folded to half their size, and beside
- * that the links to their first records: folding makes no distance longer, and hardly any that is too long short.
+/* pending_records.h: what the files of pending.h share. Records are in arrays, found by fingerprint and by ID with two
+ * hash tables of record numbers. Most records are the only one of their fingerprint and of their ID; the others, and
+ * all removals, have links to each other beside them.
+ *
+ * For distances, a fingerprint has k + 1 parts, and a match agrees with the query in at least one of them. For each
+ * part, fingerprints are in buckets, by its bits: those of the first records in a run, which is sorted by bucket and
+ * never changes; those that were appended after that in arrays that grow. Both have fingerprints folded to half their
+ * size, and beside that the numbers of their first records: folding makes no distance longer, and hardly any that is
+ * too long short.
  *
  * The appending thread writes each thing before whatever leads to it, and publishes that with an atomic store. Nothing
- * that was published moves or is freed before everything is: what grows is copied, and the old copy stays for its
- * readers. Links are record numbers plus 1; 0 is none. A link that leads beyond a view ends there. */
+ * that was published moves or is freed before everything is: an array that grows is copied, and the old copy stays for
+ * its readers. When the tables are full, another `struct idxi_pending` takes the place, with the same records and a
+ * longer run; views of the old one keep it. Links are record numbers plus 1; 0 is none. A link that leads beyond a
+ * view ends there. */
 #ifndef IDX_LIBIDX_PENDING_RECORDS_H
 #define IDX_LIBIDX_PENDING_RECORDS_H
 
@@ -17,10 +24,8 @@
 #include "libidx/base/error.h"
 #include "libidx/log/pending.h"
 
-struct idxi_pending_record {
-    uint64_t fingerprint;
-    const uint8_t *id;
-    uint32_t id_size;
+/* Of a record that is not the only one of its fingerprint or of its ID, or removes something. */
+struct idxi_pending_links {
     uint32_t first;            /* the number of the fingerprint's first record */
     uint32_t previous;         /* the fingerprint's newest one before it, but for removals of documents */
     _Atomic uint32_t next;     /* from older to newer */
@@ -39,16 +44,28 @@ struct idxi_pending_record {
 #define IDXI_RECORDS_OF_CHUNK ((uint32_t)1 << 15)
 #define IDXI_RECORD_CHUNKS (((size_t)1 << 32) / IDXI_RECORDS_OF_CHUNK)
 
-/* A hash table. A slot is 0, or the upper half of a hash, and the link to a record in the lower half. */
-struct idxi_pending_table {
-    struct idxi_pending_table *older;
-    unsigned bits;
-    _Atomic uint64_t slots[];
+struct idxi_pending_chunk {
+    uint64_t fingerprints[IDXI_RECORDS_OF_CHUNK];
+    _Atomic uint32_t links[IDXI_RECORDS_OF_CHUNK]; /* numbers of links, plus 1; 0: an added document without any */
+    /* IDXF_ID_U64: the IDs' bytes. IDXF_ID_TEXT: the addresses of three bytes with the size, before the ID. */
+    uint64_t ids[];
 };
 
-struct idxi_pending_keys {
-    _Atomic(struct idxi_pending_table *) table;
-    size_t count;
+/* The records, which all that follow each other share. */
+struct idxi_pending_store {
+    atomic_size_t holders;
+    atomic_size_t bytes;
+    uint32_t link_count;
+    struct idxi_arena id_bytes;
+    struct idxi_pending_chunk **chunks;
+    struct idxi_pending_links **links; /* in chunks of as many */
+};
+
+/* A hash table. A slot is 0, or the link to a record in its lower bits, and above them bits of the hash. */
+struct idxi_pending_table {
+    uint32_t link_mask;
+    size_t slot_count;
+    _Atomic uint32_t *slots;
 };
 
 /* Fingerprints that agree in bits of a part. Capacities fill whole lines. */
@@ -60,7 +77,7 @@ struct idxi_pending_array {
 
 #define IDXI_PENDING_ENTRY_BYTES (2 * sizeof(uint32_t))
 
-static inline const uint32_t *idxi_pending_links(const struct idxi_pending_array *array) {
+static inline const uint32_t *idxi_pending_links_in(const struct idxi_pending_array *array) {
     return array->folded + array->capacity;
 }
 
@@ -70,10 +87,26 @@ struct idxi_pending_bucket {
     _Atomic(struct idxi_pending_array *) array; /* NULL: none yet */
 };
 
-struct idxi_pending_part {
-    uint64_t mask;        /* the bits that choose a bucket: the part's first */
-    unsigned shift;       /* of them */
+/* The bits of a part that choose a bucket. */
+struct idxi_pending_bits {
+    uint64_t mask;
+    unsigned shift;
     uint32_t last_bucket; /* 2^bits - 1 */
+};
+
+static inline size_t idxi_pending_bucket_of(const struct idxi_pending_bits *bits, uint64_t fingerprint) {
+    return (fingerprint >> bits->shift) & bits->last_bucket;
+}
+
+/* The first fingerprints by one of their parts: bucket i is from begins[i] on, before begins[i + 1]. */
+struct idxi_pending_run {
+    struct idxi_pending_bits bits;
+    uint32_t *begins, *folded, *links;
+};
+
+/* Those that were appended after the run was made. */
+struct idxi_pending_rest {
+    struct idxi_pending_bits bits;
     struct idxi_pending_bucket *buckets;
 };
 
@@ -83,25 +116,38 @@ struct idxi_pending {
     struct idxf_record_rules rules;
     uint64_t base; /* the records are those behind this one */
     _Atomic uint64_t count;
+    uint64_t capacity; /* how many records the hash tables have room for */
     atomic_size_t holders;
-    atomic_size_t bytes;
+    atomic_size_t bytes; /* without the store */
     unsigned k;
     unsigned part_count;
-    struct idxi_pending_part parts[IDXI_PENDING_MAX_PARTS];
+    bool unsettled; /* there are no buckets yet, and no views */
+    uint64_t run_count;
+    struct idxi_pending_run runs[IDXI_PENDING_MAX_PARTS];
+    struct idxi_pending_rest rests[IDXI_PENDING_MAX_PARTS];
     idxi_pending_scan *scan;
-    struct idxi_pending_keys fingerprints, ids;
-    struct idxi_arena arrays, id_bytes;
-    struct idxi_pending_record **chunks;
+    struct idxi_pending_table fingerprints, ids;
+    struct idxi_arena arrays;
+    struct idxi_pending_store *store;
 };
 
-static inline struct idxi_pending_record *idxi_pending_record(const struct idxi_pending *pending, uint32_t number) {
-    return &pending->chunks[number / IDXI_RECORDS_OF_CHUNK][number % IDXI_RECORDS_OF_CHUNK];
+static inline uint64_t idxi_pending_fingerprint(const struct idxi_pending *pending, uint32_t number) {
+    return pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK]->fingerprints[number % IDXI_RECORDS_OF_CHUNK];
 }
 
-static inline struct idxi_pending_bucket *idxi_pending_bucket(const struct idxi_pending_part *part,
-                                                              uint64_t fingerprint) {
-    return &part->buckets[(fingerprint >> part->shift) & part->last_bucket];
+/* A record's links; NULL: none. */
+static inline struct idxi_pending_links *idxi_pending_links_of(const struct idxi_pending *pending, uint32_t number) {
+    const struct idxi_pending_chunk *chunk = pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK];
+    uint32_t links = atomic_load_explicit(&chunk->links[number % IDXI_RECORDS_OF_CHUNK], memory_order_acquire);
+    if (links == 0) return NULL;
+    return &pending->store->links[(links - 1) / IDXI_RECORDS_OF_CHUNK][(links - 1) % IDXI_RECORDS_OF_CHUNK];
 }
+
+/* Whether a record that was found by its ID's hash, or has one, has this ID. */
+bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, const void *id, size_t id_size);
+
+/* The ID of a record; NULL, of 0 bytes, where it has none. */
+const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t number, size_t *id_size);
 
 /* ---- Hash tables: pending_table.c ---- */
 
@@ -112,38 +158,41 @@ static inline uint64_t idxi_pending_hash(uint64_t fingerprint) {
 
 static inline uint64_t idxi_pending_hash_id(const void *id, size_t id_size) { return idxf_checksum(id, id_size); }
 
-/* Where the search for a hash begins. */
-static inline size_t idxi_pending_place(const struct idxi_pending_table *table, uint64_t hash) {
-    return (size_t)(hash >> (64 - table->bits));
-}
+/* Makes a table for some links; false when out of memory. */
+bool idxi_pending_make_table(struct idxi_pending *pending, struct idxi_pending_table *table);
+void idxi_pending_free_table(struct idxi_pending_table *table);
 
-/* The value of a slot. */
-static inline uint64_t idxi_pending_slot(uint64_t hash, uint32_t number) {
-    return (hash & ~idxf_low_bits(32)) | (number + UINT64_C(1));
-}
+/* Asks memory for where a hash is. */
+void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash);
 
-/* Makes a table of 2^bits slots; NULL when out of memory. */
-struct idxi_pending_table *idxi_pending_new_table(struct idxi_pending *pending, unsigned bits,
-                                                  struct idxi_pending_table *older);
-
-/* Frees it, and those that it took the place of. */
-void idxi_pending_free_tables(struct idxi_pending_table *table);
-
-/* Puts a slot's value, of a key that is new. */
-void idxi_pending_insert(struct idxi_pending_table *table, uint64_t value);
-
-/* Makes sure that there is room for one key more, and empty slots to end searches. */
-bool idxi_pending_reserve_key(struct idxi_pending *pending, struct idxi_pending_keys *keys);
+/* Puts the link to a record whose key is new. */
+void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number);
 
 /* The link to the first record of a fingerprint. */
 uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint);
 
 /* The slot of an ID, or the empty one where it would be. */
-_Atomic uint64_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
+_Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash);
+
+/* Lets a slot of the table of IDs lead to a record. */
+void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number);
 
 /* The link to the newest record with an ID. */
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size);
+
+/* ---- Buckets: pending_buckets.c ---- */
+
+/* Makes the runs of all records, and empty arrays for those to come; false when out of memory. */
+bool idxi_pending_make_buckets(struct idxi_pending *pending);
+void idxi_pending_free_buckets(struct idxi_pending *pending);
+
+/* Asks memory for the arrays that a fingerprint would be added to. */
+void idxi_pending_expect_in_buckets(const struct idxi_pending *pending, uint64_t fingerprint);
+
+/* Makes sure that there is room for a fingerprint in all arrays; and adds it then. */
+bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint);
+void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number);
 
 /* ---- Views: pending_view.c ---- */
 
@@ -159,7 +208,6 @@ static inline struct idxi_pending_range idxi_pending_range(const struct idxi_pen
 }
 
 /* Whether the fingerprint with this first record has a document. */
-bool idxi_pending_is_held(const struct idxi_pending *pending, struct idxi_pending_range range,
-                          const struct idxi_pending_record *first);
+bool idxi_pending_is_held(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first);
 
 #endif

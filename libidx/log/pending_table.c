@@ -5,91 +5,89 @@
 
 #include "libidx/log/pending_records.h"
 
-static size_t table_bytes(unsigned bits) {
-    return sizeof(struct idxi_pending_table) + ((size_t)1 << bits) * sizeof(uint64_t);
-}
-
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* Zeros. In small pages, most of what searching a large table takes is finding its pages. */
-static void *allocate(size_t bytes) {
-    if (bytes < HUGE_PAGE) return calloc(1, bytes);
-    size_t size = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-    void *memory = aligned_alloc(HUGE_PAGE, size);
+static void *allocate(size_t *bytes) {
+    if (*bytes < 8 * HUGE_PAGE) return calloc(1, *bytes);
+    *bytes = (*bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    void *memory = aligned_alloc(HUGE_PAGE, *bytes);
     if (memory == NULL) return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(memory, size, MADV_HUGEPAGE);
+    madvise(memory, *bytes, MADV_HUGEPAGE);
 #endif
-    return memset(memory, 0, bytes);
+    return memset(memory, 0, *bytes);
 }
 
-struct idxi_pending_table *idxi_pending_new_table(struct idxi_pending *pending, unsigned bits,
-                                                  struct idxi_pending_table *older) {
-    struct idxi_pending_table *table = allocate(table_bytes(bits));
-    if (table == NULL) return NULL;
-    table->older = older;
-    table->bits = bits;
-    atomic_fetch_add_explicit(&pending->bytes, table_bytes(bits), memory_order_relaxed);
-    return table;
+/* Of eight slots, one is empty at least. */
+bool idxi_pending_make_table(struct idxi_pending *pending, struct idxi_pending_table *table) {
+    size_t slots = (size_t)pending->capacity + (size_t)pending->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
+    unsigned bits = 1;
+    while (pending->capacity >> bits != 0) bits++;
+    *table = (struct idxi_pending_table){.link_mask = (uint32_t)idxf_low_bits(bits), .slot_count = slots};
+    table->slots = allocate(&bytes);
+    atomic_fetch_add_explicit(&pending->bytes, bytes, memory_order_relaxed);
+    return table->slots != NULL;
 }
 
-void idxi_pending_free_tables(struct idxi_pending_table *table) {
-    while (table != NULL) {
-        struct idxi_pending_table *older = table->older;
-        free(table);
-        table = older;
-    }
+void idxi_pending_free_table(struct idxi_pending_table *table) { free(table->slots); }
+
+/* Where the search for a hash begins. */
+static size_t place_of(const struct idxi_pending_table *table, uint64_t hash) {
+    return (size_t)((hash >> 32) * table->slot_count >> 32);
 }
 
 static size_t place_behind(const struct idxi_pending_table *table, size_t place) {
-    return (place + 1) & (((size_t)1 << table->bits) - 1);
+    return place + 1 == table->slot_count ? 0 : place + 1;
 }
 
-void idxi_pending_insert(struct idxi_pending_table *table, uint64_t value) {
-    size_t place = idxi_pending_place(table, value);
+static uint32_t slot_value(const struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
+    return ((uint32_t)hash & ~table->link_mask) | (number + 1);
+}
+
+void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash) {
+    __builtin_prefetch(&table->slots[place_of(table, hash)], 1);
+}
+
+void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
+    size_t place = place_of(table, hash);
     while (atomic_load_explicit(&table->slots[place], memory_order_relaxed) != 0) place = place_behind(table, place);
-    atomic_store_explicit(&table->slots[place], value, memory_order_release);
+    atomic_store_explicit(&table->slots[place], slot_value(table, hash, number), memory_order_release);
 }
 
-bool idxi_pending_reserve_key(struct idxi_pending *pending, struct idxi_pending_keys *keys) {
-    struct idxi_pending_table *old = atomic_load_explicit(&keys->table, memory_order_relaxed);
-    if (2 * (keys->count + 1) <= (size_t)1 << old->bits) return true;
-    if (old->bits == 32) return false;
-    struct idxi_pending_table *table = idxi_pending_new_table(pending, old->bits + 1, old);
-    if (table == NULL) return false;
-    for (size_t i = 0; i < (size_t)1 << old->bits; i++) {
-        uint64_t value = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
-        if (value != 0) idxi_pending_insert(table, value);
-    }
-    atomic_store_explicit(&keys->table, table, memory_order_release);
-    return true;
+/* The link in a slot's value, if it may be of a key with this hash; 0 otherwise. */
+static uint32_t link_in(const struct idxi_pending_table *table, uint32_t value, uint64_t hash) {
+    return ((value ^ (uint32_t)hash) & ~table->link_mask) == 0 ? value & table->link_mask : 0;
 }
 
 uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint) {
-    const struct idxi_pending_table *table = atomic_load_explicit(&pending->fingerprints.table, memory_order_acquire);
+    const struct idxi_pending_table *table = &pending->fingerprints;
     uint64_t hash = idxi_pending_hash(fingerprint);
-    for (size_t place = idxi_pending_place(table, hash);; place = place_behind(table, place)) {
-        uint64_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
+    for (size_t place = place_of(table, hash);; place = place_behind(table, place)) {
+        uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return 0;
-        if (value >> 32 != hash >> 32) continue;
-        if (idxi_pending_record(pending, (uint32_t)value - 1)->fingerprint == fingerprint) return (uint32_t)value;
+        uint32_t link = link_in(table, value, hash);
+        if (link != 0 && idxi_pending_fingerprint(pending, link - 1) == fingerprint) return link;
     }
 }
 
-_Atomic uint64_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
+_Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash) {
-    struct idxi_pending_table *table = atomic_load_explicit(&pending->ids.table, memory_order_acquire);
-    for (size_t place = idxi_pending_place(table, hash);; place = place_behind(table, place)) {
-        uint64_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
+    const struct idxi_pending_table *table = &pending->ids;
+    for (size_t place = place_of(table, hash);; place = place_behind(table, place)) {
+        uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return &table->slots[place];
-        if (value >> 32 != hash >> 32) continue;
-        const struct idxi_pending_record *record = idxi_pending_record(pending, (uint32_t)value - 1);
-        if (record->id_size == id_size && (id_size == 0 || memcmp(record->id, id, id_size) == 0))
-            return &table->slots[place];
+        uint32_t link = link_in(table, value, hash);
+        if (link != 0 && idxi_pending_has_id(pending, link - 1, id, id_size)) return &table->slots[place];
     }
+}
+
+void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number) {
+    atomic_store_explicit(slot, slot_value(&pending->ids, hash, number), memory_order_release);
 }
 
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size) {
-    return (uint32_t)atomic_load_explicit(
-        idxi_pending_find_id_slot(pending, id, id_size, idxi_pending_hash_id(id, id_size)), memory_order_acquire);
+    const _Atomic uint32_t *slot =
+        idxi_pending_find_id_slot(pending, id, id_size, idxi_pending_hash_id(id, id_size));
+    return atomic_load_explicit(slot, memory_order_acquire) & pending->ids.link_mask;
 }

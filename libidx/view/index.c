@@ -213,6 +213,7 @@ static void release_origin(struct idx_index *origin) {
 void idx_close(struct idx_index *index) {
     if (index == NULL) return;
     struct idx_index *origin = index->origin;
+    idxi_pending_release(index->pending.records);
     if (origin != index) free(index);
     release_origin(origin);
 }

@@ -110,6 +110,7 @@ static enum idx_status view_pending(const struct idx_index *index, struct idx_in
     memcpy(view, index, offsetof(struct idx_index, holders)); /* the rest is the origin's */
     enum idx_status status = idxi_index_read_log(view, error);
     if (status != IDX_OK || view->pending.last == index->pending.last) {
+        if (status == IDX_OK) idxi_pending_release(view->pending.records);
         free(view);
         *newer = NULL;
         return status;

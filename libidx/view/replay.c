@@ -8,6 +8,9 @@
 #include "libidx/base/error.h"
 #include "libidx/log/log_reader.h"
 
+/* What a record in the log takes at least: an operation and a fingerprint. */
+#define LEAST_RECORD_BYTES 9
+
 struct idxi_replay {
     atomic_size_t holders;
     struct idxf_record_rules rules;
@@ -50,10 +53,14 @@ void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_reco
     if (replay->records != NULL) idxi_pending_expect(replay->records, record);
 }
 
+/* Makes sure that there are records to append to, of which about `expected` come before they are settled. */
+static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
+    if (replay->records != NULL) return IDX_OK;
+    return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->after, expected, error);
+}
+
 static enum idx_status append(struct idxi_replay *replay, const struct idxf_record *record, struct idx_error *error) {
-    if (replay->records == NULL)
-        IDXI_TRY(idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->after, error));
-    IDXI_TRY(idxi_pending_append(replay->records, record, error));
+    IDXI_TRY(idxi_pending_append(&replay->records, record, error));
     replay->last++;
     replay->removals += record->operation != IDXF_ADD;
     return IDX_OK;
@@ -62,10 +69,21 @@ static enum idx_status append(struct idxi_replay *replay, const struct idxf_reco
 static void expect_record(void *context, const struct idxf_record *record) { idxi_replay_expect(context, record); }
 
 static enum idx_status take_record(void *context, const struct idxf_record *record, struct idx_error *error) {
+    IDXI_TRY(begin_records(context, 0, error));
     return append(context, record, error);
 }
 
+/* The records that a log has at least, by what it says of itself: no more than its bytes can be. */
+static uint64_t count_expected(const struct idxi_replay *replay) {
+    const struct idxf_log_place *known = &replay->log.acknowledged, *place = &replay->log.place;
+    if (known->sequence <= replay->last || known->offset <= place->offset) return 0;
+    uint64_t records = known->sequence - replay->last, most = (known->offset - place->offset) / LEAST_RECORD_BYTES;
+    return records < most ? records : most;
+}
+
+/* Views hold their records. */
 static void set_view(const struct idxi_replay *replay, struct idxi_pending_view *view) {
+    idxi_pending_hold(replay->records);
     *view = (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
 }
 
@@ -85,8 +103,10 @@ static enum idx_status read_log(struct idxi_replay *replay, int folder, const ch
         status = idxi_log_open(&replay->log, folder, folder_path, &replay->rules, &replay->entry, replay->last, error);
         if (status != IDX_OK) idxi_log_close(&replay->log);
     }
-    return status == IDX_OK ? idxi_log_read(&replay->log, replay->last, expect_record, take_record, replay, error)
-                            : status;
+    IDXI_TRY(status);
+    if (count_expected(replay) > 0) IDXI_TRY(begin_records(replay, count_expected(replay), error));
+    IDXI_TRY(idxi_log_read(&replay->log, replay->last, expect_record, take_record, replay, error));
+    return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
 }
 
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path,
@@ -107,7 +127,11 @@ bool idxi_replay_has_log(struct idxi_replay *replay) {
 
 enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf_record *record,
                                    struct idxi_pending_view *view, struct idx_error *error) {
+    IDXI_TRY(begin_records(replay, 0, error));
+    IDXI_TRY(idxi_pending_settle(replay->records, error));
     IDXI_TRY(append(replay, record, error));
+    struct idxi_pending *former = view->records;
     set_view(replay, view);
+    idxi_pending_release(former);
     return IDX_OK;
 }

@@ -21,7 +21,7 @@ void idxi_replay_release(struct idxi_replay *replay);
 void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_log *entry);
 
 /* Reads what is new in the log, if there is one, in the index's folder (a descriptor, and its path), and sets *view to
- * all records. From any thread: other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes
+ * all records, held once for the caller (idxi_pending_release). From any thread: other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes
  * once. Errors: as idxi_log_open and idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path,
                                  struct idxi_pending_view *view, struct idx_error *error);
@@ -33,7 +33,7 @@ bool idxi_replay_has_log(struct idxi_replay *replay);
 void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_record *record);
 
 /* For the writer, whose replay no other view shares: appends a record that is to come into the log, after the last one
- * of *view, which has it from now on. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
+ * of *view, which has it from now on; the view may hold others then. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
 enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf_record *record,
                                    struct idxi_pending_view *view, struct idx_error *error);
 

@@ -226,18 +226,24 @@ static void run_trial(struct trial *trial) {
     enum { VIEWS = 9 };
     struct idxi_pending *pending;
     struct idxi_pending_view views[VIEWS];
-    assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, &failure));
+    uint64_t at_once = trial->count / 3 * (trial->k % 2);
+    assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, at_once, &failure));
+    if (at_once == 0) assert_ok(idxi_pending_settle(pending, &failure));
     for (size_t i = 0, view = 0; i <= trial->count; i++) {
         assert_int_equal(idxi_pending_last(pending), trial->after + i);
         if (i == view * trial->count / (VIEWS - 1)) {
+            if (i >= at_once) assert_ok(idxi_pending_settle(pending, &failure));
             views[view] = (struct idxi_pending_view){pending, trial->after + i / 3 * (view % 2), trial->after + i, 0};
-            compare(&views[view++], trial);
+            idxi_pending_hold(pending);
+            if (i >= at_once) compare(&views[view], trial);
+            view++;
         }
-        if (i < trial->count) assert_ok(idxi_pending_append(pending, &trial->records[i], &failure));
+        if (i < trial->count) assert_ok(idxi_pending_append(&pending, &trial->records[i], &failure));
     }
-    for (size_t view = 0; view < VIEWS; view++) compare(&views[view], trial);
-    idxi_pending_hold(pending);
-    idxi_pending_release(pending);
+    for (size_t view = 0; view < VIEWS; view++) {
+        compare(&views[view], trial);
+        idxi_pending_release(views[view].records);
+    }
     assert_int_equal(idxi_pending_last(pending), trial->after + trial->count);
     idxi_pending_release(pending);
     free_trial(trial);
@@ -276,14 +282,15 @@ static void test_growth(void **state) {
     struct idxf_record_rules rules = {.bits = 64, .id_type = IDXF_ID_U64};
     struct idxi_pending *pending;
     struct found found;
-    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, &failure));
+    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, &failure));
+    assert_ok(idxi_pending_settle(pending, &failure));
     size_t bytes = idxi_pending_bytes(pending);
     for (size_t i = 0; i < count; i++) {
         uint64_t id = i;
         /* one bucket of the first part gets many */
         uint64_t fingerprint = i % 4 == 0 ? mix(i) >> 16 : mix(i);
         struct idxf_record record = {IDXF_ADD, fingerprint, (uint8_t *)&id, sizeof id};
-        assert_ok(idxi_pending_append(pending, &record, &failure));
+        assert_ok(idxi_pending_append(&pending, &record, &failure));
     }
     assert_in_range(idxi_pending_bytes(pending), bytes + 60 * count, bytes + 1000 * count);
     struct idxi_pending_view view = {pending, 0, count, 0};
@@ -306,10 +313,11 @@ static void test_folded(void **state) {
     const uint64_t query = mix(1);
     struct idxf_record_rules rules = {.bits = 64, .id_type = IDXF_ID_NONE};
     struct idxi_pending *pending;
-    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, &failure));
+    assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, &failure));
+    assert_ok(idxi_pending_settle(pending, &failure));
     for (uint64_t errors = 1; errors < 16; errors++) {
         struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = query ^ errors ^ errors << 32};
-        assert_ok(idxi_pending_append(pending, &record, &failure));
+        assert_ok(idxi_pending_append(&pending, &record, &failure));
     }
     struct idxi_pending_view view = {pending, 0, 15, 0};
     for (unsigned distance = 0; distance <= 3; distance++) {
@@ -348,6 +356,7 @@ static void test_ways_to_scan(void **state) {
 /* What the threads share: one appends, the others look up in what there is, and count what is wrong. */
 struct race {
     struct trial trial;
+    pthread_mutex_t mutex; /* over the pointer */
     struct idxi_pending *pending;
     atomic_bool done;
     atomic_size_t failures;
@@ -388,15 +397,18 @@ static uint64_t sum_up(const struct race *race, const struct idxi_pending_view *
 static void *look_up(void *context) {
     struct race *race = context;
     for (uint64_t round = 0; !atomic_load(&race->done); round++) {
+        pthread_mutex_lock(&race->mutex);
+        idxi_pending_hold(race->pending);
         struct idxi_pending_view view = {race->pending, race->trial.after, idxi_pending_last(race->pending), 0};
+        pthread_mutex_unlock(&race->mutex);
         uint64_t first = sum_up(race, &view, round), again;
         for (int i = 0; i < 3; i++) {
             again = sum_up(race, &view, round);
             race->failures += first != again;
         }
         race->rounds++;
+        idxi_pending_release(view.records);
     }
-    idxi_pending_release(race->pending);
     return NULL;
 }
 
@@ -407,17 +419,28 @@ static void test_threads(void **state) {
     pthread_t threads[THREADS];
     memset(&race, 0, sizeof race);
     race.trial = make_trial(IDXF_ID_TEXT, 64, 3, 300, 500, scale(100000));
-    assert_ok(idxi_pending_new(&race.pending, &race.trial.rules, 3, race.trial.after, &failure));
-    for (size_t i = 0; i < THREADS; i++) {
-        idxi_pending_hold(race.pending);
-        assert_int_equal(pthread_create(&threads[i], NULL, look_up, &race), 0);
+    assert_ok(idxi_pending_new(&race.pending, &race.trial.rules, 3, race.trial.after, 0, &failure));
+    assert_ok(idxi_pending_settle(race.pending, &failure));
+    pthread_mutex_init(&race.mutex, NULL);
+    for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, look_up, &race), 0);
+    for (size_t i = 0; i < race.trial.count; i++) {
+        /* Most are appended beside the threads; another one takes the place of those that are full under the mutex. */
+        struct idxi_pending *newest = race.pending;
+        idxi_pending_hold(newest);
+        assert_ok(idxi_pending_append(&newest, &race.trial.records[i], &failure));
+        if (newest != race.pending) {
+            pthread_mutex_lock(&race.mutex);
+            idxi_pending_release(race.pending);
+            race.pending = newest;
+            pthread_mutex_unlock(&race.mutex);
+        } else {
+            idxi_pending_release(newest);
+        }
     }
-    for (size_t i = 0; i < race.trial.count; i++)
-        assert_ok(idxi_pending_append(race.pending, &race.trial.records[i], &failure));
     while (atomic_load(&race.rounds) < THREADS) continue;
-    idxi_pending_release(race.pending);
     race.done = true;
     for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    idxi_pending_release(race.pending);
     assert_int_equal(race.failures, 0);
     free_trial(&race.trial);
 }

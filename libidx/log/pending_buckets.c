@@ -1,0 +1,136 @@
+/* pending_buckets.c: the buckets of fingerprints: runs, and the arrays of those that came after them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/log/pending_records.h"
+
+#define MAX_BUCKET_BITS 16
+
+/* Fingerprints of a bucket, on average, where there are few of them in all: a line of a run's or of an array's. */
+#define LEAST_IN_BUCKET 8
+
+/* ---- Making ---- */
+
+/* The part's leading bits, of `width` above `low`, for so many fingerprints. */
+static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64_t fingerprints) {
+    unsigned used = 0;
+    while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
+    return (struct idxi_pending_bits){idxf_low_bits(used) << (low + width - used), low + width - used,
+                                      (uint32_t)idxf_low_bits(used)};
+}
+
+/* Whether a record is the first of its fingerprint, which has been added. */
+static bool is_found(const struct idxi_pending *pending, uint32_t number) {
+    const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    return links == NULL || (links->first == number && links->found);
+}
+
+/* Sorts the fingerprints' first records by bucket. */
+static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run) {
+    size_t buckets = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
+    size_t bytes = (buckets + 1 + 2 * count) * sizeof(uint32_t);
+    run->begins = calloc(1, bytes);
+    if (run->begins == NULL) return false;
+    atomic_fetch_add_explicit(&pending->bytes, bytes, memory_order_relaxed);
+    run->folded = run->begins + buckets + 1;
+    run->links = run->folded + count;
+    for (uint32_t i = 0; i < count; i++)
+        if (is_found(pending, i))
+            run->begins[idxi_pending_bucket_of(&run->bits, idxi_pending_fingerprint(pending, i)) + 1]++;
+    for (size_t i = 0; i < buckets; i++) run->begins[i + 1] += run->begins[i];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_found(pending, i)) continue;
+        uint64_t fingerprint = idxi_pending_fingerprint(pending, i);
+        uint32_t place = run->begins[idxi_pending_bucket_of(&run->bits, fingerprint)]++;
+        run->folded[place] = idxi_pending_fold(fingerprint);
+        run->links[place] = i + 1;
+    }
+    /* Each beginning has become the end, which is the beginning of the next bucket. */
+    memmove(run->begins + 1, run->begins, (buckets - 1) * sizeof *run->begins);
+    run->begins[0] = 0;
+    return true;
+}
+
+/* Cuts the bits into k + 1 parts as even as they come, wider ones first, from the most significant. With k = 0 there is
+ * nothing to cut: the hash table answers. */
+bool idxi_pending_make_buckets(struct idxi_pending *pending) {
+    unsigned bits = pending->rules.bits, count = pending->k + 1, low = bits;
+    pending->unsettled = false;
+    pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
+    if (pending->k == 0) return true;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned width = bits / count + (i < bits % count);
+        struct idxi_pending_run *run = &pending->runs[i];
+        struct idxi_pending_rest *rest = &pending->rests[i];
+        low -= width;
+        pending->part_count = i + 1;
+        run->bits = choose_bits(width, low, pending->run_count);
+        rest->bits = choose_bits(width, low, pending->capacity - pending->run_count);
+        rest->buckets = calloc((size_t)rest->bits.last_bucket + 1, sizeof *rest->buckets);
+        if (rest->buckets == NULL || !make_run(pending, run)) return false;
+        pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
+    }
+    return true;
+}
+
+void idxi_pending_free_buckets(struct idxi_pending *pending) {
+    for (unsigned i = 0; i < pending->part_count; i++) {
+        free(pending->rests[i].buckets);
+        free(pending->runs[i].begins);
+    }
+    idxi_arena_free(&pending->arrays);
+}
+
+/* ---- Adding ---- */
+
+static struct idxi_pending_bucket *bucket_of(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
+    return &rest->buckets[idxi_pending_bucket_of(&rest->bits, fingerprint)];
+}
+
+void idxi_pending_expect_in_buckets(const struct idxi_pending *pending, uint64_t fingerprint) {
+    struct idxi_pending_bucket *places[IDXI_PENDING_MAX_PARTS];
+    for (unsigned i = 0; i < pending->part_count; i++) {
+        places[i] = bucket_of(&pending->rests[i], fingerprint);
+        __builtin_prefetch(places[i]);
+    }
+    for (unsigned i = 0; i < pending->part_count; i++) {
+        const struct idxi_pending_array *array = atomic_load_explicit(&places[i]->array, memory_order_relaxed);
+        if (array != NULL) __builtin_prefetch(array, 1);
+    }
+}
+
+/* Makes sure that a bucket has room for one fingerprint more. */
+static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *place) {
+    struct idxi_pending_array *old = atomic_load_explicit(&place->array, memory_order_relaxed);
+    uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);
+    if (old != NULL && count < old->capacity) return true;
+    size_t lines = old == NULL ? 1 : 2 * ((old->capacity + 1) / 8);
+    struct idxi_pending_array *array = idxi_arena_take(&pending->arrays, lines * IDXI_CACHE_LINE, IDXI_CACHE_LINE);
+    if (array == NULL) return false;
+    atomic_fetch_add_explicit(&pending->bytes, lines * IDXI_CACHE_LINE, memory_order_relaxed);
+    atomic_init(&array->count, count);
+    array->capacity = (uint32_t)((lines * IDXI_CACHE_LINE - sizeof *array) / IDXI_PENDING_ENTRY_BYTES);
+    if (count > 0) {
+        memcpy(array->folded, old->folded, count * sizeof *old->folded);
+        memcpy(array->folded + array->capacity, idxi_pending_links_in(old), count * sizeof *old->folded);
+    }
+    atomic_store_explicit(&place->array, array, memory_order_release);
+    return true;
+}
+
+bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint) {
+    for (unsigned i = 0; i < pending->part_count; i++)
+        if (!reserve_in_bucket(pending, bucket_of(&pending->rests[i], fingerprint))) return false;
+    return true;
+}
+
+void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number) {
+    for (unsigned i = 0; i < pending->part_count; i++) {
+        struct idxi_pending_bucket *place = bucket_of(&pending->rests[i], fingerprint);
+        struct idxi_pending_array *array = atomic_load_explicit(&place->array, memory_order_relaxed);
+        uint32_t count = atomic_load_explicit(&array->count, memory_order_relaxed);
+        array->folded[count] = idxi_pending_fold(fingerprint);
+        array->folded[array->capacity + count] = number + 1;
+        atomic_store_explicit(&array->count, count + 1, memory_order_release);
+    }
+}
