@@ -2,8 +2,7 @@
  * clusters of them. */
 #include "tools/dedup/confirm.h"
 
-#include "tools/dedup/again.h"
-#include "tools/dedup/regroup.h"
+#include "tools/dedup/journal.h"
 #include "tools/shared/message.h"
 #include "tools/text/text.h"
 
@@ -36,14 +35,14 @@ bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const 
 
 /* ---- Documents that fingerprints pair ---- */
 
-static bool mark(struct confirm *confirm, uint64_t number) {
+static bool want_text(struct confirm *confirm, uint64_t number) {
     if (confirm->journal == NULL) return by_id_want(&confirm->by_id, number);
     confirm->paired[number / 64] |= UINT64_C(1) << number % 64;
     return true;
 }
 
 /* An idx_cluster_visitor. */
-static bool collect(void *context, const struct idx_cluster_member *member) {
+static bool keep_member(void *context, const struct idx_cluster_member *member) {
     struct confirm *confirm = context;
     const struct idx_document *document = &member->document;
     uint64_t number = confirm->preference != NULL ? preference_number(confirm->preference, document->number)
@@ -55,7 +54,8 @@ static bool collect(void *context, const struct idx_cluster_member *member) {
                                   .in_index = document->number,
                                   .id_length = document->id_length,
                                   .is_representative = member->is_representative};
-    if (member->cluster == confirm->last_cluster && !(mark(confirm, confirm->last_number) && mark(confirm, number)))
+    if (member->cluster == confirm->last_cluster &&
+        !(want_text(confirm, confirm->last_number) && want_text(confirm, number)))
         confirm->failed = true;
     confirm->last_cluster = member->cluster;
     confirm->last_number = number;
@@ -65,7 +65,7 @@ static bool collect(void *context, const struct idx_cluster_member *member) {
 }
 
 /* What is listed of a document that is read again. */
-static bool take(void *context, uint64_t number, const char *listed, size_t length) {
+static bool add_listed(void *context, uint64_t number, const char *listed, size_t length) {
     struct confirm *confirm = context;
     return sets_add(&confirm->sets, number, listed, length);
 }
@@ -88,7 +88,7 @@ static bool read_again(struct confirm *confirm) {
     struct again again = {.journal = confirm->journal,
                           .wanted = confirm->paired,
                           .compared = confirm->compared,
-                          .take = take,
+                          .take = add_listed,
                           .context = confirm};
     if (confirm->journal != NULL) return again_read(&again, confirm->rules, get_recipe(confirm), listed);
     return by_id_read(&confirm->by_id, confirm->rules, get_recipe(confirm), confirm->inputs, &confirm->sets);
@@ -130,7 +130,7 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
         complain("out of memory");
         return cancel(error);
     }
-    enum idx_status status = idx_clusters(index, &proposing, collect, confirm, summary, error);
+    enum idx_status status = idx_clusters(index, &proposing, keep_member, confirm, summary, error);
     if (status != IDX_OK) return status;
     if (confirm->failed || !temporary_flush(&confirm->members) || !find_known(confirm, index, &proposing) ||
         !read_again(confirm) || !sets_map(&confirm->sets) || !decide_known(confirm))

@@ -4,7 +4,29 @@
 #define IDX_TOOLS_FOLDERS_H
 
 #include "tools/dedup/intake.h"
-#include "tools/dedup/tree.h"
+#include "tools/dedup/journal.h"
+#include "tools/shared/arguments.h"
+#include "tools/shared/scratch.h"
+
+/* A folder that is made as a whole or not at all: in a scratch folder beside its place, from which it is renamed in the
+ * end. Files in it have the names of inputs. */
+struct tree {
+    const char *path;   /* where it will be; NULL: it isn't asked for */
+    const char *option; /* that names the path */
+
+    /* Within. */
+    struct scratch scratch;
+    int folder; /* descriptor; set by tree_open */
+};
+
+/* Makes a file under the name of an input, in folders as need be: the input's path without what leads out of the tree,
+ * a leading slash and all up to the last `..`. Returns its descriptor; -1 after a complaint. */
+int tree_create(const struct tree *tree, const char *input);
+
+/* Goes through the journal once more. `trees` are that of what is kept and that of what is dropped, whose paths are
+ * NULL where they are not asked for. `dropped` has a bit for each document that was compared. False after a complaint,
+ * or where a signal was noted. */
+bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped);
 
 struct folders {
     struct tree kept, dropped;               /* their paths are NULL where they are not asked for */

@@ -4,10 +4,59 @@
 #define IDX_TOOLS_INTAKE_H
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/dedup/against.h"
 #include "tools/dedup/journal.h"
-#include "tools/dedup/preference.h"
 #include "tools/input/tsv.h"
+#include "tools/shared/temporary.h"
+#include "tools/text/pipeline.h"
+
+#include <idx.h>
+
+/* The index that new documents are compared with before they are compared with each other. */
+struct against {
+    const char *path; /* NULL where there is no such index */
+    unsigned distance;
+
+    struct idx_properties properties;
+    struct idx_index *index;
+    struct idx_documents *documents;
+};
+
+/* Opens the index. False after a complaint. */
+bool against_open(struct against *against);
+
+/* Has documents fingerprinted as the index says, unless `rules` say how; and texts alone by its recipe. False after a
+ * complaint: they don't match. */
+bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts);
+
+void against_close(struct against *against);
+
+/* The values of --representative that idx_clusters does not know, behind those that it knows. */
+enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST };
+
+/* Which documents are preferred as representatives, where their texts or dates say so. All of them are kept in a
+ * temporary file, and go into the index in the order of preference: of those that are near, the first one represents
+ * the others then. */
+struct preferred_document {
+    int64_t value;
+    uint64_t number; /* counts the documents from 0, in the order in which they came */
+    uint64_t offset; /* of its record in the temporary file */
+};
+
+struct preference {
+    enum preferred preferred;
+
+    /* Used by intake.c alone. */
+    struct temporary documents;
+    struct preferred_document *order;
+    size_t count, capacity;
+    uint64_t length; /* of the temporary file, in bytes */
+};
+
+#define PREFERENCE_NONE                                                                                                \
+    { .documents = TEMPORARY_CLOSED }
+
+/* The number, in the order in which they came, of a document that has a number in the index. */
+uint64_t preference_number(const struct preference *preference, uint64_t number);
 
 /* How many documents are looked up together. */
 enum { INTAKE_BATCH = 1024 };

@@ -1,6 +1,7 @@
-/* kept.c: see kept.h. Documents that are whole files are copied as they are; of others, parts of the decompressed file
- * are copied, and compressed again. */
-#include "tools/dedup/kept.h"
+/* kept.c: writes the records of documents, as they are in their inputs, into the folders of those to keep and to drop.
+ * Documents that are whole files are copied as they are; of others, parts of the decompressed file are copied, and
+ * compressed again. */
+#include "tools/dedup/folders.h"
 
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
@@ -79,7 +80,7 @@ static bool copy_file(struct copying *copying, const struct tree *tree) {
 
 /* ---- Parts of files ---- */
 
-static bool end_file(struct copying *copying) {
+static bool close_file(struct copying *copying) {
     bool good = true;
     if (copying->file == UINT64_MAX) return true;
     for (int i = 0; i < 2; i++) {
@@ -93,7 +94,7 @@ static bool end_file(struct copying *copying) {
     return good;
 }
 
-static bool begin_file(struct copying *copying, uint64_t number) {
+static bool open_file(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
     if (!journal_find_file(copying->journal, number)) return false;
     copying->source.regular_only = true;
@@ -140,14 +141,14 @@ static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink)
 
 static bool copy_part(struct copying *copying, const struct place *place, int which) {
     struct sink *sink = &copying->sinks[which];
-    if (copying->file != place->file && !(end_file(copying) && begin_file(copying, place->file))) return false;
+    if (copying->file != place->file && !(close_file(copying) && open_file(copying, place->file))) return false;
     if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
     if (!pass_bytes(copying, place->begins, NULL) || !pass_bytes(copying, place->ends, sink)) return false;
     if (place->unit == UNIT_RECORD) {
         sink_write(sink, "\r\n\r\n", 4);
         sink_end_member(sink);
     }
-    return sink->output.error == 0 || end_file(copying);
+    return sink->output.error == 0 || close_file(copying);
 }
 
 /* ---- All ---- */
@@ -158,11 +159,11 @@ static bool is_dropped(struct copying *copying, const struct place *place) {
     return (copying->dropped[number / 64] >> number % 64 & 1) != 0;
 }
 
-static bool copy(struct copying *copying, const struct place *place) {
+static bool copy_document(struct copying *copying, const struct place *place) {
     int which = is_dropped(copying, place);
-    if (copying->trees[which] == NULL) return true;
+    if (copying->trees[which]->path == NULL) return true;
     if (place->unit != UNIT_FILE) return copy_part(copying, place, which);
-    return end_file(copying) && journal_find_file(copying->journal, place->file) &&
+    return close_file(copying) && journal_find_file(copying->journal, place->file) &&
            copy_file(copying, copying->trees[which]);
 }
 
@@ -174,8 +175,8 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
     bool good = journal_rewind(journal);
-    while (good && journal_next(journal, &place)) good = copy(&copying, &place) && !interrupt_noted();
-    good = end_file(&copying) && good && journal_is_read(journal);
+    while (good && journal_next(journal, &place)) good = copy_document(&copying, &place) && !interrupt_noted();
+    good = close_file(&copying) && good && journal_is_read(journal);
     source_free(&copying.source);
     return good;
 }

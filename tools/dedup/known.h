@@ -3,8 +3,8 @@
 #ifndef IDX_TOOLS_KNOWN_H
 #define IDX_TOOLS_KNOWN_H
 
-#include "tools/dedup/by_id.h"
 #include "tools/dedup/intake.h"
+#include "tools/dedup/sets.h"
 
 struct known {
     /* Set by the caller. */

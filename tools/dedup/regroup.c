@@ -1,8 +1,7 @@
 /* regroup.c: see regroup.h. The documents of a cluster are taken in the order of preference. Each joins the first of
  * the representatives so far whose text resembles its own, or becomes one. */
-#include "tools/dedup/regroup.h"
-
 #include "tools/dedup/confirm.h"
+
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 
@@ -12,7 +11,7 @@
 #include <string.h>
 
 /* From so many documents of a cluster on, representatives are listed by what several documents share alone. */
-enum { MANY = 1024 };
+enum { LARGE_CLUSTER = 1024 };
 
 /* ---- Groups ---- */
 
@@ -54,7 +53,7 @@ static bool join_all(struct regroup *regroup) {
     bool good = true;
     while (left > 0 && good) {
         idx_text_leaders_clear(regroup->leaders);
-        good = left < MANY || expect_all(regroup);
+        good = left < LARGE_CLUSTER || expect_all(regroup);
         left = 0;
         for (size_t i = 0; i < regroup->count && good; i++) {
             struct regroup_candidate *candidate = &regroup->candidates[i];
@@ -88,8 +87,8 @@ static bool read_document(struct regroup *regroup, const struct regroup_candidat
     return true;
 }
 
-static bool give_member(struct regroup *regroup, struct idx_cluster_member *member,
-                        const struct regroup_candidate *candidate) {
+static bool visit_member(struct regroup *regroup, struct idx_cluster_member *member,
+                         const struct regroup_candidate *candidate) {
     if (!read_document(regroup, candidate, &regroup->ids[0], &member->document, &member->fingerprint)) return false;
     member->distance = idx_distance(member->fingerprint, member->representative_fingerprint);
     regroup->summary->far += member->distance > regroup->distance;
@@ -99,7 +98,7 @@ static bool give_member(struct regroup *regroup, struct idx_cluster_member *memb
 }
 
 /* The candidates of one group, the representative first. */
-static bool give_group(struct regroup *regroup, const struct regroup_candidate *candidates, size_t count) {
+static bool visit_group(struct regroup *regroup, const struct regroup_candidate *candidates, size_t count) {
     struct idx_cluster_summary *summary = regroup->summary;
     struct idx_cluster_member member = {.cluster = regroup->clusters, .is_representative = true};
     bool good = true;
@@ -112,18 +111,18 @@ static bool give_group(struct regroup *regroup, const struct regroup_candidate *
                        &member.representative_fingerprint))
         return false;
     for (size_t i = 0; i < count && good && !regroup->stopped; i++)
-        good = give_member(regroup, &member, &candidates[i]);
+        good = visit_member(regroup, &member, &candidates[i]);
     return good;
 }
 
-static bool give_groups(struct regroup *regroup) {
+static bool visit_groups(struct regroup *regroup) {
     bool good = true;
     size_t end;
     if (regroup->count > 1) qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_group);
     for (size_t i = 0; i < regroup->count && good && !regroup->stopped; i = end) {
         for (end = i + 1; end < regroup->count; end++)
             if (regroup->candidates[end].group != regroup->candidates[i].group) break;
-        good = give_group(regroup, &regroup->candidates[i], end - i);
+        good = visit_group(regroup, &regroup->candidates[i], end - i);
     }
     return good;
 }
@@ -146,7 +145,7 @@ static bool end_cluster(struct regroup *regroup) {
         candidate->group = has_text ? NO_GROUP : (uint32_t)i; /* A document without a text is alone. */
         regroup->missing += !has_text && regroup->count > 1;
     }
-    bool good = join_all(regroup) && give_groups(regroup);
+    bool good = join_all(regroup) && visit_groups(regroup);
     regroup->count = 0;
     return good;
 }

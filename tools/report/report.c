@@ -1,7 +1,7 @@
 /* report.c: see report.h. */
 #include "tools/report/report.h"
 
-#include "tools/dedup/again.h"
+#include "tools/dedup/journal.h"
 #include "tools/report/chains.h"
 #include "tools/report/excerpt.h"
 #include "tools/report/gather.h"
