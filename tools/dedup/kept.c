@@ -5,7 +5,6 @@
 
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
-#include "tools/text/sink.h"
 #include "tools/text/source.h"
 
 #include <errno.h>

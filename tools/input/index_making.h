@@ -3,8 +3,15 @@
 #ifndef IDX_TOOLS_INDEX_MAKING_H
 #define IDX_TOOLS_INDEX_MAKING_H
 
+#include "tools/input/input.h"
 #include "tools/input/tsv.h"
 #include "tools/shared/progress.h"
+
+#include <idx.h>
+
+/* Says it where `shown`, and warns in any case where a file system has less free. `output` is where the index will
+ * stand. */
+void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
 
 /* Complains of what ended a build or a merge; but a signal that was noted needs no words. */
 void making_failed(const struct idx_error *error);

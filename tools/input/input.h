@@ -5,7 +5,6 @@
 #include "tools/input/format.h"
 #include "tools/input/npy.h"
 #include "tools/input/reader.h"
-#include "tools/input/totals.h"
 #include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
 

@@ -4,7 +4,7 @@
 #define IDX_TOOLS_QUERIES_H
 
 #include "tools/input/reader.h"
-#include "tools/input/totals.h"
+#include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
 #include "tools/text/below.h"
 

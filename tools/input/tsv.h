@@ -44,4 +44,20 @@ struct tsv_record {
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
 
+/* What a stream says of itself, and what it has. */
+struct totals {
+    uint64_t recipes; /* lines that state one: without any the stream needs no total */
+    uint64_t lines;   /* of fingerprints; its reader counts them */
+    uint64_t totals;  /* lines with a total */
+    uint64_t stated;  /* the sum of their lines of fingerprints */
+    bool failed;      /* one of them states a failure */
+    bool broken;      /* one of them can't be read */
+};
+
+/* Takes a line that is TSV_TOTAL. */
+void totals_take(struct totals *totals, const struct tsv_record *record);
+
+/* At the end of a stream: whether it is whole, or states no recipe. False with a problem that names --partial. */
+bool totals_check(const struct totals *totals, struct problem *problem);
+
 #endif

@@ -5,6 +5,7 @@
 #define IDX_TOOLS_SOURCE_H
 
 #include "tools/shared/message.h"
+#include "tools/shared/output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +77,28 @@ void source_close(struct source *source);
 
 /* Closes it and frees its buffers. */
 void source_free(struct source *source);
+
+struct archive;
+
+struct sink {
+    struct output output;    /* its descriptor -1: closed */
+    int filter;              /* as source_filter says */
+    struct archive *archive; /* of the member that was begun; NULL: none was */
+};
+
+#define SINK_CLOSED                                                                                                    \
+    { .output = OUTPUT_KEPT }
+
+/* Writes to the descriptor from now on, which is the sink's. */
+void sink_open(struct sink *sink, int descriptor, int filter);
+
+/* Errors are kept in sink->output, and nothing more is written after the first one. */
+void sink_write(struct sink *sink, const void *bytes, size_t length);
+
+/* Ends a member of compressed files, as each record of WARC is one; what is written after it begins another. */
+void sink_end_member(struct sink *sink);
+
+/* False where not all was written: sink->output.error says why. The file is closed whatever comes. */
+bool sink_close(struct sink *sink);
 
 #endif
