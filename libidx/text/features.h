@@ -2,11 +2,24 @@
 #ifndef IDX_TEXT_FEATURES_H
 #define IDX_TEXT_FEATURES_H
 
-#include "libidx/text/folding.h"
 #include "libidx/text/recipe.h"
 #include "libidx/text/segmenter.h"
-#include "libidx/text/window.h"
 #include "libidx/text/words.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { IDXT_WINDOW_ITEMS = 32 };
+
+/* The last few items of a stream, words or characters, contiguous in memory, so that each run of them can be hashed:
+ * shingles and n-grams. It starts as {0}, and keeps its buffer from text to text. */
+struct idxt_window {
+    char *bytes;
+    size_t byte_count;
+    size_t capacity;
+    size_t starts[IDXT_WINDOW_ITEMS]; /* where items begin, oldest first */
+    size_t items;
+};
 
 struct idx_text_table;
 

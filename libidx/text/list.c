@@ -1,6 +1,6 @@
 /* list.c: reads lists of words that other programs made, a word and a number per line. Words are normalised as those of
  * texts are, since the list is to match them. */
-#include "libidx/text/list.h"
+#include "libidx/text/table.h"
 
 #include "libidx/text/buffer.h"
 #include "libidx/text/error.h"

@@ -1,10 +1,16 @@
-/* table.h: a document-frequency table: in how many documents of a corpus each feature occurs. */
+/* table.h: a document-frequency table: in how many documents of a corpus each feature occurs. It weighs features. */
 #ifndef IDX_TEXT_TABLE_H
 #define IDX_TEXT_TABLE_H
 
 #include "libidx/text/recipe.h"
 
 #include <idx_text.h>
+
+#include <stdint.h>
+
+/* 1 + log2(count) in units of 1/65536, rounded down: 65536 + floor(log2(count) * 65536). `count` is at least 1. Exact
+ * for every count below 2^32, which no text reaches, and for every power of two. */
+int64_t idxt_weight(uint64_t count);
 
 /* How many terms a table keeps while it grows: 128 MiB of memory. */
 #define IDXT_MAX_TERMS ((size_t)1 << 22)
@@ -70,5 +76,11 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
 
 /* The table's hash. False: out of memory. */
 bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
+
+/* Reads the bytes of a list of words that another program made, with their document frequencies or idf (idx_text.h has
+ * its form), into an empty table: list.c. `path` is for messages.
+ * Errors: IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails). */
+enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,
+                               struct idx_error *error);
 
 #endif

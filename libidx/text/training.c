@@ -2,7 +2,6 @@
 #include "libidx/text/buffer.h"
 #include "libidx/text/document.h"
 #include "libidx/text/error.h"
-#include "libidx/text/list.h"
 #include "libidx/text/table.h"
 
 #include <errno.h>

@@ -62,9 +62,11 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
 
 void confirm_close(struct confirm *confirm);
 
+/* ---- From clusters by fingerprints to clusters that the texts confirm: regroup.c ---- */
+
 struct idx_text_leaders;
 
-/* A document of the cluster at hand. */
+/* A document of the cluster by fingerprints that is regrouped. */
 struct regroup_candidate {
     uint64_t in_index; /* its number there */
     uint64_t offset;   /* of its struct confirm_member */

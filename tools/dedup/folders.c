@@ -1,4 +1,5 @@
-/* folders.c: see folders.h. */
+/* folders.c: makes the folders of `idx dedup --write` and `--dropped` beside their places, and publishes them by
+ * rename; kept.c writes the records in them. */
 #include "tools/dedup/folders.h"
 
 #include "tools/answers/cluster_listing.h"

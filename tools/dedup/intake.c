@@ -1,4 +1,5 @@
-/* intake.c: see intake.h. */
+/* intake.c: takes documents in batches: looks them up in the index that they are compared with, and adds the others to
+ * the index that is clustered, at once or in the order of preference. */
 #include "tools/dedup/intake.h"
 
 #include "tools/answers/cluster_listing.h"

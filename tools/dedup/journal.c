@@ -1,4 +1,4 @@
-/* journal.c: see journal.h. */
+/* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
 #include "tools/dedup/journal.h"
 
 #include "tools/shared/interrupt.h"

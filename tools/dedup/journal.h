@@ -64,6 +64,8 @@ bool journal_is_read(const struct journal *journal);
 
 void journal_close(struct journal *journal);
 
+/* ---- Reading some of the documents that were compared once more ---- */
+
 struct again {
     /* Set by the caller. */
     struct journal *journal;
@@ -80,8 +82,8 @@ struct again {
     bool is_wanting, failed;
 };
 
-/* Reads them as the rules say, but lists `listed` of them by the recipe. False after a complaint, or where a signal was
- * noted. */
+/* Reads the wanted documents by the rules, but lists `listed` of them by the recipe. False after a complaint, or where
+ * a signal was noted. */
 bool again_read(struct again *again, const struct pipeline_rules *rules, const char *recipe, enum listed listed);
 
 /* The rules by which documents are listed, not fingerprinted, by a recipe. */

@@ -1,4 +1,5 @@
-/* known.c: see known.h. */
+/* known.c: looks up the fingerprints of the dedup in the other index, and decides for each document with a match
+ * whether the other index has it: by its fingerprint, or by its text. */
 #include "tools/dedup/known.h"
 
 #include "tools/input/index_making.h"

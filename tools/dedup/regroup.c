@@ -1,5 +1,6 @@
-/* regroup.c: see regroup.h. The documents of a cluster are taken in the order of preference. Each joins the first of
- * the representatives so far whose text resembles its own, or becomes one. */
+/* regroup.c: from clusters by fingerprints to clusters that the texts confirm, one after the other. The documents of a
+ * cluster are taken in the order of preference. Each joins the first of the representatives so far whose text resembles
+ * its own, or becomes one. */
 #include "tools/dedup/confirm.h"
 
 #include "tools/shared/interrupt.h"

@@ -1,4 +1,4 @@
-/* sets.c: see sets.h. */
+/* sets.c: writes the features of documents to a temporary file, and maps it to look them up. */
 #include "tools/dedup/sets.h"
 
 #include "tools/dedup/journal.h"

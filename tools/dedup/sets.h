@@ -1,4 +1,5 @@
-/* sets.h: the features of documents, in a temporary file. */
+/* sets.h: the features of documents, in a temporary file; and those of documents of an index whose texts are among some
+ * inputs, found by their IDs. */
 #ifndef IDX_TOOLS_SETS_H
 #define IDX_TOOLS_SETS_H
 
@@ -42,7 +43,7 @@ const void *sets_features(struct sets *sets, const struct set *set);
 
 void sets_close(struct sets *sets);
 
-/* All zeros: no document is wanted. */
+/* The documents of an index whose texts are wanted. If all is zero, none is. */
 struct by_id {
     uint64_t *wanted; /* hashes of the IDs, some of them several times; ascending once the texts were read */
     size_t count, capacity;

@@ -1,5 +1,5 @@
-/* without_text.c: what a build without libidxtext has in place of kept.c, known.c and regroup.c. Nothing gets that far
- * there: no text is read. */
+/* without_text.c: replaces kept.c, known.c and regroup.c in a build without libidxtext, where no text is read, so that
+ * none of these functions is called. */
 #include "tools/dedup/confirm.h"
 #include "tools/dedup/folders.h"
 #include "tools/dedup/known.h"

@@ -1,4 +1,4 @@
-/* index_making.c: see index_making.h. */
+/* index_making.c: what commands say before and after they make an index, and how they add documents to it. */
 #include "tools/input/index_making.h"
 
 #include "tools/shared/message.h"

@@ -1,5 +1,5 @@
-/* index_making.h: what the commands that make indexes have in common: how documents are added, and what is said of the
- * index that was made. */
+/* index_making.h: what the commands that make indexes have in common: what a build is expected to take, how documents
+ * are added, and what is said of the index that was made. */
 #ifndef IDX_TOOLS_INDEX_MAKING_H
 #define IDX_TOOLS_INDEX_MAKING_H
 
@@ -9,8 +9,8 @@
 
 #include <idx.h>
 
-/* Says it where `shown`, and warns in any case where a file system has less free. `output` is where the index will
- * stand. */
+/* Says what a build is expected to take where `shown`, and warns in any case where a file system has less space free.
+ * `output` is the path of the index that will be made. */
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
 
 /* Complains of what ended a build or a merge; but a signal that was noted needs no words. */

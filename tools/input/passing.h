@@ -10,7 +10,7 @@ struct passing {
     struct texts paths; /* files, or one index; none: standard input */
     enum input_format format;
     struct tsv_rules rules;
-    bool partial;               /* files that state a recipe need not be whole (totals.h) */
+    bool partial;               /* files that state a recipe need not be whole (struct totals) */
     const char *recipe;         /* of the queries; NULL: not known */
     uint32_t part, parts;       /* of the index; parts 0: all of it */
     struct idx_index *index;    /* NULL: files; closed by passing_close */

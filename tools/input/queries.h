@@ -34,7 +34,7 @@ struct queries {
     enum idx_id_type id_type;
     const char *recipe;           /* of the index; "" when not known */
     struct extract_rules extract; /* of the texts */
-    bool partial;                 /* lines that state a recipe need not be whole (totals.h) */
+    bool partial;                 /* lines that state a recipe need not be whole (struct totals) */
     const char *table_path;       /* of document frequencies, for recipes that weigh by one; or NULL */
 
     /* Within. */

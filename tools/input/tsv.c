@@ -1,4 +1,4 @@
-/* tsv.c: reads one line of fingerprint<TAB>ID. */
+/* tsv.c: reads one line of fingerprint<TAB>ID, and counts what tells whether a stream of them is whole. */
 #include "tools/input/tsv.h"
 
 #include "tools/shared/escape.h"

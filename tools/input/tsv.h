@@ -28,7 +28,7 @@ enum tsv_kind {
     TSV_RECORD,  /* a fingerprint, and its ID by the rules */
     TSV_COMMENT, /* begins with # */
     TSV_RECIPE,  /* #recipe, a tab, and the recipe, which may be empty */
-    TSV_TOTAL,   /* #total, a tab, and what totals.h says */
+    TSV_TOTAL,   /* #total, a tab, and what struct totals says */
     TSV_BAD,     /* `problem` says why */
 };
 
@@ -44,7 +44,10 @@ struct tsv_record {
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
 
-/* What a stream says of itself, and what it has. */
+/* What a stream of fingerprints says of itself, and what it has, to know whether it is whole. `idx fingerprint` and
+ * `idx dump` state a recipe before the fingerprints and end with a line `#total`, a tab, how many lines of fingerprints
+ * there are, a tab, how many documents were left out, a tab and the command's exit status. It counts wherever it
+ * stands, because sorting moves it. Streams that were concatenated have several such lines, whose numbers add up. */
 struct totals {
     uint64_t recipes; /* lines that state one: without any the stream needs no total */
     uint64_t lines;   /* of fingerprints; its reader counts them */

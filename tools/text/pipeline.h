@@ -63,9 +63,9 @@ enum pipeline_status {
  * writes it where all is well. Says on standard error what was left out. */
 enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
 
-/* Prints a line that says how the texts in two files compare, by the recipe, table, bits and extraction that `rules`
- * name. *same: whether their fingerprints are equal, and what these are the hashes of, if hashes they are. False after
- * a complaint. */
+/* What `idx compare` and `idx fingerprint --compare` do (compare.c). Prints a line that says how the texts in two files
+ * compare, by the recipe, table, bits and extraction that `rules` name. *same: whether their fingerprints are equal,
+ * and what these are the hashes of, if hashes they are. False after a complaint. */
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same);
 
 #endif

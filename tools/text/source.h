@@ -1,6 +1,6 @@
 /* source.h: the bytes of a file, of standard input or of memory, decompressed where they are gzip's (any number of
  * members), zstd's, xz's or bzip2's, and checked against the sums that are kept there: streamed, in bounded memory. A
- * source belongs to one thread at a time. */
+ * source belongs to one thread at a time. A sink writes a new file that is compressed as a source was. */
 #ifndef IDX_TOOLS_SOURCE_H
 #define IDX_TOOLS_SOURCE_H
 
@@ -80,6 +80,7 @@ void source_free(struct source *source);
 
 struct archive;
 
+/* A new file, compressed as a source was. */
 struct sink {
     struct output output;    /* its descriptor -1: closed */
     int filter;              /* as source_filter says */

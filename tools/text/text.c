@@ -1,5 +1,5 @@
-/* text.c: fingerprints of documents, over libidxtext. A build without it has without_text.c in place of this one, and
- * of all that only this one and pipeline.c use. */
+/* text.c: fingerprints of documents, over libidxtext, and of features that were made elsewhere. A build without
+ * libidxtext has without_text.c in place of this file, and of all files that only this one and pipeline.c use. */
 #include "tools/text/text.h"
 
 #include "tools/shared/notation.h"
