@@ -261,7 +261,7 @@ int64_t idxt_features_add_part(struct idxt_features *features, size_t start, siz
     return sum;
 }
 
-static int compare(const void *first, const void *second) {
+static int compare_ranked(const void *first, const void *second) {
     const struct idxt_ranked *a = first, *b = second;
     if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
     if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
@@ -277,7 +277,7 @@ bool idxt_features_rank(struct idxt_features *features) {
         const struct idxt_word *word = &features->words.words[i];
         ranked[i] = (struct idxt_ranked){word->weight, word->hash, i};
     }
-    qsort(ranked, count, sizeof *ranked, compare);
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
     return true;
 }
 

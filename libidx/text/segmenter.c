@@ -147,7 +147,7 @@ static UErrorCode normalize(struct idxt_segmenter *segmenter) {
 /* Releases of ICU disagree on two characters: in 72 `@` joins the letters around it, from 77 on `:` does. Made spaces,
  * they separate words in every release, as they do by themselves in 73 to 76. Without this, 845 of 1,400 documents of a
  * Debian system (most files named copyright hold an e-mail address) get other words from ICU 72 than from 74. */
-static void separate(UChar *units, size_t length) {
+static void separate_marks(UChar *units, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (units[i] == u':' || units[i] == u'@') units[i] = u' ';
     }
@@ -172,7 +172,7 @@ UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, cons
 
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, utf8, length);
-    if (U_SUCCESS(code)) separate(segmenter->units, segmenter->unit_length);
+    if (U_SUCCESS(code)) separate_marks(segmenter->units, segmenter->unit_length);
     return code;
 }
 
@@ -251,7 +251,7 @@ static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t 
 }
 
 /* Finds the next word in the units. */
-static void advance(struct idxt_segmenter *segmenter) {
+static void find_next_word(struct idxt_segmenter *segmenter) {
     int32_t begin = ubrk_current(segmenter->iterator), end;
     while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
         if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) break;
@@ -269,10 +269,10 @@ UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8
     segmenter->edges = segmenter->maps[0];
     UErrorCode code = add_stretches(segmenter, utf8, length);
     if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
-    separate(segmenter->units, segmenter->unit_length);
+    separate_marks(segmenter->units, segmenter->unit_length);
     ubrk_setText(segmenter->iterator, segmenter->units, (int32_t)segmenter->unit_length, &code);
     if (U_FAILURE(code)) return code;
-    advance(segmenter);
+    find_next_word(segmenter);
     return U_ZERO_ERROR;
 }
 
@@ -285,19 +285,19 @@ static inline bool find_edge(struct idxt_segmenter *segmenter) {
     return true;
 }
 
-static inline size_t edge(const struct idxt_segmenter *segmenter) {
+static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) {
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
 /* The next word before the stretch that comes next. */
 static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     if (!find_edge(segmenter)) return false;
-    size_t begin = edge(segmenter);
+    size_t begin = find_edge_position(segmenter);
     if (segmenter->stretch < segmenter->stretch_count && begin >= segmenter->stretches[segmenter->stretch].begin)
         return false;
     segmenter->edges &= segmenter->edges - 1;
     find_edge(segmenter);
-    *word = (struct idxt_span){NULL, edge(segmenter) - begin, segmenter->folded + begin};
+    *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin};
     segmenter->edges &= segmenter->edges - 1;
     return true;
 }
@@ -315,7 +315,7 @@ bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *wor
         if (segmenter->stretch == segmenter->stretch_count) return false;
         if (segmenter->begin < segmenter->stretches[segmenter->stretch].unit_end) {
             *word = (struct idxt_span){segmenter->units + segmenter->begin, segmenter->end - segmenter->begin, NULL};
-            advance(segmenter);
+            find_next_word(segmenter);
             return true;
         }
         pass(segmenter);

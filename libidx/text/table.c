@@ -74,14 +74,14 @@ struct idx_text_table *idxt_table_new(void) {
 }
 
 /* The term's slot, or the empty one where it belongs. */
-static struct idxt_term *find(const struct idx_text_table *table, uint64_t hash) {
+static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t hash) {
     size_t slot = hash & table->slot_mask;
     while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
     return &table->slots[slot];
 }
 
 /* Enters the terms of more than `least` documents anew, in `count` slots. */
-static bool rebuild(struct idx_text_table *table, size_t count, uint32_t least) {
+static bool rebuild_slots(struct idx_text_table *table, size_t count, uint32_t least) {
     struct idxt_term *old = table->slots, *slots = calloc(count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
     if (slots == NULL) return false;
@@ -90,7 +90,7 @@ static bool rebuild(struct idx_text_table *table, size_t count, uint32_t least) 
     table->terms = 0;
     for (size_t i = 0; i < old_count; i++) {
         if (old[i].documents <= least) continue;
-        *find(table, old[i].hash) = old[i];
+        *find_term(table, old[i].hash) = old[i];
         table->terms++;
     }
     free(old);
@@ -102,52 +102,52 @@ static int compare_documents(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-/* The documents that a quarter of all terms don't exceed. False: out of memory. */
-static bool find_quarter(const struct idx_text_table *table, uint32_t *quarter) {
-    uint32_t *documents = malloc((table->terms + 1) * sizeof *documents);
-    if (documents == NULL) return false;
+bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents) {
+    uint32_t *all = malloc((table->terms + 1) * sizeof *all);
+    if (all == NULL) return false;
     size_t count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
-        if (table->slots[i].documents != 0) documents[count++] = table->slots[i].documents;
+        if (table->slots[i].documents != 0) all[count++] = table->slots[i].documents;
     }
-    qsort(documents, count, sizeof *documents, compare_documents);
-    *quarter = documents[count / 4];
-    free(documents);
+    qsort(all, count, sizeof *all, compare_documents);
+    *documents = all[count / part];
+    free(all);
     return true;
 }
 
-static bool drop(struct idx_text_table *table) {
+/* Drops the terms whose documents a quarter of all terms does not exceed. False if memory runs out. */
+static bool drop_rare(struct idx_text_table *table) {
     uint32_t quarter;
-    if (!find_quarter(table, &quarter) || !rebuild(table, table->slot_mask + 1, quarter)) return false;
+    if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_slots(table, table->slot_mask + 1, quarter)) return false;
     table->dropped += quarter;
     return true;
 }
 
 static bool make_room(struct idx_text_table *table) {
-    if (table->terms >= table->most_terms && !drop(table)) return false;
-    return table->terms * 2 <= table->slot_mask || rebuild(table, (table->slot_mask + 1) * 2, 0);
+    if (table->terms >= table->most_terms && !drop_rare(table)) return false;
+    return table->terms * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
 /* The term, which is new if its documents are 0. NULL: out of memory. */
-static struct idxt_term *enter(struct idx_text_table *table, uint64_t hash) {
-    struct idxt_term *term = find(table, hash);
+static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash) {
+    struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
     if (term->documents != 0) return term;
     if (!make_room(table)) return NULL;
-    term = find(table, hash);
+    term = find_term(table, hash);
     term->hash = hash;
     table->terms++;
     return term;
 }
 
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
-    struct idxt_term *term = enter(table, hash);
+    struct idxt_term *term = enter_term(table, hash);
     if (term != NULL) term->documents += documents;
     return term != NULL;
 }
 
 bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
-    struct idxt_term *term = enter(table, hash);
+    struct idxt_term *term = enter_term(table, hash);
     if (term == NULL) return false;
     bool is_more_frequent = (table->kind == IDXT_IDF_LIST) == (documents < term->documents);
     if (term->documents == 0 || is_more_frequent) term->documents = documents;
@@ -155,7 +155,7 @@ bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t docume
 }
 
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
-    uint64_t documents = find(table, hash)->documents;
+    uint64_t documents = find_term(table, hash)->documents;
     if (table->kind != IDXT_IDF_LIST) return idxt_weight(table->documents + 1) - idxt_weight(documents + 1);
     return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }

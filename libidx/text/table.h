@@ -60,6 +60,10 @@ bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t docume
  * what the list says. */
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
 
+/* Sets *documents to what one in `part` of all terms, of which there is one at least, does not exceed. False: out of
+ * memory. */
+bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents);
+
 /* All terms, in ascending order of hash, for the caller to free; NULL when memory is out. */
 struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
 

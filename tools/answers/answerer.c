@@ -144,7 +144,7 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
 
 /* ---- Queries ---- */
 
-static bool grow(struct answerer *answerer, size_t count) {
+static bool grow_matches(struct answerer *answerer, size_t count) {
     struct idx_match *matches = realloc(answerer->matches, count * sizeof *matches);
     if (matches == NULL) {
         answerer->error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for the matches"};
@@ -161,7 +161,7 @@ static bool find_matches(struct answerer *answerer, uint64_t fingerprint, size_t
     size_t wanted = ANSWER_MATCHES;
     do {
         if (wanted > question->limit) wanted = (size_t)question->limit;
-        if (wanted > answerer->capacity && !grow(answerer, wanted)) return false;
+        if (wanted > answerer->capacity && !grow_matches(answerer, wanted)) return false;
         if (idx_lookup(question->index, fingerprint, question->distance, answerer->matches, answerer->capacity, count,
                        &answerer->error) != IDX_OK)
             return false;

@@ -102,4 +102,9 @@ struct regroup {
 /* Visits the confirmed clusters, in the order of those that they were part of. False after a complaint. */
 bool regroup_all(struct regroup *regroup);
 
+/* Offers a set to leaders as that of `number`, and sets *leader to the number of its leader. False after a complaint.
+ */
+bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct sets *sets, const struct set *set,
+                   uint64_t *leader);
+
 #endif

@@ -101,7 +101,7 @@ static bool tree_check(const struct tree *tree) {
     return false;
 }
 
-static bool fail(const struct tree *tree, const char *name, const char *what) {
+static bool say_failed(const struct tree *tree, const char *name, const char *what) {
     complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
     return false;
 }
@@ -118,7 +118,7 @@ static bool tree_open(struct tree *tree) {
     path = scratch_path(&tree->scratch, made);
     opened = path != NULL && mkdir(path, 0777) == 0 &&
              (tree->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0;
-    if (!opened) fail(tree, "", "create a folder for it");
+    if (!opened) say_failed(tree, "", "create a folder for it");
     free(path);
     return opened;
 }
@@ -128,7 +128,7 @@ static bool make_folders(const struct tree *tree, char *name) {
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool is_there = mkdirat(tree->folder, name, 0777) == 0 || errno == EEXIST;
-        if (!is_there) fail(tree, name, "create the folder");
+        if (!is_there) say_failed(tree, name, "create the folder");
         *slash = '/';
         if (!is_there) return false;
     }
@@ -145,7 +145,7 @@ int tree_create(const struct tree *tree, const char *input) {
             complain("%s: two inputs would be written as '%s', or an input has the name of what %s adds; rename one",
                      tree->path, name, tree->option);
         else if (file < 0)
-            fail(tree, name, "create");
+            say_failed(tree, name, "create");
     }
     free(name);
     return file;
@@ -153,7 +153,7 @@ int tree_create(const struct tree *tree, const char *input) {
 
 /* Waits until all of it is on the disk. False after a complaint. */
 static bool tree_sync(const struct tree *tree) {
-    return tree->path == NULL || syncfs(tree->folder) == 0 || fail(tree, "", "be written");
+    return tree->path == NULL || syncfs(tree->folder) == 0 || say_failed(tree, "", "be written");
 }
 
 /* Publishes it. False after a complaint. */
@@ -162,7 +162,7 @@ static bool tree_publish(struct tree *tree) {
     if (tree->path == NULL) return true;
     char *path = scratch_path(&tree->scratch, made);
     bool published = path != NULL && rename(path, tree->path) == 0;
-    if (!published) fail(tree, "", "be written");
+    if (!published) say_failed(tree, "", "be written");
     free(path);
     return published;
 }

@@ -19,19 +19,23 @@ enum { LARGE_CLUSTER = 1024 };
 /* The group of a document that has none yet. */
 #define NO_GROUP UINT32_MAX
 
+bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct sets *sets, const struct set *set,
+                   uint64_t *leader) {
+    const void *features = sets_features(sets, set);
+    struct idx_error error;
+    enum idx_status status = sets->weighted
+                                 ? idx_text_leaders_join_features(leaders, number, features, set->count, leader, &error)
+                                 : idx_text_leaders_join(leaders, number, features, set->count, leader, &error);
+    if (status != IDX_OK) complain("%s", error.sentence);
+    return status == IDX_OK;
+}
+
 static bool join_group(struct regroup *regroup, size_t place) {
     struct regroup_candidate *candidate = &regroup->candidates[place];
-    const struct set *set = candidate->set;
-    struct idx_error error;
     uint64_t leader = place;
-    const void *features = sets_features(regroup->sets, set);
-    enum idx_status status =
-        regroup->sets->weighted
-            ? idx_text_leaders_join_features(regroup->leaders, place, features, set->count, &leader, &error)
-            : idx_text_leaders_join(regroup->leaders, place, features, set->count, &leader, &error);
-    if (status != IDX_OK) complain("%s", error.sentence);
+    bool joined = regroup_offer(regroup->leaders, place, regroup->sets, candidate->set, &leader);
     candidate->group = leader == IDX_TEXT_NO_LEADER ? NO_GROUP : (uint32_t)leader;
-    return status == IDX_OK;
+    return joined;
 }
 
 static bool expect_all(struct regroup *regroup) {

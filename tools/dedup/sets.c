@@ -17,7 +17,7 @@ static size_t get_size(const struct sets *sets) {
     return sets->weighted ? sizeof(struct idx_feature) : sizeof(uint64_t);
 }
 
-static struct set *append(struct sets *sets) {
+static struct set *append_set(struct sets *sets) {
     if (sets->count == sets->capacity) {
         size_t capacity = sets->capacity == 0 ? 1024 : 2 * sets->capacity;
         struct set *grown = realloc(sets->sets, capacity * sizeof *grown);
@@ -29,7 +29,7 @@ static struct set *append(struct sets *sets) {
 }
 
 bool sets_add(struct sets *sets, uint64_t number, const char *features, size_t length) {
-    struct set *set = append(sets);
+    struct set *set = append_set(sets);
     if (set == NULL) {
         complain("out of memory");
         return false;

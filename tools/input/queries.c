@@ -129,35 +129,23 @@ static bool check_recipe(struct queries *queries, const struct tsv_record *recor
     return problem_set(&queries->problem, "%s", recipes_differ);
 }
 
-/* At the end of the lines, after whose answers this is told. */
-static enum queries_status check_totals(const struct queries *queries) {
-    struct problem problem;
-    if (queries->partial || totals_check(&queries->totals, &problem)) return QUERIES_END;
-    complain("%s: %s", queries->lines.name, problem.sentence);
-    return QUERIES_FAILED;
-}
-
 static enum queries_status next_line(struct queries *queries, bool wait, struct query *query) {
     struct tsv_record record;
     const char *line;
     size_t length;
     for (;;) {
         enum reader_status status = reader_line(&queries->lines, wait, &line, &length);
-        if (status == READER_END) return check_totals(queries);
+        if (status == READER_END)
+            return queries->partial || totals_check(&queries->totals, queries->lines.name) ? QUERIES_END
+                                                                                           : QUERIES_FAILED;
         if (status != READER_OK) return status == READER_PENDING ? QUERIES_PENDING : QUERIES_FAILED;
-        switch (tsv_parse(&queries->rules, line, length, &record, &queries->problem)) {
-            case TSV_BAD: return QUERIES_BAD;
-            case TSV_COMMENT: break;
-            case TSV_TOTAL: totals_take(&queries->totals, &record); break;
-            case TSV_RECIPE:
-                queries->totals.recipes++;
-                if (!check_recipe(queries, &record)) return QUERIES_BAD;
-                break;
-            case TSV_RECORD:
-                queries->totals.lines++;
-                *query = (struct query){record.fingerprint, record.id, record.id_length};
-                return QUERIES_ONE;
-        }
+        enum tsv_kind kind = tsv_parse(&queries->rules, line, length, &record, &queries->problem);
+        if (kind == TSV_BAD) return QUERIES_BAD;
+        totals_count(&queries->totals, kind, &record);
+        if (kind == TSV_RECIPE && !check_recipe(queries, &record)) return QUERIES_BAD;
+        if (kind != TSV_RECORD) continue;
+        *query = (struct query){record.fingerprint, record.id, record.id_length};
+        return QUERIES_ONE;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "tools/input/tsv.h"
 
 #include "tools/shared/escape.h"
+#include "tools/shared/message.h"
 #include "tools/shared/number.h"
 
 #include <inttypes.h>
@@ -97,7 +98,7 @@ static bool read_total_number(const char **at, const char *end, bool last, uint6
     return good;
 }
 
-void totals_take(struct totals *totals, const struct tsv_record *record) {
+static void add_total(struct totals *totals, const struct tsv_record *record) {
     const char *at = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, status = 0;
     bool good = read_total_number(&at, end, false, &lines) && read_total_number(&at, end, false, &left_out) &&
@@ -108,17 +109,27 @@ void totals_take(struct totals *totals, const struct tsv_record *record) {
     totals->broken |= !good;
 }
 
-#define ADVICE "make them again, or take what there is with --partial"
+void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record) {
+    totals->recipes += kind == TSV_RECIPE;
+    totals->lines += kind == TSV_RECORD || kind == TSV_BAD;
+    if (kind == TSV_TOTAL) add_total(totals, record);
+}
 
-bool totals_check(const struct totals *totals, struct problem *problem) {
+bool totals_check(const struct totals *totals, const char *name) {
+    static const char advice[] = "make them again, or take what there is with --partial";
     if (totals->recipes == 0) return true;
-    if (totals->broken) return problem_set(problem, "the line #total does not have three numbers; " ADVICE);
-    if (totals->failed)
-        return problem_set(problem, "the command that printed these fingerprints failed, so some are missing; " ADVICE);
-    if (totals->totals < totals->recipes)
-        return problem_set(problem, "the fingerprints state a recipe, but their last line (#total) is missing, so the "
-                                    "command that printed them may have failed; " ADVICE);
-    if (totals->stated == totals->lines) return true;
-    return problem_set(problem, "there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; " ADVICE,
-                       totals->lines, totals->stated);
+    if (totals->broken)
+        complain("%s: the line #total does not have three numbers; %s", name, advice);
+    else if (totals->failed)
+        complain("%s: the command that printed these fingerprints failed, so some are missing; %s", name, advice);
+    else if (totals->totals < totals->recipes)
+        complain("%s: the fingerprints state a recipe, but their last line (#total) is missing, so the command that "
+                 "printed them may have failed; %s",
+                 name, advice);
+    else if (totals->stated != totals->lines)
+        complain("%s: there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; %s", name,
+                 totals->lines, totals->stated, advice);
+    else
+        return true;
+    return false;
 }

@@ -50,17 +50,18 @@ enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t 
  * stands, because sorting moves it. Streams that were concatenated have several such lines, whose numbers add up. */
 struct totals {
     uint64_t recipes; /* lines that state one: without any the stream needs no total */
-    uint64_t lines;   /* of fingerprints; its reader counts them */
+    uint64_t lines;   /* of fingerprints, bad ones included */
     uint64_t totals;  /* lines with a total */
     uint64_t stated;  /* the sum of their lines of fingerprints */
     bool failed;      /* one of them states a failure */
     bool broken;      /* one of them can't be read */
 };
 
-/* Takes a line that is TSV_TOTAL. */
-void totals_take(struct totals *totals, const struct tsv_record *record);
+/* Counts a line, with what tsv_parse made of it. */
+void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
 
-/* At the end of a stream: whether it is whole, or states no recipe. False with a problem that names --partial. */
-bool totals_check(const struct totals *totals, struct problem *problem);
+/* At the end of a stream: whether it is whole, or states no recipe. False after a complaint, which begins with the name
+ * of the stream and names --partial. */
+bool totals_check(const struct totals *totals, const char *name);
 
 #endif

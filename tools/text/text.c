@@ -86,11 +86,7 @@ static bool features_fingerprint(struct span lines, const struct extract_rules *
     idx_simhash_init(&simhash);
     *count = 0;
     while (lines.length > 0) {
-        const char *newline = memchr(lines.bytes, '\n', lines.length);
-        struct span line = {lines.bytes, newline != NULL ? (size_t)(newline - lines.bytes) : lines.length};
-        lines.bytes += line.length + (newline != NULL);
-        lines.length -= line.length + (newline != NULL);
-        if (!extract_id(line, id, &rest, bad)) return false;
+        if (!extract_id(span_cut(&lines, '\n'), id, &rest, bad)) return false;
         if (id->length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
         if (!(rules->tokens ? add_tokens : add_feature_line)(&simhash, rest, rules, count, bad)) return false;
     }
