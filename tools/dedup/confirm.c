@@ -135,23 +135,12 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
     if (confirm->failed || !temporary_flush(&confirm->members) || !find_known(confirm, index, &proposing) ||
         !read_again(confirm) || !sets_map(&confirm->sets) || !decide_known(confirm))
         return cancel(error);
-    struct regroup regroup = {.members = &confirm->members,
-                              .sets = &confirm->sets,
-                              .threshold = confirm->least,
-                              .distance = options->distance,
-                              .memory_bytes = options->memory_bytes / 2,
-                              .alone = options->alone,
-                              .by_number = confirm->preference != NULL,
-                              .known = confirm->known.bits,
-                              .known_count = confirm->known.is_asked_for ? confirm->known.intake->known_count : 0,
-                              .visit = visit,
-                              .context = visit_context,
-                              .summary = summary};
-    bool whole = regroup_all(&regroup);
-    if (whole && confirm->journal == NULL && regroup.missing > 0)
+    uint64_t missing = 0;
+    bool whole = regroup_all(confirm, options, visit, visit_context, summary, &missing);
+    if (whole && confirm->journal == NULL && missing > 0)
         complain("documents with near fingerprints whose text is not among the inputs, so that they are in no cluster: "
                  "%" PRIu64 "; IDs there must be those of the index (see --id-field)",
-                 regroup.missing);
+                 missing);
     return whole ? IDX_OK : cancel(error);
 }
 

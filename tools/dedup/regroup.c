@@ -14,6 +14,35 @@
 /* From so many documents of a cluster on, representatives are listed by what several documents share alone. */
 enum { LARGE_CLUSTER = 1024 };
 
+/* A document of the cluster by fingerprints that is regrouped. */
+struct candidate {
+    uint64_t in_index;     /* its number in the index */
+    uint64_t offset;       /* of its struct confirm_member in the file of members */
+    const struct set *set; /* NULL if it has no text */
+    uint32_t place;        /* its own place among the candidates */
+    uint32_t group;        /* the place of its representative, or NO_GROUP */
+};
+
+struct regroup {
+    struct confirm *confirm;
+    struct temporary *members; /* struct confirm_member, cluster by cluster */
+    struct sets *sets;
+    unsigned distance; /* beyond which a document is far from its representative */
+    bool alone;        /* whether documents that are in no cluster are visited, too */
+    idx_cluster_visitor visit;
+    void *context;
+    struct idx_cluster_summary *summary;
+
+    struct candidate *candidates;
+    size_t count, capacity;
+    struct idx_text_leaders *leaders; /* candidates by their places */
+    struct output ids[2];             /* the ID of a document, and that of its representative */
+    uint64_t clusters;
+    uint64_t left_out; /* how many known documents were met so far */
+    uint64_t missing;  /* how many documents of clusters by fingerprints have no text */
+    bool stopped;
+};
+
 /* ---- Groups ---- */
 
 /* The group of a document that has none yet. */
@@ -31,7 +60,7 @@ bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct set
 }
 
 static bool join_group(struct regroup *regroup, size_t place) {
-    struct regroup_candidate *candidate = &regroup->candidates[place];
+    struct candidate *candidate = &regroup->candidates[place];
     uint64_t leader = place;
     bool joined = regroup_offer(regroup->leaders, place, regroup->sets, candidate->set, &leader);
     candidate->group = leader == IDX_TEXT_NO_LEADER ? NO_GROUP : (uint32_t)leader;
@@ -61,7 +90,7 @@ static bool join_all(struct regroup *regroup) {
         good = left < LARGE_CLUSTER || expect_all(regroup);
         left = 0;
         for (size_t i = 0; i < regroup->count && good; i++) {
-            struct regroup_candidate *candidate = &regroup->candidates[i];
+            struct candidate *candidate = &regroup->candidates[i];
             if (candidate->group == NO_GROUP) good = join_group(regroup, i) && !interrupt_noted();
             left += candidate->group == NO_GROUP;
         }
@@ -70,7 +99,7 @@ static bool join_all(struct regroup *regroup) {
 }
 
 static int by_group(const void *first, const void *second) {
-    const struct regroup_candidate *a = first, *b = second;
+    const struct candidate *a = first, *b = second;
     if (a->group != b->group) return a->group < b->group ? -1 : 1;
     return (a->place > b->place) - (a->place < b->place);
 }
@@ -78,7 +107,7 @@ static int by_group(const void *first, const void *second) {
 /* ---- Giving ---- */
 
 /* Reads what was kept of a candidate, and its ID. */
-static bool read_document(struct regroup *regroup, const struct regroup_candidate *candidate, struct output *id,
+static bool read_document(struct regroup *regroup, const struct candidate *candidate, struct output *id,
                           struct idx_document *document, uint64_t *fingerprint) {
     struct confirm_member kept;
     if (!temporary_read_at(regroup->members, &kept, sizeof kept, candidate->offset)) return false;
@@ -93,7 +122,7 @@ static bool read_document(struct regroup *regroup, const struct regroup_candidat
 }
 
 static bool visit_member(struct regroup *regroup, struct idx_cluster_member *member,
-                         const struct regroup_candidate *candidate) {
+                         const struct candidate *candidate) {
     if (!read_document(regroup, candidate, &regroup->ids[0], &member->document, &member->fingerprint)) return false;
     member->distance = idx_distance(member->fingerprint, member->representative_fingerprint);
     regroup->summary->far += member->distance > regroup->distance;
@@ -103,7 +132,7 @@ static bool visit_member(struct regroup *regroup, struct idx_cluster_member *mem
 }
 
 /* The candidates of one group, the representative first. */
-static bool visit_group(struct regroup *regroup, const struct regroup_candidate *candidates, size_t count) {
+static bool visit_group(struct regroup *regroup, const struct candidate *candidates, size_t count) {
     struct idx_cluster_summary *summary = regroup->summary;
     struct idx_cluster_member member = {.cluster = regroup->clusters, .is_representative = true};
     bool good = true;
@@ -135,16 +164,16 @@ static bool visit_groups(struct regroup *regroup) {
 /* ---- All ---- */
 
 static int by_number(const void *first, const void *second) {
-    const struct regroup_candidate *a = first, *b = second;
+    const struct candidate *a = first, *b = second;
     return (a->in_index > b->in_index) - (a->in_index < b->in_index);
 }
 
 /* The cluster at hand is complete. */
 static bool end_cluster(struct regroup *regroup) {
-    if (regroup->by_number && regroup->count > 1)
+    if (regroup->confirm->preference != NULL && regroup->count > 1)
         qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_number);
     for (size_t i = 0; i < regroup->count; i++) {
-        struct regroup_candidate *candidate = &regroup->candidates[i];
+        struct candidate *candidate = &regroup->candidates[i];
         bool has_text = candidate->set != NULL;
         candidate->place = (uint32_t)i;
         candidate->group = has_text ? NO_GROUP : (uint32_t)i; /* A document without a text is alone. */
@@ -156,7 +185,8 @@ static bool end_cluster(struct regroup *regroup) {
 }
 
 static bool is_known(const struct regroup *regroup, uint64_t number) {
-    return regroup->known != NULL && (regroup->known[number / 64] >> number % 64 & 1) != 0;
+    const uint64_t *known = regroup->confirm->known.bits;
+    return known != NULL && (known[number / 64] >> number % 64 & 1) != 0;
 }
 
 /* The cluster's representative comes first, wherever its fingerprint has documents before it. */
@@ -169,7 +199,7 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
     }
     if (regroup->count == regroup->capacity) {
         size_t capacity = 2 * regroup->capacity + 64;
-        struct regroup_candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
+        struct candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
         if (grown == NULL) {
             complain("out of memory");
             return false;
@@ -178,7 +208,7 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
         regroup->capacity = capacity;
     }
     const struct set *set = sets_find(regroup->sets, kept->number);
-    struct regroup_candidate candidate = {kept->in_index, offset, set, 0, 0};
+    struct candidate candidate = {kept->in_index, offset, set, 0, 0};
     regroup->candidates[regroup->count++] = candidate;
     if (!kept->is_representative || regroup->count == 1) return true;
     memmove(regroup->candidates + 1, regroup->candidates, (regroup->count - 1) * sizeof candidate);
@@ -204,20 +234,31 @@ static bool take_members(struct regroup *regroup) {
     return good && !regroup->members->failed && (regroup->stopped || end_cluster(regroup));
 }
 
-bool regroup_all(struct regroup *regroup) {
-    struct idx_cluster_summary *summary = regroup->summary;
-    uint64_t in_none = regroup->alone ? 0 : summary->sizes[0];
-    *summary = (struct idx_cluster_summary){.documents = summary->documents - regroup->known_count};
-    regroup->ids[0] = regroup->ids[1] = (struct output)OUTPUT_KEPT;
+bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                 void *context, struct idx_cluster_summary *summary, uint64_t *missing) {
+    struct regroup regroup = {.confirm = confirm,
+                              .members = &confirm->members,
+                              .sets = &confirm->sets,
+                              .distance = options->distance,
+                              .alone = options->alone,
+                              .visit = visit,
+                              .context = context,
+                              .summary = summary,
+                              .ids = {OUTPUT_KEPT, OUTPUT_KEPT}};
+    const struct known *known = &confirm->known;
+    uint64_t in_none = options->alone ? 0 : summary->sizes[0];
+    uint64_t known_count = known->is_asked_for ? known->intake->known_count : 0;
     struct idx_error error;
-    bool good = idx_text_leaders_create(&regroup->leaders, regroup->threshold, &error) == IDX_OK;
-    if (good) idx_text_leaders_limit(regroup->leaders, regroup->memory_bytes);
+    *summary = (struct idx_cluster_summary){.documents = summary->documents - known_count};
+    bool good = idx_text_leaders_create(&regroup.leaders, confirm->least, &error) == IDX_OK;
+    if (good) idx_text_leaders_limit(regroup.leaders, options->memory_bytes / 2);
     if (!good) complain("%s", error.sentence);
-    good = good && take_members(regroup);
+    good = good && take_members(&regroup);
     /* Known documents without near-duplicates were counted, but not met. */
-    if (!regroup->alone) summary->sizes[0] += in_none - (regroup->known_count - regroup->left_out);
-    free(regroup->candidates);
-    idx_text_leaders_free(regroup->leaders);
-    for (int i = 0; i < 2; i++) free(regroup->ids[i].bytes);
+    if (!options->alone) summary->sizes[0] += in_none - (known_count - regroup.left_out);
+    *missing = regroup.missing;
+    free(regroup.candidates);
+    idx_text_leaders_free(regroup.leaders);
+    for (int i = 0; i < 2; i++) free(regroup.ids[i].bytes);
     return good;
 }

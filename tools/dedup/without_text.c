@@ -9,8 +9,9 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
     return false;
 }
 
-bool regroup_all(struct regroup *regroup) {
-    (void)regroup;
+bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                 void *context, struct idx_cluster_summary *summary, uint64_t *missing) {
+    (void)confirm, (void)options, (void)visit, (void)context, (void)summary, (void)missing;
     return false;
 }
 
