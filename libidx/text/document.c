@@ -137,7 +137,7 @@ static UErrorCode sign_sentences(struct idxt_signature *signature, struct idxt_s
     return code;
 }
 
-/* Makes the signature of the first 512 bytes of a normalised and folded text. False: out of memory. */
+/* Makes the signature of the first 512 bytes of a normalised and folded text. Returns false if memory runs out. */
 static bool sign_description(struct idxt_signature *signature, const struct idxt_folding *text) {
     signature->length = 0;
     size_t units = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;

@@ -34,7 +34,7 @@ static void move_to_front(struct idxt_window *window) {
     for (size_t i = 0; i < window->items; i++) window->starts[i] -= start;
 }
 
-/* Room for an item of up to `size` bytes, valid until the next call. NULL: out of memory. */
+/* Room for an item of up to `size` bytes, valid until the next call. Returns NULL if memory runs out. */
 static char *window_reserve(struct idxt_window *window, size_t size) {
     move_to_front(window);
     if (size > SIZE_MAX - window->byte_count) return NULL;

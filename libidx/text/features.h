@@ -71,7 +71,8 @@ void idxt_features_weigh(struct idxt_features *features, int64_t factor);
  * counts, which are used for it, are 0 before and behind. */
 int64_t idxt_features_add_part(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
 
-/* Makes `ranked`: all features, the heaviest first, of equal ones those of the smaller hash. False: out of memory. */
+/* Makes `ranked`: all features, the heaviest first, of equal ones those of the smaller hash. Returns false if memory
+ * runs out. */
 bool idxt_features_rank(struct idxt_features *features);
 
 void idxt_features_close(struct idxt_features *features);

@@ -25,7 +25,7 @@ bool idxt_is_space(UChar unit);
 
 void idxt_folding_begin(struct idxt_folding *folding);
 
-/* Appends the text's next part. False: out of memory. */
+/* Appends the text's next part. Returns false if memory runs out. */
 bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length);
 
 void idxt_folding_free(struct idxt_folding *folding);

@@ -128,7 +128,7 @@ static bool make_room(struct idx_text_table *table) {
     return table->terms * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* The term, which is new if its documents are 0. NULL: out of memory. */
+/* The term, which is new if its documents are 0. Returns NULL if memory runs out. */
 static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term(table, hash);
     table->hashed = false;

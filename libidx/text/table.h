@@ -48,12 +48,12 @@ struct idx_text_table {
 /* An empty table, NULL when memory is out. Freed by idx_text_table_free. */
 struct idx_text_table *idxt_table_new(void);
 
-/* Adds `documents` to those of a term; drops rare terms when there are too many. False: out of memory. The
+/* Adds `documents` to those of a term; drops rare terms when there are too many. Returns false if memory runs out. The
  * sum is below 2^32, as table->documents is. */
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
 /* Sets the `documents` of a term; where it has some, the more frequent term's stay. Terms are not dropped: there is
- * room for one more. False: out of memory. */
+ * room for one more. Returns false if memory runs out. */
 bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
 /* log2((documents + 1) / (a term's documents + 1)) in units of 1/65536: 0 for a term of all documents. Of IDXT_IDF_LIST
@@ -78,7 +78,7 @@ bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
 enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
                                   const char **fault);
 
-/* The table's hash. False: out of memory. */
+/* The table's hash. Returns false if memory runs out. */
 bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
 
 /* Reads the bytes of a list of words that another program made, with their document frequencies or idf (idx_text.h has

@@ -203,7 +203,7 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
     uint64_t fingerprints[ANSWER_QUERIES] = {0};
     size_t counts[ANSWER_QUERIES];
     for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
-    /* One by one after a failure too, which tells the query that failed from those before it. */
+    /* After a failure, queries are looked up one by one as well, to answer those before the one that fails. */
     bool together = idx_lookup_many(question->index, fingerprints, count, question->distance, 1, answerer->group,
                                     ANSWER_MATCHES, counts, &answerer->error) == IDX_OK;
     for (size_t i = 0; i < count && output->error == 0; i++) {

@@ -93,7 +93,7 @@ static void begin_object(struct listing *listing, const struct idx_cluster_membe
     listing->cluster = member->cluster;
 }
 
-/* A document of the cluster at hand, or of the next one. */
+/* Counts a document, which belongs to the same cluster as the one before it, or begins the next cluster. */
 static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
     if (listing->begun && listing->cluster == member->cluster)
         output_byte(&listing->output, ',');

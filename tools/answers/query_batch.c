@@ -1,4 +1,4 @@
-/* query_batch.c: answers the queries that are at hand, by several threads. A batch is cut into chunks; each thread
+/* query_batch.c: answers a batch of queries by several threads. A batch is cut into chunks; each thread
  * takes the next chunk and answers it into that chunk's own output. */
 #include "tools/answers/query_batch.h"
 

@@ -1,5 +1,5 @@
-/* confirm.c: see confirm.h. Here the documents that fingerprints pair are found, and read again; regroup.c makes
- * clusters of them. */
+/* confirm.c: finds the documents that fingerprints pair, and reads their texts again; regroup.c makes clusters of
+ * them. */
 #include "tools/dedup/confirm.h"
 
 #include "tools/dedup/journal.h"
@@ -41,7 +41,7 @@ static bool want_text(struct confirm *confirm, uint64_t number) {
     return true;
 }
 
-/* An idx_cluster_visitor. */
+/* Keeps a member of a cluster by fingerprints, and wants its text if the cluster has others; an idx_cluster_visitor. */
 static bool keep_member(void *context, const struct idx_cluster_member *member) {
     struct confirm *confirm = context;
     const struct idx_document *document = &member->document;
@@ -64,7 +64,7 @@ static bool keep_member(void *context, const struct idx_cluster_member *member) 
     return !confirm->failed && confirm->members.output.error == 0;
 }
 
-/* What is listed of a document that is read again. */
+/* Adds what is listed of a document that is read again to the sets. */
 static bool add_listed(void *context, uint64_t number, const char *listed, size_t length) {
     struct confirm *confirm = context;
     return sets_add(&confirm->sets, number, listed, length);
@@ -72,7 +72,8 @@ static bool add_listed(void *context, uint64_t number, const char *listed, size_
 
 /* ---- Their texts ---- */
 
-/* The recipe by which weighted words are compared: that of the fingerprints where that has words. */
+/* Returns the recipe by which weighted words are compared: that of the fingerprints if it has words or characters, and
+ * the default recipe otherwise. */
 static const char *get_weighted_recipe(const struct pipeline_rules *rules) {
     const char *recipe = rules->recipe == NULL ? "" : rules->recipe;
     bool fits = strncmp(recipe, "words:", 6) == 0 || strncmp(recipe, "chars:", 6) == 0;
@@ -94,7 +95,7 @@ static bool read_again(struct confirm *confirm) {
     return by_id_read(&confirm->by_id, confirm->rules, get_recipe(confirm), confirm->inputs, &confirm->sets);
 }
 
-/* Finds what is near to documents of the other index, if its texts are given, before texts are read again. */
+/* Finds the documents that are near to some of the other index, so that their texts are read again as well. */
 static bool find_known(struct confirm *confirm, const struct idx_index *index,
                        const struct idx_cluster_options *options) {
     struct known *known = &confirm->known;

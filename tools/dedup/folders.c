@@ -20,7 +20,7 @@ static const char made[] = "folder", table_name[] = "dropped.tsv";
 
 /* ---- Names ---- */
 
-/* The name of an input in a tree, "" for the tree itself; NULL: out of memory. */
+/* Returns the name of an input in a tree, "" for the tree itself, to be freed; NULL if memory runs out. */
 static char *name_input(const char *path) {
     char *name = malloc(strlen(path) + 1);
     size_t length = 0, size;
@@ -40,7 +40,7 @@ static char *name_input(const char *path) {
     return name;
 }
 
-/* By bytes, but a slash comes first: what is in a folder follows it. */
+/* Compares names by bytes, but with the slash before all others, so that what is in a folder follows the folder. */
 static int compare_names(const void *first, const void *second) {
     const unsigned char *a = *(const unsigned char *const *)first, *b = *(const unsigned char *const *)second;
     while (*a == *b && *a != '\0') a++, b++;
@@ -65,7 +65,7 @@ static bool check_names(char **names, size_t count) {
     return true;
 }
 
-/* Whether all files of these inputs have names of their own in a tree. False after a complaint. */
+/* Checks that all files of these inputs have names of their own in a tree. Returns false after a complaint. */
 static bool tree_check_inputs(const struct texts *paths) {
     char **names = calloc(paths->count + 1, sizeof *names);
     bool good = names != NULL;
@@ -90,7 +90,7 @@ static bool is_empty(const char *path) {
     return empty;
 }
 
-/* Whether it can be made: nothing may be at its path but an empty folder. False after a complaint. */
+/* Checks that the tree can be made: nothing may be at its path but an empty folder. Returns false after a complaint. */
 static bool tree_check(const struct tree *tree) {
     struct stat status;
     if (tree->path == NULL) return true;
@@ -106,7 +106,7 @@ static bool say_failed(const struct tree *tree, const char *name, const char *wh
     return false;
 }
 
-/* Begins it. False after a complaint. */
+/* Begins the tree in a scratch folder. Returns false after a complaint. */
 static bool tree_open(struct tree *tree) {
     tree->folder = -1;
     if (tree->path == NULL) return true;
@@ -123,7 +123,7 @@ static bool tree_open(struct tree *tree) {
     return opened;
 }
 
-/* Makes the folders in which the name is. */
+/* Makes the folders that the name has before its last slash. */
 static bool make_folders(const struct tree *tree, char *name) {
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -151,13 +151,12 @@ int tree_create(const struct tree *tree, const char *input) {
     return file;
 }
 
-/* Waits until all of it is on the disk. False after a complaint. */
+/* Waits until the whole tree is on the disk. Returns false after a complaint. */
 static bool tree_sync(const struct tree *tree) {
     return tree->path == NULL || syncfs(tree->folder) == 0 || say_failed(tree, "", "be written");
 }
 
-/* Publishes it. False after a complaint. */
-/* A folder that is renamed replaces nothing but an empty one. */
+/* Publishes the tree by rename, which replaces nothing but an empty folder. Returns false after a complaint. */
 static bool tree_publish(struct tree *tree) {
     if (tree->path == NULL) return true;
     char *path = scratch_path(&tree->scratch, made);
@@ -167,7 +166,7 @@ static bool tree_publish(struct tree *tree) {
     return published;
 }
 
-/* Removes what was not published. Accepts one that was not opened. */
+/* Removes a tree that was not published. Accepts one that was not opened. */
 static void tree_close(struct tree *tree) {
     if (tree->scratch.path == NULL) return;
     if (tree->folder >= 0) close(tree->folder);

@@ -44,8 +44,8 @@ bool against_settle(const struct against *against, struct pipeline_rules *rules,
     return true;
 }
 
-/* Looks up fingerprints: counts[i] is how many are near to fingerprints[i], matches[i] the nearest. False after a
- * complaint. */
+/* Looks up fingerprints: counts[i] is how many are near to fingerprints[i], matches[i] the nearest. Returns false after
+ * a complaint. */
 static bool against_look_up(const struct against *against, const uint64_t *fingerprints, size_t count,
                             struct idx_match *matches, size_t *counts) {
     struct idx_error error;
@@ -53,7 +53,8 @@ static bool against_look_up(const struct against *against, const uint64_t *finge
         idx_lookup_many(against->index, fingerprints, count, against->distance, 1, matches, 1, counts, &error), &error);
 }
 
-/* Appends the ID of the first document of a match, or without documents the fingerprint. False after a complaint. */
+/* Appends the ID of the first document of a match, or without documents the fingerprint. Returns false after a
+ * complaint. */
 static bool against_put_id(struct against *against, const struct idx_match *match, struct output *id) {
     struct idx_document document = {0};
     struct idx_error error;
@@ -75,7 +76,7 @@ void against_close(struct against *against) {
 
 /* ---- The order of preference ---- */
 
-/* As a document is kept; its ID follows. */
+/* The record of a document in the temporary file; its ID follows the record. */
 struct preferred_record {
     uint64_t fingerprint;
     size_t id_length;
@@ -94,7 +95,8 @@ static bool grow_order(struct preference *preference) {
     return true;
 }
 
-/* Takes a document; larger values are preferred, of equal ones the first. False after a complaint. */
+/* Takes a document. Those with larger values are preferred, and of equal ones the first. Returns false after a
+ * complaint. */
 static bool preference_add(struct preference *preference, const struct tsv_record *record, int64_t value) {
     const struct preferred_record kept = {record->fingerprint, record->id_length, record->escaped};
     struct output *output = &preference->documents.output;
@@ -127,7 +129,7 @@ static bool add_preferred(struct preference *preference, struct idx_builder *bui
     return making_add(builder, IDX_ID_TEXT, &record) && !interrupt_noted();
 }
 
-/* Adds all documents to the index. False after a complaint. */
+/* Adds all documents to the index, in the order of preference. Returns false after a complaint. */
 static bool preference_build(struct preference *preference, struct idx_builder *builder) {
     struct output id = OUTPUT_KEPT;
     bool good = temporary_flush(&preference->documents);
@@ -151,7 +153,7 @@ static void preference_close(struct preference *preference) {
 
 /* ---- Taking documents ---- */
 
-/* As a known document is kept; its ID and the other's follow. */
+/* The record of a document that the other index has; its ID and that of the other document follow the record. */
 struct known_record {
     size_t id_length, near_length;
     unsigned distance;
@@ -159,7 +161,7 @@ struct known_record {
 
 /* ---- Taking ---- */
 
-/* Keeps the ID of a document that the other index has, and that of the document it is near to; frees both. */
+/* Keeps the ID of a document that the other index has, and that of the document it is near to, and frees both IDs. */
 static bool put_known(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
     const struct known_record record = {id->length, near->length, distance};
     bool good = id->error == 0 && near->error == 0;
@@ -211,7 +213,7 @@ static bool settle_arrival(struct intake *intake, struct arrival *arrival, const
     return making_add(intake->builder, intake->id_type, &arrival->record);
 }
 
-/* Only now that the IDs don't move any more. */
+/* Sets the pointers to the IDs of a batch, once it is complete and its IDs don't move any more. */
 static void set_ids(struct intake *intake) {
     const char *id = intake->ids.bytes == NULL ? "" : intake->ids.bytes;
     for (size_t i = 0; i < intake->count; i++) {
@@ -222,7 +224,7 @@ static void set_ids(struct intake *intake) {
     }
 }
 
-/* The batch at hand. */
+/* Looks up the documents of a batch, and takes each as the result says. */
 static bool settle_batch(struct intake *intake) {
     bool compares = intake->looks_up, good = intake->ids.error == 0;
     if (!good) complain("out of memory");
@@ -266,7 +268,7 @@ bool intake_end(struct intake *intake) {
 
 /* ---- Printing ---- */
 
-/* Reads the IDs of the next one, one behind the other, to where they are returned; NULL after a complaint. */
+/* Reads the two IDs behind a record. Returns them, one behind the other; NULL after a complaint. */
 static const char *read_known(struct intake *intake, const struct known_record *known) {
     size_t length = known->id_length + known->near_length;
     intake->ids.length = 0;

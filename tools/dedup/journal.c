@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As a file is kept; the path follows. */
+/* The record of a file in the journal; the file's path follows the record. */
 struct file_record {
     struct stat status;
     size_t length;
@@ -156,7 +156,7 @@ static bool is_wanted_document(void *context, const struct raw_document *raw) {
     return true;
 }
 
-/* A result_visitor, of the wanted documents, in order. */
+/* Passes what is listed of the next wanted document on: a result_visitor. */
 static bool pass_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct again *again = context;
     while (!is_marked(again, again->taken)) again->taken++;

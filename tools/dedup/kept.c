@@ -17,10 +17,9 @@ struct copying {
     struct journal *journal;
     const struct tree *const *trees;
     const uint64_t *dropped;
-    uint64_t number; /* of the next document that was compared */
+    uint64_t number; /* the number of the next document that was compared */
 
-    /* The file that is read. */
-    uint64_t file; /* UINT64_MAX: none */
+    uint64_t file; /* the number of the file that is open; UINT64_MAX if none is */
     struct source source;
     struct sink sinks[2];
 };
@@ -114,7 +113,8 @@ static bool begin_sink(struct copying *copying, int which) {
     return descriptor >= 0;
 }
 
-/* The file ended before a document that was there; or a signal was noted, and it was not read on. */
+/* Complains of a file that ended before a document that was in it. If a signal was noted, the file was only not read
+ * on, and nothing is said. */
 static bool say_ended(const struct copying *copying) {
     const struct source *source = &copying->source;
     const char *reason = source->broken || source->unreadable
@@ -124,7 +124,7 @@ static bool say_ended(const struct copying *copying) {
     return false;
 }
 
-/* Consumes all bytes up to the offset, into the sink unless it is NULL. */
+/* Consumes all bytes up to the offset, and writes them to the sink unless that is NULL. */
 static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink) {
     struct source *source = &copying->source;
     const char *bytes;

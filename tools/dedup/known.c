@@ -14,7 +14,7 @@
 
 enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24, FIRST_OTHERS = 1024 };
 
-/* A fingerprint of the dedup, and one of the other index. */
+/* A fingerprint of the dedup, and one of the other index that is near to it. */
 struct near_pair {
     uint64_t fingerprint, other;
 };
@@ -48,7 +48,7 @@ static void sort_others(struct known *known) {
     known->other_count = kept;
 }
 
-/* Where the array is full, it grows only if more than half of it are distinct. */
+/* Adds a fingerprint of the other index. If the array is full, it grows only if more than half of it are distinct. */
 static bool add_other(struct known *known, uint64_t fingerprint) {
     if (known->other_count == known->other_capacity) sort_others(known);
     if (2 * known->other_count >= known->other_capacity) {
@@ -64,13 +64,13 @@ static bool add_other(struct known *known, uint64_t fingerprint) {
 
 /* ---- Documents that are near ---- */
 
-/* Goes to the documents of a fingerprint. False after a complaint. */
+/* Moves the cursor to the documents of a fingerprint. Returns false after a complaint. */
 static bool find_documents(struct idx_documents *documents, uint64_t fingerprint) {
     struct idx_error error;
     return complain_unless_ok(idx_documents_find(documents, fingerprint, NULL, &error), &error);
 }
 
-/* False at the last document, and after a complaint, which sets *failed. */
+/* Reads the next document. Returns false at the end, and after a complaint, which sets *failed. */
 static bool next_document(struct idx_documents *documents, struct idx_document *document, bool *failed) {
     struct idx_error error;
     bool found = false;
@@ -89,7 +89,7 @@ static bool want_documents(struct known *known, uint64_t fingerprint) {
     return !failed;
 }
 
-/* An idx_batch_visitor. */
+/* Keeps the pairs of a fingerprint with its matches: an idx_batch_visitor. */
 static bool note_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct known *known = context;
     bool noted = known->texts.count == 0 || want_documents(known, known->queries[query]);
@@ -119,7 +119,7 @@ static bool look_up(struct known *known) {
     return !known->failed;
 }
 
-/* An idx_match_visitor. */
+/* Adds a fingerprint of the dedup to the batch, which is looked up when it is full: an idx_match_visitor. */
 static bool add_query(void *context, const struct idx_match *match) {
     struct known *known = context;
     known->queries[known->query_count++] = match->fingerprint;
@@ -156,7 +156,7 @@ static bool want_others(struct known *known) {
     return !failed;
 }
 
-/* The pairs of one fingerprint, the nearest first. */
+/* The pairs of one fingerprint of the dedup, the nearest first. */
 struct group {
     const struct near_pair *pairs;
     size_t count;
@@ -169,7 +169,8 @@ static bool add_known(struct known *known, const struct idx_document *document, 
     return intake_add_known(known->intake, document, other, &match);
 }
 
-/* Without texts, the nearest document of the other index is what it has. */
+/* Takes a document as known by its fingerprint alone: without texts, it is taken for the nearest one of the other
+ * index. */
 static bool take_document(struct known *known, const struct group *group, const struct idx_document *document) {
     struct idx_documents *others = known->intake->against->documents;
     struct idx_document other = {0};
@@ -178,8 +179,8 @@ static bool take_document(struct known *known, const struct group *group, const 
     return !failed && add_known(known, document, &other, group->pairs);
 }
 
-/* Looks for the nearest document of the other index that the set resembles, which is known then. False after a
- * complaint. */
+/* Takes a document as known if its text resembles that of a near one in the other index, of which it looks for the
+ * nearest. Returns false after a complaint. */
 static bool decide_document(struct known *known, const struct group *group, const struct idx_document *document,
                             struct sets *sets, struct idx_text_leaders *leaders) {
     struct idx_documents *others = known->intake->against->documents;

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many documents of a cluster on, representatives are listed by what several documents share alone. */
+/* In a cluster with at least this many documents, representatives are listed only by features that several documents
+ * share. */
 enum { LARGE_CLUSTER = 1024 };
 
 /* A document of the cluster by fingerprints that is regrouped. */
@@ -45,7 +46,7 @@ struct regroup {
 
 /* ---- Groups ---- */
 
-/* The group of a document that has none yet. */
+/* The group of a candidate that has no representative yet. */
 #define NO_GROUP UINT32_MAX
 
 bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct sets *sets, const struct set *set,
@@ -106,7 +107,7 @@ static int by_group(const void *first, const void *second) {
 
 /* ---- Giving ---- */
 
-/* Reads what was kept of a candidate, and its ID. */
+/* Reads a candidate's record from the file of members, and its ID into `id`. */
 static bool read_document(struct regroup *regroup, const struct candidate *candidate, struct output *id,
                           struct idx_document *document, uint64_t *fingerprint) {
     struct confirm_member kept;
@@ -131,7 +132,7 @@ static bool visit_member(struct regroup *regroup, struct idx_cluster_member *mem
     return true;
 }
 
-/* The candidates of one group, the representative first. */
+/* Visits the candidates of one group, the representative first. */
 static bool visit_group(struct regroup *regroup, const struct candidate *candidates, size_t count) {
     struct idx_cluster_summary *summary = regroup->summary;
     struct idx_cluster_member member = {.cluster = regroup->clusters, .is_representative = true};
@@ -168,7 +169,7 @@ static int by_number(const void *first, const void *second) {
     return (a->in_index > b->in_index) - (a->in_index < b->in_index);
 }
 
-/* The cluster at hand is complete. */
+/* Groups the candidates, which are all documents of a cluster by fingerprints, and visits the groups. */
 static bool end_cluster(struct regroup *regroup) {
     if (regroup->confirm->preference != NULL && regroup->count > 1)
         qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_number);
@@ -189,7 +190,8 @@ static bool is_known(const struct regroup *regroup, uint64_t number) {
     return known != NULL && (known[number / 64] >> number % 64 & 1) != 0;
 }
 
-/* The cluster's representative comes first, wherever its fingerprint has documents before it. */
+/* Adds a document to the candidates. The cluster's representative becomes the first one, even if its fingerprint has
+ * documents before it. */
 static bool add_candidate(struct regroup *regroup, const struct confirm_member *kept, uint64_t offset) {
     if (regroup->count == NO_GROUP) {
         complain("a cluster by fingerprints has %zu documents, and no more can be compared by their texts; a smaller "

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A look at a set touches its pages, and some of the sets that it is compared with. */
+/* How many bytes of mapped pages may be touched before they are given back, and how many bytes a look at a set touches
+ * beyond its own: those of the sets that it is compared with. */
 enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
 static size_t get_size(const struct sets *sets) {
@@ -105,7 +106,7 @@ struct reading_by_id {
     struct sets *sets;
 };
 
-/* FNV-1a, and the bits mixed. */
+/* Hashes an ID by FNV-1a, and mixes the bits. */
 uint64_t by_id_hash(const void *id, size_t length) {
     const unsigned char *bytes = id;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -140,7 +141,7 @@ static bool is_wanted_id(void *context, struct span id, uint64_t *key) {
     return by_id->count > 0 && bsearch(key, by_id->wanted, by_id->count, sizeof *key, compare_hashes) != NULL;
 }
 
-/* A result_visitor. */
+/* Adds what is listed of a document to the sets: a result_visitor. */
 static bool add_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
     const struct reading_by_id *reading_by_id = context;
     uint64_t key;

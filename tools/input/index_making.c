@@ -163,7 +163,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
 }
 
-/* Where the index can't be opened, it is published none the less: what would be said of it is left out. */
+/* If the index can't be opened, it is still published, and what would be said of it is left out. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;

@@ -16,10 +16,10 @@ void forecast(const struct idx_build_options *options, const char *output, const
 /* Complains of what ended a build or a merge; but a signal that was noted needs no words. */
 void making_failed(const struct idx_error *error);
 
-/* Adds a document. False after a complaint. */
+/* Adds a document. Returns false after a complaint. */
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
 
-/* Says of the index that stands at `path`: where progress is shown, how large it is and what it took; which folders
+/* Says of the index at `path`: where progress is shown, how large it is and what it took; which folders
  * of killed builds were removed; what is odd about its fingerprints. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress);
 

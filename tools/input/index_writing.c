@@ -20,7 +20,7 @@ static void settle_rules(struct writing *writing) {
     writing->input.index_recipe = writing->properties.recipe;
 }
 
-/* A signal ends a compaction, too. */
+/* Ends a compaction when a signal was noted: an idx_progress_visitor. */
 static bool continue_unless_interrupted(void *context, const struct idx_progress *progress) {
     (void)context, (void)progress;
     return !interrupt_noted();
@@ -58,7 +58,7 @@ static void add_records(struct writing *writing, const struct tsv_record *record
     }
 }
 
-/* Only now that they don't move any more. */
+/* Sets the pointers to the IDs of a batch, once it is complete and its IDs don't move any more. */
 static void place_ids(struct writing *writing) {
     const char *id = writing->ids.bytes;
     for (size_t i = 0; i < writing->count; i++) {

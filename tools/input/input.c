@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the line or row that was read last. */
+/* Complains of the line or row that was read last. */
 static void complain_of(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
@@ -88,13 +88,13 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
     return input->skip_bad_lines;
 }
 
-/* In the reader's buffer, where the line stands. */
+/* Replaces an escaped ID by what it means, within the reader's buffer, which has the line. */
 static void unescape(struct input *input, struct tsv_record *record) {
     char *bytes = input->reader.bytes;
     record->id_length = escape_undo(bytes + (record->id - bytes), record->id_length);
 }
 
-/* False after a complaint. */
+/* Returns false after a complaint. */
 static bool take_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
@@ -226,7 +226,7 @@ static bool is_regular(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* What a file of TSV says of itself, and has. False after a complaint. */
+/* What a file of TSV says of itself, and has. Returns false after a complaint. */
 static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;

@@ -20,7 +20,7 @@ enum input_status {
 enum { INPUT_BATCH = 512 };
 
 struct input {
-    /* Set by the caller. */
+    /* These are set by the caller. */
     struct texts paths;       /* none: standard input */
     enum input_format format; /* not INPUT_AUTO */
     struct tsv_rules rules;   /* of TSV; for the others only the bits */
@@ -36,7 +36,7 @@ struct input {
     uint64_t skipped; /* bad lines */
     uint64_t documents;
 
-    /* Within. */
+    /* These are private. */
     size_t path; /* how many were opened */
     struct reader reader;
     struct npy_array array; /* of the file that is being read */
@@ -59,7 +59,7 @@ enum input_status input_find_recipe(struct input *input);
 enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count);
 
 /* Reads those inputs that are regular files of TSV to their ends, to find out whether they are whole (struct totals)
- * before anything is done with their documents. Before the first of these is read. False after a complaint. */
+ * before anything is done with their documents. Before the first of these is read. Returns false after a complaint. */
 bool input_files_are_whole(const struct input *input);
 
 /* How much all inputs hold, where that can be known without reading them: from the sizes of regular files, and how long

@@ -60,7 +60,7 @@ static uint64_t read_digits(const char *bytes, uint64_t *odd) {
     return (digits | digits >> 16) & UINT64_C(0xffffffff);
 }
 
-/* Takes lines of 16 hex digits alone, as far as such lines stand at the beginning. Sets *taken to their bytes. */
+/* Takes lines of nothing but 16 hex digits, up to the first line that is another one. Sets *taken to their bytes. */
 static bool take_plain_lines(struct kept *kept, const char *bytes, size_t length, size_t *taken) {
     size_t at = 0;
     for (; length - at >= 17 && bytes[at + 16] == '\n'; at += 17) {

@@ -46,7 +46,7 @@ static bool is_folder(const char *path) {
 
 static enum queries_status next_text(struct queries *queries, struct query *query);
 
-/* The next document of the folder at hand, or what comes behind it. */
+/* Gives the next document of the folder that is being read, or the next query after it. */
 static enum queries_status next_below(struct queries *queries, struct query *query) {
     uint64_t fingerprint;
     struct span id;
@@ -82,7 +82,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }
 
-/* Finds the fingerprints that have a document of this ID. False after a complaint. */
+/* Finds the fingerprints that have a document of this ID. Returns false after a complaint. */
 static bool find_id(struct queries *queries, const char *id, uint64_t number) {
     struct idx_error error;
     for (;;) {

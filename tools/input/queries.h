@@ -37,7 +37,7 @@ struct queries {
     bool partial;                 /* lines that state a recipe need not be whole (struct totals) */
     const char *table_path;       /* of document frequencies, for recipes that weigh by one; or NULL */
 
-    /* Within. */
+    /* These are private. */
     size_t next;
     struct reader lines;
     struct totals totals; /* of the lines */
@@ -53,7 +53,7 @@ struct queries {
     struct problem problem;
 };
 
-/* Opens what there is to open. False after a complaint. */
+/* Opens what there is to open. Returns false after a complaint. */
 bool queries_open(struct queries *queries);
 
 /* Gives the next query; its ID is valid until the next call. Without `wait`, QUERIES_PENDING rather than waiting for

@@ -1,4 +1,4 @@
-/* tsv.c: reads one line of fingerprint<TAB>ID, and counts what tells whether a stream of them is whole. */
+/* tsv.c: reads one line of fingerprint<TAB>ID, and checks by the line #total that a stream of lines is whole. */
 #include "tools/input/tsv.h"
 
 #include "tools/shared/escape.h"
@@ -21,7 +21,7 @@ static bool is_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-/* An ID behind a second tab. */
+/* Takes an ID behind a second tab, which is escaped. */
 static bool take_escaped(const char *id, const char *end, struct tsv_record *record, struct problem *problem) {
     record->id = id;
     record->id_length = (size_t)(end - id);

@@ -18,7 +18,7 @@ struct below {
     struct documents documents;
     struct output paths; /* of the files, each with its NUL */
     size_t next_path;
-    struct output made; /* of the file at hand */
+    struct output made; /* fingerprints and IDs of the last file that was read */
     size_t next_made;
     struct bad_counts bad;
 };
@@ -63,7 +63,7 @@ struct below *below_new(struct text *text, const char *path, const struct globs 
     return NULL;
 }
 
-/* Makes fingerprints of the next file. False where memory ran out. */
+/* Makes fingerprints of the next file. Returns false where memory ran out. */
 static bool read_next(struct below *below) {
     const struct opened_file file = {below->paths.bytes + below->next_path, true, -1};
     below->next_path += strlen(file.path) + 1;

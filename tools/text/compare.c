@@ -7,7 +7,7 @@
 #include <idx_text.h>
 #include <string.h>
 
-/* A text, and what the recipe makes of it; the signature stands in its fingerprinter. */
+/* A text, and what the recipe makes of it. The fingerprinter keeps the signature. */
 struct side {
     struct text text;
     struct text_result made;

@@ -106,7 +106,7 @@ bool cut_features(struct documents *documents) {
 
 enum { AT_ONCE = 1 << 15 };
 
-/* Consumes `length` bytes, into the document unless it is NULL. False where the source ends before. */
+/* Consumes `length` bytes, into the document unless it is NULL. Returns false where the source ends before. */
 static bool take_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
     const char *bytes;
     while (length > 0) {
@@ -120,7 +120,7 @@ static bool take_bytes(struct source *source, uint64_t length, struct raw_docume
     return true;
 }
 
-/* Peeks until the end of a head is at hand. Returns its length; 0 where none is found among WARC_MOST_HEAD bytes. */
+/* Peeks until the whole head was read. Returns its length; 0 if it does not end within WARC_MOST_HEAD bytes. */
 static size_t peek_head(struct source *source, uint64_t most, const char **bytes) {
     struct warc_search search = {0};
     size_t want = 1;
@@ -179,7 +179,7 @@ static void set_media(struct raw_document *raw, const struct media_type *type) {
     strcpy(raw->charset, type->charset);
 }
 
-/* Reads the block of a record: into the document, where it is one. False where there is nothing to give. */
+/* Reads the block of a record: into the document, where it is one. Returns false where there is nothing to give. */
 static bool read_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
     struct source *source = &documents->source;
     raw->format = FORMAT_AUTO;

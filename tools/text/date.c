@@ -51,7 +51,7 @@ static bool take_day(struct rest *rest, int64_t *seconds) {
     return true;
 }
 
-/* The digits behind the point, of which six count. */
+/* Reads the digits behind the point; those after the sixth are ignored. */
 static bool take_fraction(struct rest *rest, int64_t *microseconds) {
     int64_t unit = MICROSECONDS / 10;
     *microseconds = 0;

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Both sorted. Of elements that are no part of a line, as p or div, there are more, and new ones. */
+/* Names of elements, sorted. Elements that break a line, such as p or div, are not listed, because there are more of
+ * them, and new ones. */
 static const char *const in_a_line[] = {
     "a",     "abbr", "acronym", "b",      "bdi",   "bdo",  "big",  "cite", "code", "data", "del",  "dfn", "em",
     "font",  "i",    "ins",     "kbd",    "label", "mark", "nobr", "q",    "rp",   "rt",   "ruby", "s",   "samp",
@@ -112,7 +113,7 @@ static void take_text(void *context, const xmlChar *text, int length) {
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
-/* libxml2 takes a NUL byte for the end. */
+/* Replaces NUL bytes by spaces, because libxml2 takes a NUL byte for the end. */
 static bool without_nul(struct span *document, struct output *kept) {
     if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
     kept->length = 0;
@@ -125,9 +126,9 @@ static bool without_nul(struct span *document, struct output *kept) {
     return true;
 }
 
-/* Gives the parser some more of the document. It compares each attribute of an element with all before it, which takes
- * hours where there are many: its room for attributes, which it doubles when it is full, tells that in time, and the
- * document ends there. */
+/* Gives the parser some more of the document. The parser compares each attribute of an element with all before it,
+ * which takes hours if there are many. Its room for attributes, which it doubles when it is full, shows this in time,
+ * and then the document ends here. */
 static int feed_parser(void *context, char *buffer, int length) {
     struct parse *parse = context;
     if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;

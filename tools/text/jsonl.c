@@ -9,7 +9,8 @@
 
 enum { NAME_SIZE = 256 };
 
-/* A step of a JSON pointer: ~1 stands for a slash, ~0 for a tilde. Names longer than any room are in no object. */
+/* Reads a step of a path. In a JSON pointer, ~1 means a slash, and ~0 a tilde. Returns false if the name is longer than
+ * any that is looked for. */
 static bool read_name(const char *from, size_t length, bool pointer, char name[NAME_SIZE]) {
     size_t size = 0;
     for (size_t i = 0; i < length; i++, size++) {

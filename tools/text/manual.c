@@ -156,7 +156,7 @@ static int start_mandoc(int socket, pid_t *process) {
     return error;
 }
 
-/* The process ends even where this one is killed meanwhile. */
+/* Limits the process, so that it ends even if this one is killed before it. */
 static void limit_process(pid_t process) {
 #ifdef IDX_LINUX
     const struct rlimit seconds = {MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS}, memory = {MOST_MEMORY, MOST_MEMORY};

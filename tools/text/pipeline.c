@@ -1,5 +1,5 @@
 /* pipeline.c: from inputs to lines of fingerprints. The main thread cuts the inputs into documents and fills batches
- * with them; workers fingerprint a batch at a time; one more thread prints the batches in order. Batches stand in a
+ * with them; workers fingerprint a batch at a time; one more thread prints the batches in order. Batches are in a
  * ring, whose documents' bytes are bounded: there is always room for one batch, however large its document. */
 #include "tools/text/pipeline.h"
 
@@ -22,8 +22,8 @@
 
 enum { BATCH_DOCUMENTS = 64, RING_BATCHES = 128 };
 
-/* SimHash of fewer features tells little: where one of n equal ones is another, about 64 acos(1 - 1/n) / pi of 64 bits
- * change, which is more than 10 here. */
+/* A SimHash of fewer features is of little use: if one of n equally heavy features is replaced, about
+ * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
 enum { FEW_FEATURES = 8 };
 
 /* What became of a document. */
@@ -85,7 +85,7 @@ static void batch_free(struct document_batch *batch) {
     free(batch);
 }
 
-/* Where a batch fits in the ring. */
+/* Whether the ring has room for a batch. */
 static bool fits(const struct pipeline *pipeline, const struct document_batch *batch) {
     size_t held = pipeline->submitted - pipeline->printed;
     uint64_t share = pipeline->rules->memory_bytes / RING_SHARE, most = share < RING_BYTES ? share : RING_BYTES;
@@ -160,7 +160,7 @@ static void take_document(struct worker *worker, struct document_result *result,
     if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
-        result->features = UINT64_MAX; /* none is told of */
+        result->features = UINT64_MAX; /* features are not counted here, and none is reported as having few */
         return;
     }
     if (rules->features != NULL) {

@@ -1,6 +1,6 @@
 /* source.c: the bytes of a file, of standard input or of memory, decompressed, over libarchive's filters. Only those
  * filters are allowed that libarchive runs itself: some others start programs. gzip comes before them, over zlib, since
- * libarchive neither checks its sums nor gives what stands before an error. */
+ * libarchive neither checks its sums nor gives what precedes an error. */
 #include "tools/text/source.h"
 
 #include "tools/shared/interrupt.h"
@@ -60,7 +60,7 @@ static bool find_gzip(struct source *source) {
     return source->gzipped;
 }
 
-/* Decompresses what is at hand. Returns how many bytes came out; -1 where there is no memory. */
+/* Decompresses what was read. Returns how many bytes came out; -1 if memory runs out. */
 static ssize_t inflate_some(struct source *source) {
     z_stream *gzip = &source->gzip;
     gzip->next_in = (const Bytef *)source->raw;
@@ -113,7 +113,7 @@ static ssize_t read_gzip(struct source *source) {
 
 /* ---- libarchive ---- */
 
-/* It asks for more. */
+/* Gives libarchive the next bytes: an archive_read_callback. */
 static la_ssize_t read_more(struct archive *archive, void *context, const void **bytes) {
     struct source *source = context;
     (void)archive;

@@ -35,7 +35,7 @@ struct source {
     uint64_t offset; /* within the decompressed bytes, of the next one */
     uint64_t read;   /* bytes read so far, compressed as they are */
 
-    /* Within. */
+    /* These are private. */
     struct archive *archive;
     int descriptor;  /* -1: memory */
     int error;       /* errno of read(2), or 0 */
@@ -56,8 +56,8 @@ struct source {
 size_t source_ending(const char *name);
 
 /* Opens the file at `path`; `-` is standard input, and where that is a terminal, says that it is waiting. A source that
- * is all zero, or was closed, may be opened. False where it can't be: `problem` says why, and source_close needn't be
- * called. */
+ * is all zero, or was closed, may be opened. Returns false where it can't be: `problem` says why, and source_close
+ * needn't be called. */
 bool source_open(struct source *source, const char *path);
 
 /* The same over bytes, which have to stay until it is closed. */
@@ -66,7 +66,7 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
 /* How the open source is compressed: a code of libarchive's, ARCHIVE_FILTER_NONE where it isn't. */
 int source_filter(const struct source *source);
 
-/* Gives what is at hand without consuming it: at least `want` bytes (up to SOURCE_MOST_PEEKED), fewer only at the end.
+/* Gives the next bytes without consuming them: at least `want` bytes (up to SOURCE_MOST_PEEKED), fewer only at the end.
  * Valid until the next call. Returns how many; 0 at the end, and then `broken` or `unreadable` may be set. */
 size_t source_peek(struct source *source, size_t want, const char **bytes);
 

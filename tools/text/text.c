@@ -170,7 +170,7 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
     result->features = counts.features;
     result->weight = counts.weight;
     result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
-    /* Of segments:N none has words: as other recipes do, one fingerprint 0 stands for that. */
+    /* With segments:N, a text without words has no fingerprint; it gets the fingerprint 0, as with other recipes. */
     if (result->count == 0) result->fingerprints[result->count++] = 0;
     return true;
 }

@@ -82,7 +82,7 @@ static enum warc_type type_of(struct span value) {
     return is_word(value, "conversion") || is_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
 }
 
-/* Without the <> that some stand in. */
+/* Removes the <> that some URIs are put in. */
 static struct span parse_uri(struct span value) {
     if (value.length < 2 || value.bytes[0] != '<' || value.bytes[value.length - 1] != '>') return value;
     return (struct span){value.bytes + 1, value.length - 2};
