@@ -1,4 +1,7 @@
-/* document.c: from the fields of a document to its features and fingerprints: what each method of a recipe does. */
+/* document.c: from the fields of a document to its features and fingerprints: what each method of a recipe does.
+ *
+ * A signature is the bytes that represent a text in recipes that hash them. If it has several items, these are joined
+ * by line feeds, which occur neither in words nor in folded text. */
 #include "libidx/text/document.h"
 
 #include "libidx/text/buffer.h"
@@ -7,7 +10,154 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <unicode/ustring.h>
+
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- Signatures ---- */
+
+enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
+
+/* Makes room for `size` more bytes and a line feed, which is written unless the signature is empty. */
+static char *reserve_item(struct idxt_signature *signature, size_t size) {
+    char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
+    if (grown == NULL) return NULL;
+    signature->bytes = grown;
+    if (signature->length > 0) grown[signature->length++] = '\n';
+    return grown + signature->length;
+}
+
+static bool append_span(struct idxt_signature *signature, struct idxt_span span) {
+    char *bytes = reserve_item(signature, span.length * IDXT_UTF8_PER_UNIT);
+    if (bytes == NULL) return false;
+    signature->length += idxt_span_utf8(span, bytes);
+    return true;
+}
+
+/* Where a term's bytes are: qsort puts these in order. */
+struct term_bytes {
+    const char *bytes;
+    size_t length;
+};
+
+static int compare_terms(const void *first, const void *second) {
+    const struct term_bytes *a = first, *b = second;
+    int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+    if (order != 0) return order;
+    return (a->length > b->length) - (a->length < b->length);
+}
+
+/* Makes the signature of the `count` first terms of features->ranked, in this order or in that of their bytes. False:
+ * out of memory. */
+static bool sign_terms(struct idxt_signature *signature, struct idxt_features *features, size_t count, bool sorted) {
+    signature->length = 0;
+    struct term_bytes *hash_terms = malloc((count + 1) * sizeof *hash_terms);
+    bool well = hash_terms != NULL;
+    for (size_t i = 0; well && i < count; i++) {
+        const struct idxt_word *word = &features->words.words[features->ranked[i].number];
+        hash_terms[i] = (struct term_bytes){features->words.bytes + word->start, word->length};
+    }
+    if (well && sorted) qsort(hash_terms, count, sizeof *hash_terms, compare_terms);
+    for (size_t i = 0; well && i < count; i++) {
+        char *bytes = reserve_item(signature, hash_terms[i].length);
+        if (bytes != NULL) memcpy(bytes, hash_terms[i].bytes, hash_terms[i].length);
+        signature->length += hash_terms[i].length;
+        well = bytes != NULL;
+    }
+    free(hash_terms);
+    return well;
+}
+
+struct sentence {
+    struct idxt_span span;
+    int32_t length; /* code points */
+};
+
+/* Keeps the longest sentences, in the order of the text. `kept` of at most `number` are there; a new one puts out the
+ * shortest, of equal ones the last. */
+static size_t keep_longest(struct sentence *longest, size_t kept, size_t number, struct sentence sentence) {
+    if (kept == number) {
+        size_t shortest = 0;
+        for (size_t i = 1; i < kept; i++) {
+            if (longest[i].length <= longest[shortest].length) shortest = i;
+        }
+        if (sentence.length <= longest[shortest].length) return kept;
+        kept--;
+        memmove(longest + shortest, longest + shortest + 1, (kept - shortest) * sizeof *longest);
+    }
+    longest[kept] = sentence;
+    return kept + 1;
+}
+
+static UErrorCode set_text(struct idxt_signature *signature, const struct idxt_folding *text) {
+    UErrorCode code = U_ZERO_ERROR;
+    /* "" is the root locale; NULL would be the user's. */
+    if (signature->sentences == NULL) signature->sentences = ubrk_open(UBRK_SENTENCE, "", NULL, 0, &code);
+    if (U_SUCCESS(code)) ubrk_setText(signature->sentences, text->units, (int32_t)text->length, &code);
+    return U_FAILURE(code) ? code : U_ZERO_ERROR;
+}
+
+/* Appends a sentence. Its bytes are first put at the end of the signature, and normalised there. */
+static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
+                                  struct idxt_span sentence) {
+    size_t before = signature->length, start = before + (before > 0);
+    if (!append_span(signature, sentence)) return U_MEMORY_ALLOCATION_ERROR;
+    UErrorCode code = idxt_segmenter_normalize(segmenter, signature->bytes + start, signature->length - start);
+    if (U_FAILURE(code)) return code;
+    signature->length = before;
+    idxt_folding_begin(&signature->sentence);
+    if (!idxt_folding_add(&signature->sentence, segmenter->units, segmenter->unit_length))
+        return U_MEMORY_ALLOCATION_ERROR;
+    struct idxt_span normal = {signature->sentence.units, signature->sentence.length, NULL};
+    return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+}
+
+/* Makes the signature of the `number` (1 to 64) longest sentences of a text that is folded but not normalised, which is
+ * done to each of them. *count: how many sentences it has, in all. Errors: ICU's. */
+static UErrorCode sign_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
+                                 const struct idxt_folding *text, size_t number, uint64_t *count) {
+    struct sentence longest[MOST_SENTENCES];
+    size_t kept = 0;
+    signature->length = 0;
+    *count = 0;
+    if (text->length == 0) return U_ZERO_ERROR;
+    UErrorCode code = set_text(signature, text);
+    if (U_FAILURE(code)) return code;
+    for (int32_t start = 0, end; (end = ubrk_next(signature->sentences)) != UBRK_DONE; start = end) {
+        struct idxt_span span = {text->units + start, (size_t)(end - start), NULL};
+        if (span.units[span.length - 1] == u' ') span.length--;
+        struct sentence sentence = {span, u_countChar32(span.units, (int32_t)span.length)};
+        kept = keep_longest(longest, kept, number, sentence);
+        ++*count;
+    }
+    for (size_t i = 0; i < kept && U_SUCCESS(code); i++) {
+        code = append_sentence(signature, segmenter, longest[i].span);
+    }
+    return code;
+}
+
+/* Makes the signature of the first 512 bytes of a normalised and folded text. Returns false if memory runs out. */
+static bool sign_description(struct idxt_signature *signature, const struct idxt_folding *text) {
+    signature->length = 0;
+    size_t units = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
+    if (units < text->length && U16_IS_LEAD(text->units[units - 1])) units--;
+    if (!append_span(signature, (struct idxt_span){text->units, units, NULL})) return false;
+    if (signature->length <= DESCRIPTION_BYTES) return true;
+    size_t length = DESCRIPTION_BYTES;
+    while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* not within a character */
+    signature->length = length;
+    return true;
+}
+
+void idxt_signature_free(struct idxt_signature *signature) {
+    if (signature->sentences != NULL) ubrk_close(signature->sentences);
+    idxt_folding_free(&signature->sentence);
+    free(signature->bytes);
+    *signature = (struct idxt_signature){0};
+}
+
+/* ---- Documents ---- */
 
 /* ICU counts in int32_t, and a buffer of UTF-16 takes two bytes a byte. */
 #define TEXT_LIMIT ((size_t)1 << 30)
@@ -75,11 +225,11 @@ enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_
     return IDX_OK;
 }
 
-static void put(struct idxt_result *result, uint64_t fingerprint) {
+static void put_fingerprint(struct idxt_result *result, uint64_t fingerprint) {
     result->fingerprints[result->count++] = fingerprint;
 }
 
-static uint64_t finish(const struct idx_text *text, const struct idx_simhash *sums, unsigned bits) {
+static uint64_t finish_simhash(const struct idx_text *text, const struct idx_simhash *sums, unsigned bits) {
     uint64_t ties = text->features.recipe.ties ? idx_simhash_ties(sums, bits) : 0;
     return idx_simhash_finish(sums, bits) | ties;
 }
@@ -88,7 +238,7 @@ static uint64_t finish(const struct idx_text *text, const struct idx_simhash *su
 enum { BATCH = 256 };
 
 /* SimHash of all features, or of the heaviest ones. */
-static bool simhash(struct idx_text *text, struct idxt_result *result) {
+static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, top = features->recipe.top;
     bool ranked = top > 0 && top < count;
@@ -108,12 +258,12 @@ static bool simhash(struct idx_text *text, struct idxt_result *result) {
     }
     idx_simhash_add_features(&sums, batch, filled);
     result->counts.features = count;
-    put(result, count == 0 ? 0 : finish(text, &sums, result->bits));
+    put_fingerprint(result, count == 0 ? 0 : finish_simhash(text, &sums, result->bits));
     return true;
 }
 
 /* SimHash of each part of the sequence of words. */
-static void segments(struct idx_text *text, struct idxt_result *result) {
+static void hash_segments(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     uint64_t number = features->recipe.number, length = features->sequence_length;
     /* Word i is of part floor(i N / n), so part s ends before the first i with i N >= (s + 1) n. */
@@ -124,7 +274,7 @@ static void segments(struct idx_text *text, struct idxt_result *result) {
         struct idx_simhash sums;
         idx_simhash_init(&sums);
         result->counts.weight += idxt_features_add_part(features, start, end, &sums);
-        put(result, finish(text, &sums, result->bits));
+        put_fingerprint(result, finish_simhash(text, &sums, result->bits));
         start = end;
     }
     result->counts.features = features->words.count;
@@ -132,10 +282,10 @@ static void segments(struct idx_text *text, struct idxt_result *result) {
 
 static void put_digest(struct idx_text *text, struct idxt_result *result) {
     uint64_t hash = text->signature.length == 0 ? 0 : XXH3_64bits(text->signature.bytes, text->signature.length);
-    put(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
+    put_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
 }
 
-static UErrorCode terms(struct idx_text *text, struct idxt_result *result) {
+static UErrorCode hash_terms(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, wanted = features->recipe.number;
     if (features->recipe.method == IDXT_IDF) wanted = (count * wanted + 99) / 100;
@@ -143,12 +293,13 @@ static UErrorCode terms(struct idx_text *text, struct idxt_result *result) {
     if (!idxt_features_rank(features)) return U_MEMORY_ALLOCATION_ERROR;
     for (size_t i = 0; i < wanted; i++) result->counts.weight += features->ranked[i].weight;
     result->counts.features = count;
-    if (!idxt_sign_terms(&text->signature, features, wanted, features->recipe.sorted)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!sign_terms(&text->signature, features, wanted, features->recipe.sorted)) return U_MEMORY_ALLOCATION_ERROR;
     return U_ZERO_ERROR;
 }
 
 /* Takes a field into the folding, normalised or not, until there are `enough` units or no more text. */
-static UErrorCode fold(struct idx_text *text, const struct idx_text_field *field, bool normalized, size_t enough) {
+static UErrorCode fold_field(struct idx_text *text, const struct idx_text_field *field, bool normalized,
+                             size_t enough) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
     struct idxt_folding *folding = &text->features.folding;
     const char *utf8 = field->utf8;
@@ -167,21 +318,21 @@ static UErrorCode fold(struct idx_text *text, const struct idx_text_field *field
 }
 
 /* Sentences are found before normalisation, because they begin with capitals, which it makes small. */
-static UErrorCode sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                            struct idxt_result *result) {
+static UErrorCode hash_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                 struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     struct idxt_features *features = &text->features;
     idxt_folding_begin(&features->folding);
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], "body")) code = fold(text, &fields[i], false, SIZE_MAX);
+        if (is_named(&fields[i], "body")) code = fold_field(text, &fields[i], false, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
-    return idxt_sign_sentences(&text->signature, &features->segmenter, &features->folding, features->recipe.number,
-                               &result->counts.features);
+    return sign_sentences(&text->signature, &features->segmenter, &features->folding, features->recipe.number,
+                          &result->counts.features);
 }
 
-static UErrorCode description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                              struct idxt_result *result) {
+static UErrorCode hash_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                   struct idxt_result *result) {
     const char *name = "body";
     UErrorCode code = U_ZERO_ERROR;
     for (size_t i = 0; i < count; i++) {
@@ -189,10 +340,10 @@ static UErrorCode description(struct idx_text *text, const struct idx_text_field
     }
     idxt_folding_begin(&text->features.folding);
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
-        if (is_named(&fields[i], name)) code = fold(text, &fields[i], true, IDXT_DESCRIPTION_BYTES + 1);
+        if (is_named(&fields[i], name)) code = fold_field(text, &fields[i], true, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
-    if (!idxt_sign_description(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!sign_description(&text->signature, &text->features.folding)) return U_MEMORY_ALLOCATION_ERROR;
     result->counts.features = text->signature.length > 0;
     return U_ZERO_ERROR;
 }
@@ -201,9 +352,9 @@ static enum idx_status hash_fields(struct idx_text *text, const struct idx_text_
                                    struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
     switch (text->features.recipe.method) {
-        case IDXT_SENTENCES: code = sentences(text, fields, count, result); break;
-        case IDXT_DESCRIPTION: code = description(text, fields, count, result); break;
-        default: code = terms(text, result);
+        case IDXT_SENTENCES: code = hash_sentences(text, fields, count, result); break;
+        case IDXT_DESCRIPTION: code = hash_description(text, fields, count, result); break;
+        default: code = hash_terms(text, result);
     }
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     put_digest(text, result);
@@ -221,9 +372,9 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
         if (status != IDX_OK) return status;
     }
     if (method == IDXT_SEGMENTS) {
-        segments(text, result);
+        hash_segments(text, result);
         return IDX_OK;
     }
     if (method != IDXT_WORDS && method != IDXT_CHARS) return hash_fields(text, fields, count, result, error);
-    return simhash(text, result) ? IDX_OK : idxt_out_of_memory(error);
+    return make_simhash(text, result) ? IDX_OK : idxt_out_of_memory(error);
 }

@@ -2,10 +2,21 @@
 #ifndef IDX_TEXT_DOCUMENT_H
 #define IDX_TEXT_DOCUMENT_H
 
+#include "libidx/text/features.h"
+
 #include <idx_text.h>
 
-#include "libidx/text/features.h"
-#include "libidx/text/signature.h"
+/* The bytes that represent a text in recipes that hash them: terms, sentences or a description. It starts as {0}, and
+ * keeps its buffers from text to text. */
+struct idxt_signature {
+    char *bytes;
+    size_t length;
+    size_t capacity;
+    UBreakIterator *sentences;
+    struct idxt_folding sentence;
+};
+
+void idxt_signature_free(struct idxt_signature *signature);
 
 struct idx_text {
     struct idxt_features features; /* the recipe too */

@@ -1,11 +1,12 @@
 /* features.c: the features of a text: words, shingles of words, and n-grams of characters, counted and weighted. A text
- * goes through the segmenter in pieces; shingles and n-grams cross the ends of pieces. */
+ * goes through the segmenter in pieces; shingles and n-grams cross the ends of pieces. The items of a shingle or n-gram
+ * are in a window, where they move to the front of the buffer when as many bytes precede them as they have, so that
+ * each byte moves once. */
 #include "libidx/text/features.h"
 
 #include "libidx/text/buffer.h"
 #include "libidx/text/stop_words.h"
 #include "libidx/text/table.h"
-#include "libidx/text/weight.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -13,7 +14,57 @@
 #include <unicode/uchar.h>
 #include <unicode/utf16.h>
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Forgets all items. */
+static void window_begin(struct idxt_window *window) { window->items = window->byte_count = 0; }
+
+/* Where the oldest item begins. */
+static size_t find_start(const struct idxt_window *window) {
+    return window->items == 0 ? window->byte_count : window->starts[0];
+}
+
+static void move_to_front(struct idxt_window *window) {
+    size_t start = find_start(window);
+    if (start < window->byte_count - start || start == 0) return;
+    memmove(window->bytes, window->bytes + start, window->byte_count - start);
+    window->byte_count -= start;
+    for (size_t i = 0; i < window->items; i++) window->starts[i] -= start;
+}
+
+/* Room for an item of up to `size` bytes, valid until the next call. Returns NULL if memory runs out. */
+static char *window_reserve(struct idxt_window *window, size_t size) {
+    move_to_front(window);
+    if (size > SIZE_MAX - window->byte_count) return NULL;
+    char *bytes = idxt_buffer_grow(window->bytes, &window->capacity, window->byte_count + size, 1);
+    if (bytes == NULL) return NULL;
+    window->bytes = bytes;
+    return bytes + window->byte_count;
+}
+
+/* Adds the item of `length` bytes that was written where window_reserve said. Of the items before, the last
+ * `most` - 1 are kept (`most`: 1 to IDXT_WINDOW_ITEMS). */
+static void window_push(struct idxt_window *window, size_t length, size_t most) {
+    if (window->items == most) {
+        window->items--;
+        memmove(window->starts, window->starts + 1, window->items * sizeof *window->starts);
+    }
+    window->starts[window->items++] = window->byte_count;
+    window->byte_count += length;
+}
+
+/* The bytes of all items that are kept, without the last `without` ones. */
+static const char *window_bytes(const struct idxt_window *window, size_t without, size_t *length) {
+    *length = window->byte_count - find_start(window) - without;
+    return window->bytes + find_start(window);
+}
+
+static void window_free(struct idxt_window *window) {
+    free(window->bytes);
+    *window = (struct idxt_window){0};
+}
 
 UErrorCode idxt_features_open(struct idxt_features *features) {
     const struct idxt_recipe *recipe = &features->recipe;
@@ -72,27 +123,27 @@ static bool count_word(struct idxt_features *features, struct idxt_span word) {
 /* Counts what the window holds, but its last bytes. */
 static bool count_window(struct idxt_features *features, size_t without) {
     size_t length;
-    const char *bytes = idxt_window_bytes(&features->window, without, &length);
+    const char *bytes = window_bytes(&features->window, without, &length);
     return idxt_words_count_hash(&features->words, XXH3_64bits(bytes, length)) && hash_new(features, bytes, length);
 }
 
 /* Shifts the word into the window; counts the shingle that it ends. *needed: a bit for each of the last words, the last
  * one the lowest, whether it makes its shingles count. */
-static bool shingle(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
-    char *bytes = idxt_window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
+static bool count_shingle(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
+    char *bytes = window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
     size_t length = idxt_span_utf8(word, bytes);
     if (is_dropped(features, bytes, length)) return true;
     unsigned number = features->recipe.number;
     *needed = (*needed << 1 | is_needed(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
     bytes[length] = ' ';
-    idxt_window_push(&features->window, length + 1, number);
+    window_push(&features->window, length + 1, number);
     return features->window.items < number || *needed == 0 || count_window(features, 1);
 }
 
 static inline bool count_next(struct idxt_features *features, struct idxt_span word, uint32_t *needed) {
     bool single = idxt_recipe_has_single_words(&features->recipe);
-    return single ? count_word(features, word) : shingle(features, word, needed);
+    return single ? count_word(features, word) : count_shingle(features, word, needed);
 }
 
 static UErrorCode count_words(struct idxt_features *features, const char *utf8, size_t length, uint32_t *needed) {
@@ -131,9 +182,9 @@ static UErrorCode count_runs(struct idxt_features *features, const char *utf8, s
 }
 
 static bool count_char(struct idxt_features *features, struct idxt_span character) {
-    char *bytes = idxt_window_reserve(&features->window, character.length * IDXT_UTF8_PER_UNIT);
+    char *bytes = window_reserve(&features->window, character.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
-    idxt_window_push(&features->window, idxt_span_utf8(character, bytes), features->recipe.number);
+    window_push(&features->window, idxt_span_utf8(character, bytes), features->recipe.number);
     return features->window.items < features->recipe.number || count_window(features, 0);
 }
 
@@ -160,7 +211,7 @@ static bool count_rest(struct idxt_features *features, uint32_t needed) {
 UErrorCode idxt_features_count(struct idxt_features *features, const char *utf8, size_t length) {
     UErrorCode code = U_ZERO_ERROR;
     uint32_t needed = 0;
-    idxt_window_begin(&features->window);
+    window_begin(&features->window);
     idxt_folding_begin(&features->folding);
     while (length > 0 && U_SUCCESS(code)) {
         size_t piece = idxt_piece_length(utf8, length);
@@ -210,7 +261,7 @@ int64_t idxt_features_add_part(struct idxt_features *features, size_t start, siz
     return sum;
 }
 
-static int compare(const void *first, const void *second) {
+static int compare_ranked(const void *first, const void *second) {
     const struct idxt_ranked *a = first, *b = second;
     if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
     if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
@@ -226,7 +277,7 @@ bool idxt_features_rank(struct idxt_features *features) {
         const struct idxt_word *word = &features->words.words[i];
         ranked[i] = (struct idxt_ranked){word->weight, word->hash, i};
     }
-    qsort(ranked, count, sizeof *ranked, compare);
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
     return true;
 }
 
@@ -235,7 +286,7 @@ void idxt_features_close(struct idxt_features *features) {
     idxt_words_free(&features->needed_stop);
     idxt_words_free(&features->dropped_stop);
     idxt_words_free(&features->words);
-    idxt_window_free(&features->window);
+    window_free(&features->window);
     idxt_folding_free(&features->folding);
     free(features->hashes);
     free(features->sequence);

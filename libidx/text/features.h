@@ -2,11 +2,24 @@
 #ifndef IDX_TEXT_FEATURES_H
 #define IDX_TEXT_FEATURES_H
 
-#include "libidx/text/folding.h"
 #include "libidx/text/recipe.h"
 #include "libidx/text/segmenter.h"
-#include "libidx/text/window.h"
 #include "libidx/text/words.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { IDXT_WINDOW_ITEMS = 32 };
+
+/* The last few items of a stream, words or characters, contiguous in memory, so that each run of them can be hashed:
+ * shingles and n-grams. It starts as {0}, and keeps its buffer from text to text. */
+struct idxt_window {
+    char *bytes;
+    size_t byte_count;
+    size_t capacity;
+    size_t starts[IDXT_WINDOW_ITEMS]; /* where items begin, oldest first */
+    size_t items;
+};
 
 struct idx_text_table;
 
@@ -58,7 +71,8 @@ void idxt_features_weigh(struct idxt_features *features, int64_t factor);
  * counts, which are used for it, are 0 before and behind. */
 int64_t idxt_features_add_part(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
 
-/* Makes `ranked`: all features, the heaviest first, of equal ones those of the smaller hash. False: out of memory. */
+/* Makes `ranked`: all features, the heaviest first, of equal ones those of the smaller hash. Returns false if memory
+ * runs out. */
 bool idxt_features_rank(struct idxt_features *features);
 
 void idxt_features_close(struct idxt_features *features);

@@ -159,7 +159,7 @@ static bool grow_expected(struct expected *expected) {
     return true;
 }
 
-static bool expect(struct expected *expected, uint64_t hash) {
+static bool expect_hash(struct expected *expected, uint64_t hash) {
     if (BITS_PER_HASH * (expected->count + 1) > expected->bits && !grow_expected(expected)) return false;
     size_t bit = get_bit(expected, hash);
     if (has_bit(expected->seen, bit)) set_bit(expected->shared, bit);
@@ -345,8 +345,8 @@ static void forget_known(struct known *known) {
 
 /* The representative of an equal set that came before, or the first one. Sets that differ may have equal keys, and so
  * what is known is looked at once more. */
-static enum idx_status join(struct idx_text_leaders *leaders, uint64_t number, const struct set *set, uint64_t *leader,
-                            struct idx_error *error) {
+static enum idx_status join_leader(struct idx_text_leaders *leaders, uint64_t number, const struct set *set,
+                                   uint64_t *leader, struct idx_error *error) {
     struct known *known = &leaders->known;
     if (leaders->count > 0 && (leaders->leaders[0].set.hashes != NULL) != (set->hashes != NULL))
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "sets with weights can't be compared with sets without");
@@ -393,18 +393,18 @@ enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64
 
 void idx_text_leaders_limit(struct idx_text_leaders *leaders, uint64_t bytes) { leaders->bytes = bytes; }
 
-static enum idx_status refuse(struct idx_error *error) {
+static enum idx_status refuse_unsorted(struct idx_error *error) {
     return idxt_fail(error, IDX_INVALID_ARGUMENT,
                      "leaders are offered an array of hashes, each above the one before it");
 }
 
 enum idx_status idx_text_leaders_expect(struct idx_text_leaders *leaders, const uint64_t *hashes, size_t count,
                                         struct idx_error *error) {
-    if (leaders == NULL || (hashes == NULL && count > 0) || !idxt_is_set(hashes, count)) return refuse(error);
+    if (leaders == NULL || (hashes == NULL && count > 0) || !idxt_is_set(hashes, count)) return refuse_unsorted(error);
     if (leaders->count > 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a set was offered already: expect all sets before the first");
     for (size_t i = 0; i < count && i < leaders->looked_at; i++)
-        if (!expect(&leaders->expected, hashes[i])) return out_of_memory(error);
+        if (!expect_hash(&leaders->expected, hashes[i])) return out_of_memory(error);
     return IDX_OK;
 }
 
@@ -412,21 +412,21 @@ enum idx_status idx_text_leaders_join(struct idx_text_leaders *leaders, uint64_t
                                       size_t count, uint64_t *leader, struct idx_error *error) {
     static const uint64_t none;
     if (leaders == NULL || leader == NULL || (hashes == NULL && count > 0) || !idxt_is_set(hashes, count))
-        return refuse(error);
+        return refuse_unsorted(error);
     const struct set set = {.hashes = count == 0 ? &none : hashes, .count = count};
-    return join(leaders, number, &set, leader, error);
+    return join_leader(leaders, number, &set, leader, error);
 }
 
 enum idx_status idx_text_leaders_join_features(struct idx_text_leaders *leaders, uint64_t number,
                                                const struct idx_feature *features, size_t count, uint64_t *leader,
                                                struct idx_error *error) {
-    if (leaders == NULL || leader == NULL || (features == NULL && count > 0)) return refuse(error);
+    if (leaders == NULL || leader == NULL || (features == NULL && count > 0)) return refuse_unsorted(error);
     struct set set = {.features = features, .count = count};
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && features[i - 1].hash >= features[i].hash) return refuse(error);
+        if (i > 0 && features[i - 1].hash >= features[i].hash) return refuse_unsorted(error);
         set.norm += (double)features[i].weight * (double)features[i].weight;
     }
-    return join(leaders, number, &set, leader, error);
+    return join_leader(leaders, number, &set, leader, error);
 }
 
 void idx_text_leaders_clear(struct idx_text_leaders *leaders) {

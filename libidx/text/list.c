@@ -1,6 +1,6 @@
 /* list.c: reads lists of words that other programs made, a word and a number per line. Words are normalised as those of
  * texts are, since the list is to match them. */
-#include "libidx/text/list.h"
+#include "libidx/text/table.h"
 
 #include "libidx/text/buffer.h"
 #include "libidx/text/error.h"
@@ -154,24 +154,12 @@ static enum idx_status read_line(struct list *list, struct part line) {
     return (list->table->kind == IDXT_IDF_LIST ? read_weighted : read_counted)(list, term, number);
 }
 
-static int compare_values(const void *a, const void *b) {
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return (first > second) - (first < second);
-}
-
-/* The idf of words that the list lacks: the upper median of all, as jieba has it. */
+/* Gives words that the list lacks an idf: the upper median of all, as jieba has it. */
 static bool find_median(struct idx_text_table *table) {
-    uint32_t *values = malloc(table->terms * sizeof *values);
-    struct idxt_term *terms = idxt_table_sorted(table);
-    bool well = values != NULL && terms != NULL;
-    for (size_t i = 0; well && i < table->terms; i++) values[i] = terms[i].documents;
-    if (well) {
-        qsort(values, table->terms, sizeof *values, compare_values);
-        table->unknown_idf = values[table->terms / 2] - 1;
-    }
-    free(values);
-    free(terms);
-    return well;
+    uint32_t median;
+    if (!idxt_table_quantile(table, 2, &median)) return false;
+    table->unknown_idf = median - 1;
+    return true;
 }
 
 static enum idx_status read_lines(struct list *list, struct part rest) {

@@ -46,7 +46,7 @@ static bool is(struct piece piece, const char *string) {
 }
 
 /* Takes `start` from the front. */
-static bool take(struct piece *piece, const char *start) {
+static bool take_start(struct piece *piece, const char *start) {
     size_t length = strlen(start);
     if (piece->length < length || memcmp(piece->at, start, length) != 0) return false;
     piece->at += length;
@@ -55,7 +55,7 @@ static bool take(struct piece *piece, const char *start) {
 }
 
 /* Cuts off what precedes the first `separator`, and the separator, or everything if there is none. */
-static struct piece cut(struct piece *rest, char separator) {
+static struct piece cut_piece(struct piece *rest, char separator) {
     const char *end = memchr(rest->at, separator, rest->length);
     struct piece front = {rest->at, end == NULL ? rest->length : (size_t)(end - rest->at)};
     size_t taken = front.length + (end != NULL);
@@ -91,7 +91,7 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
     *languages = 0;
     while (piece.length > 0) {
         bool more = memchr(piece.at, '+', piece.length) != NULL;
-        struct piece name = cut(&piece, '+');
+        struct piece name = cut_piece(&piece, '+');
         uint32_t language = idxt_stop_language(name.at, name.length);
         if (language == 0 || (more && piece.length == 0)) return false;
         *languages |= language;
@@ -100,8 +100,8 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
 }
 
 static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
-    struct piece name = cut(&piece, ':');
-    struct piece number = cut(&piece, ',');
+    struct piece name = cut_piece(&piece, ':');
+    struct piece number = cut_piece(&piece, ',');
     int method = 0;
     while (method < METHODS && !is(name, methods[method].name)) method++;
     if (method == METHODS)
@@ -111,14 +111,14 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
         return "the number after its first colon is missing or out of range";
     if (number.at + number.length == piece.at) return NULL;
-    bool well = method == IDXT_WORDS && take(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
+    bool well = method == IDXT_WORDS && take_start(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
     return well ? NULL
                 : "only words:N can be followed by a comma, and then by stop= and languages of de, en, es, fr, "
                   "it, nl, pt, ru and zh, joined by +";
 }
 
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
-    struct piece name = cut(&piece, ':');
+    struct piece name = cut_piece(&piece, ':');
     int weighing = 0;
     while (weighing < WEIGHINGS && !is(name, weighings[weighing])) weighing++;
     if (weighing == WEIGHINGS) return "the weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
@@ -160,27 +160,27 @@ static const char *read_value(struct piece piece, struct idxt_recipe *recipe, un
     unsigned icu;
     *part = 0;
     if (is(piece, "nfkc-cf") || is(piece, "v1")) return NULL;
-    if (take(&piece, "man=")) return read_number(piece, 1, 1, &recipe->manuals) ? NULL : bad;
-    if (take(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
-    if (take(&piece, "stop=")) {
+    if (take_start(&piece, "man=")) return read_number(piece, 1, 1, &recipe->manuals) ? NULL : bad;
+    if (take_start(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
+    if (take_start(&piece, "stop=")) {
         *part = STOP;
         return read_languages(piece, &recipe->dropped_stop)
                    ? NULL
                    : "stop= needs languages of de, en, es, fr, it, nl, pt, ru and zh, joined by +";
     }
-    if (take(&piece, "w=")) {
+    if (take_start(&piece, "w=")) {
         *part = WEIGHT;
         return read_weighing(piece, recipe);
     }
-    if (take(&piece, "top=")) {
+    if (take_start(&piece, "top=")) {
         *part = TOP;
         return read_number(piece, 1, MOST_TOP, &recipe->top) ? NULL : bad;
     }
-    if (take(&piece, "title=")) {
+    if (take_start(&piece, "title=")) {
         *part = TITLE;
         return read_number(piece, 0, MOST_TITLE, &recipe->title) ? NULL : bad;
     }
-    if (take(&piece, "hash=")) {
+    if (take_start(&piece, "hash=")) {
         *part = HASH;
         return read_feature_hash(piece, recipe);
     }
@@ -206,9 +206,9 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     if (rest.length > IDX_MAX_RECIPE_BYTES) return "it is too long";
     if (rest.length > 0 && string[rest.length - 1] == ';') return "it ends with a semicolon";
     unsigned seen = 0;
-    const char *fault = read_method(cut(&rest, ';'), recipe);
+    const char *fault = read_method(cut_piece(&rest, ';'), recipe);
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
-    while (fault == NULL && rest.length > 0) fault = read_part(cut(&rest, ';'), recipe, &seen);
+    while (fault == NULL && rest.length > 0) fault = read_part(cut_piece(&rest, ';'), recipe, &seen);
     return fault;
 }
 

@@ -16,8 +16,48 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- White space ---- */
+
+bool idxt_is_space(UChar unit) {
+    if (unit <= 0x20) return unit == 0x20 || (unit >= 0x9 && unit <= 0xD);
+    if (unit < 0x1680) return unit == 0x85 || unit == 0xA0;
+    return unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200A) || unit == 0x2028 || unit == 0x2029 || unit == 0x202F ||
+           unit == 0x205F || unit == 0x3000;
+}
+
+void idxt_folding_begin(struct idxt_folding *folding) {
+    folding->length = 0;
+    folding->begun = folding->space = false;
+}
+
+bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length) {
+    UChar *grown = idxt_buffer_grow(folding->units, &folding->capacity, folding->length + length + 1, sizeof *grown);
+    if (grown == NULL) return false;
+    folding->units = grown;
+    for (size_t i = 0; i < length; i++) {
+        if (idxt_is_space(units[i])) {
+            folding->space = folding->begun;
+            continue;
+        }
+        if (folding->space) grown[folding->length++] = u' ';
+        grown[folding->length++] = units[i];
+        folding->begun = true;
+        folding->space = false;
+    }
+    return true;
+}
+
+void idxt_folding_free(struct idxt_folding *folding) {
+    free(folding->units);
+    *folding = (struct idxt_folding){0};
+}
+
+/* ---- From UTF-8 to words ---- */
 
 enum {
     REPLACEMENT_CHARACTER = 0xFFFD,
@@ -107,7 +147,7 @@ static UErrorCode normalize(struct idxt_segmenter *segmenter) {
 /* Releases of ICU disagree on two characters: in 72 `@` joins the letters around it, from 77 on `:` does. Made spaces,
  * they separate words in every release, as they do by themselves in 73 to 76. Without this, 845 of 1,400 documents of a
  * Debian system (most files named copyright hold an e-mail address) get other words from ICU 72 than from 74. */
-static void separate(UChar *units, size_t length) {
+static void separate_marks(UChar *units, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (units[i] == u':' || units[i] == u'@') units[i] = u' ';
     }
@@ -132,7 +172,7 @@ UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, cons
 
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, utf8, length);
-    if (U_SUCCESS(code)) separate(segmenter->units, segmenter->unit_length);
+    if (U_SUCCESS(code)) separate_marks(segmenter->units, segmenter->unit_length);
     return code;
 }
 
@@ -211,7 +251,7 @@ static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t 
 }
 
 /* Finds the next word in the units. */
-static void advance(struct idxt_segmenter *segmenter) {
+static void find_next_word(struct idxt_segmenter *segmenter) {
     int32_t begin = ubrk_current(segmenter->iterator), end;
     while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
         if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) break;
@@ -229,10 +269,10 @@ UErrorCode idxt_segmenter_set(struct idxt_segmenter *segmenter, const char *utf8
     segmenter->edges = segmenter->maps[0];
     UErrorCode code = add_stretches(segmenter, utf8, length);
     if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
-    separate(segmenter->units, segmenter->unit_length);
+    separate_marks(segmenter->units, segmenter->unit_length);
     ubrk_setText(segmenter->iterator, segmenter->units, (int32_t)segmenter->unit_length, &code);
     if (U_FAILURE(code)) return code;
-    advance(segmenter);
+    find_next_word(segmenter);
     return U_ZERO_ERROR;
 }
 
@@ -245,19 +285,19 @@ static inline bool find_edge(struct idxt_segmenter *segmenter) {
     return true;
 }
 
-static inline size_t edge(const struct idxt_segmenter *segmenter) {
+static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) {
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
 /* The next word before the stretch that comes next. */
 static inline bool next_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     if (!find_edge(segmenter)) return false;
-    size_t begin = edge(segmenter);
+    size_t begin = find_edge_position(segmenter);
     if (segmenter->stretch < segmenter->stretch_count && begin >= segmenter->stretches[segmenter->stretch].begin)
         return false;
     segmenter->edges &= segmenter->edges - 1;
     find_edge(segmenter);
-    *word = (struct idxt_span){NULL, edge(segmenter) - begin, segmenter->folded + begin};
+    *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin};
     segmenter->edges &= segmenter->edges - 1;
     return true;
 }
@@ -275,7 +315,7 @@ bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *wor
         if (segmenter->stretch == segmenter->stretch_count) return false;
         if (segmenter->begin < segmenter->stretches[segmenter->stretch].unit_end) {
             *word = (struct idxt_span){segmenter->units + segmenter->begin, segmenter->end - segmenter->begin, NULL};
-            advance(segmenter);
+            find_next_word(segmenter);
             return true;
         }
         pass(segmenter);
@@ -305,4 +345,37 @@ void idxt_segmenter_close(struct idxt_segmenter *segmenter) {
     free(segmenter->source);
     free(segmenter->units);
     *segmenter = (struct idxt_segmenter){0};
+}
+
+/* ---- Dictionaries ---- */
+
+/* ICU does not fail if dictionaries were left out of its data: Chinese and Japanese fall into characters then, and a
+ * run of Thai, Lao, Khmer or Burmese is one word. */
+
+/* Each sample has two words or more. The first word ends at `end`, and not before, in every release of ICU. */
+static const struct {
+    const char *language;
+    const UChar *text;
+    int32_t end;
+} samples[] = {
+    {"Chinese", u"\u6211\u4eec\u4eca\u5929", 2},
+    {"Japanese", u"\u3042\u308a\u304c\u3068\u3046\u65e5\u672c", 5},
+    {"Thai", u"\u0e20\u0e32\u0e29\u0e32\u0e44\u0e17\u0e22", 4},
+    {"Lao", u"\u0e9e\u0eb2\u0eaa\u0eb2\u0ea5\u0eb2\u0ea7", 4},
+    {"Khmer", u"\u1798\u1793\u17bb\u179f\u17d2\u179f\u1791\u17b6\u17c6\u1784\u17a2\u179f\u17cb", 6},
+    {"Burmese", u"\u1019\u103c\u1014\u103a\u1019\u102c\u1005\u102c", 6},
+};
+
+static bool is_cut_well(UBreakIterator *iterator, const UChar *text, int32_t end, UErrorCode *code) {
+    ubrk_setText(iterator, text, -1, code);
+    return U_SUCCESS(*code) && ubrk_first(iterator) == 0 && ubrk_next(iterator) == end;
+}
+
+const char *idxt_missing_dictionary(UBreakIterator *iterator, UErrorCode *code) {
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        bool well = is_cut_well(iterator, samples[i].text, samples[i].end, code);
+        if (U_FAILURE(*code)) return NULL;
+        if (!well) return samples[i].language;
+    }
+    return NULL;
 }

@@ -2,12 +2,33 @@
 #ifndef IDX_TEXT_SEGMENTER_H
 #define IDX_TEXT_SEGMENTER_H
 
+#include <unicode/ubrk.h>
+#include <unicode/unorm2.h>
+#include <unicode/utypes.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <unicode/ubrk.h>
-#include <unicode/unorm2.h>
+/* A text in which each run of white space is one space, without space at the start and at the end. It starts as {0},
+ * and keeps its buffer from text to text. A user that has read `units` may set `length` to 0. */
+struct idxt_folding {
+    UChar *units;
+    size_t length;
+    size_t capacity;
+    bool begun; /* whether something other than white space was added */
+    bool space; /* whether white space was added behind that */
+};
+
+/* Whether a UTF-16 unit has Unicode's property White_Space. */
+bool idxt_is_space(UChar unit);
+
+void idxt_folding_begin(struct idxt_folding *folding);
+
+/* Appends the text's next part. Returns false if memory runs out. */
+bool idxt_folding_add(struct idxt_folding *folding, const UChar *units, size_t length);
+
+void idxt_folding_free(struct idxt_folding *folding);
 
 /* A part of the text that goes through ICU, since it isn't all ASCII. */
 struct idxt_stretch {
@@ -79,5 +100,10 @@ bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *wor
 size_t idxt_span_utf8(struct idxt_span word, char *utf8);
 
 void idxt_segmenter_close(struct idxt_segmenter *segmenter);
+
+/* Cuts words of each such language by an iterator over words, whose text is another one then. Returns the name of the
+ * first language of which ICU's data lacks the dictionary; NULL where none is missing, or *code says why it can't tell.
+ */
+const char *idxt_missing_dictionary(UBreakIterator *iterator, UErrorCode *code);
 
 #endif

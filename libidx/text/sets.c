@@ -18,7 +18,7 @@ static void sort_small(uint64_t *hashes, size_t count) {
 
 /* Sorts by the byte at `shift`, and then what has the same one by the bytes below it: in place, and in time that
  * is linear, whatever the hashes are. */
-static void sort(uint64_t *hashes, size_t count, unsigned shift) {
+static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     size_t next[DIGITS], ends[DIGITS] = {0};
     if (count <= SMALL) {
         sort_small(hashes, count);
@@ -38,12 +38,12 @@ static void sort(uint64_t *hashes, size_t count, unsigned shift) {
         }
     }
     for (size_t digit = 0, begin = 0; digit < DIGITS && shift > 0; begin = ends[digit++])
-        sort(hashes + begin, ends[digit] - begin, shift - 8);
+        sort_by_byte(hashes + begin, ends[digit] - begin, shift - 8);
 }
 
 size_t idxt_make_set(uint64_t *hashes, size_t count) {
     size_t distinct = 0;
-    sort(hashes, count, 56);
+    sort_by_byte(hashes, count, 56);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || hashes[i] != hashes[i - 1]) hashes[distinct++] = hashes[i];
     return distinct;

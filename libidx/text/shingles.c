@@ -81,13 +81,13 @@ static inline void end_word(struct shingling *shingling) {
     shingling->word = 0;
 }
 
-static inline void take_of_words(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
+static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
     if (letter != IDXT_LETTER_PART) end_word(shingling);
     if (letter != IDXT_LETTER_NONE) shingling->word = add_letter(shingling->word, folded);
     if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
 }
 
-static inline void take_of_characters(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
+static inline void take_character(struct shingling *shingling, enum idxt_letter letter, uint64_t folded) {
     if (letter == IDXT_LETTER_NONE) {
         shingling->space = shingling->count > 0;
         return;
@@ -112,11 +112,11 @@ static inline void take_text(struct shingling *shingling, const uint8_t *bytes, 
             take(shingling, letter, letter == IDXT_LETTER_NONE ? 0 : idxt_fold(c));
         }
     }
-    if (take == take_of_words) end_word(shingling);
+    if (take == take_word_letter) end_word(shingling);
     if (shingling->count > 0 && shingling->count < shingling->width) add_shingle(shingling, shingling->count);
 }
 
-static enum idx_status check(const struct idx_text_shingle_options *options, struct idx_error *error) {
+static enum idx_status check_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
     if (options->size != sizeof *options)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of shingles is not %zu",
                          sizeof *options);
@@ -135,13 +135,13 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
     if (options == NULL) options = &defaults;
     if ((utf8 == NULL && length > 0) || (hashes == NULL && capacity > 0) || count == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "shingles need a text, and an array to put them into");
-    enum idx_status status = check(options, error);
+    enum idx_status status = check_options(options, error);
     if (status != IDX_OK) return status;
     struct shingling shingling = {.hashes = hashes, .capacity = capacity, .width = options->width};
     if (options->unit == IDX_TEXT_WORDS)
-        take_text(&shingling, utf8, length, take_of_words);
+        take_text(&shingling, utf8, length, take_word_letter);
     else
-        take_text(&shingling, utf8, length, take_of_characters);
+        take_text(&shingling, utf8, length, take_character);
     *count = shingling.shingles;
     if (*count > capacity)
         return idxt_fail(error, IDX_INVALID_ARGUMENT,

@@ -10,7 +10,7 @@ uint32_t idxt_stop_language(const char *code, size_t length);
 /* The code of a language that is known, by its bit. */
 const char *idxt_stop_language_name(uint32_t language);
 
-/* Makes the set of the stop words of `languages`. False: out of memory. */
+/* Makes the set of the stop words of `languages`. Returns false if memory runs out. */
 bool idxt_stop_words(struct idxt_words *words, uint32_t languages);
 
 #endif

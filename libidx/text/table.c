@@ -1,13 +1,62 @@
-/* table.c: a document-frequency table in memory.
+/* table.c: a document-frequency table in memory and as bytes, and the weights of features by it.
  *
- * Its size is bounded. When there are too many terms, it drops those with the fewest documents, at least a quarter of
- * all (lossy counting, Manku and Motwani 2002). A count sketch of the same size would blur the frequencies of all
- * terms, and those of common terms matter most. A dropped rare term is wrong only by the few documents that it had. */
+ * The table's size is bounded. When there are too many terms, it drops those with the fewest documents, at least a
+ * quarter of all (lossy counting, Manku and Motwani 2002). A count sketch of the same size would blur the frequencies
+ * of all terms, and those of common terms matter most. A dropped rare term is wrong only by the few documents that it
+ * had. */
 #include "libidx/text/table.h"
 
-#include "libidx/text/weight.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <idx.h>
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- Weights: 1 + log2 of a count, in integers alone, so that it is the same on every machine ---- */
+
+/* floor(value * value / 2^64), from the halves of value, for compilers without a 128-bit integer. */
+static uint64_t square_high(uint64_t value) {
+    uint64_t high = value >> 32, low = value & UINT32_MAX;
+    uint64_t cross = high * low;
+    uint64_t middle = (low * low >> 32) + 2 * (cross & UINT32_MAX);
+    return high * high + 2 * (cross >> 32) + (middle >> 32);
+}
+
+/* The integer part of the logarithm is the number of bits less one. The fraction's bits come by squaring: with
+ * 1 <= x < 2, log2(x^2) = 2 log2(x), so its next bit is 1 when x^2 >= 2, and then x^2 / 2 goes on.
+ *
+ * x has 63 fraction bits and is rounded down, by less than 2^-62 a step; a step doubles the error that it is given. So
+ * after 16 steps x is less than 2^-45 too small, and only a count whose 65536th power lies that close above a power of
+ * two could get a wrong bit. None below 2^32 does: with x rounded up instead, every one of them gets the same bits.
+ * For powers of two x is 1 all the way, which is exact. */
+static int64_t compute_weight(uint64_t count) {
+    unsigned exponent = 63 - (unsigned)__builtin_clzll(count | 1);
+    uint64_t x = count << (63 - exponent);
+    uint64_t logarithm = exponent;
+    for (int bit = 0; bit < 16; bit++) {
+        x = square_high(x);
+        uint64_t carry = x >> 63;
+        x <<= 1 - carry;
+        logarithm = logarithm << 1 | carry;
+    }
+    return IDX_WEIGHT_ONE + (int64_t)logarithm;
+}
+
+/* The weights of counts below 64, which most words of a text have, made by Python's integers (tests/text/weight.c). */
+static const int32_t small_weights[64] = {
+    0,      65536,  131072, 169408, 196608, 217705, 234944, 249518, 262144, 273280, 283241, 292253, 300480,
+    308048, 315054, 321577, 327680, 333411, 338816, 343928, 348777, 353390, 357789, 361992, 366016, 369875,
+    373584, 377152, 380590, 383908, 387113, 390214, 393216, 396125, 398947, 401688, 404352, 406942, 409464,
+    411920, 414313, 416648, 418926, 421151, 423325, 425450, 427528, 429561, 431552, 433501, 435411, 437284,
+    439120, 440920, 442688, 444423, 446126, 447800, 449444, 451060, 452649, 454212, 455750, 457263};
+
+int64_t idxt_weight(uint64_t count) {
+    return count < sizeof small_weights / sizeof *small_weights ? small_weights[count] : compute_weight(count);
+}
+
+/* ---- The table in memory ---- */
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -25,14 +74,14 @@ struct idx_text_table *idxt_table_new(void) {
 }
 
 /* The term's slot, or the empty one where it belongs. */
-static struct idxt_term *find(const struct idx_text_table *table, uint64_t hash) {
+static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t hash) {
     size_t slot = hash & table->slot_mask;
     while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
     return &table->slots[slot];
 }
 
 /* Enters the terms of more than `least` documents anew, in `count` slots. */
-static bool rebuild(struct idx_text_table *table, size_t count, uint32_t least) {
+static bool rebuild_slots(struct idx_text_table *table, size_t count, uint32_t least) {
     struct idxt_term *old = table->slots, *slots = calloc(count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
     if (slots == NULL) return false;
@@ -41,7 +90,7 @@ static bool rebuild(struct idx_text_table *table, size_t count, uint32_t least) 
     table->terms = 0;
     for (size_t i = 0; i < old_count; i++) {
         if (old[i].documents <= least) continue;
-        *find(table, old[i].hash) = old[i];
+        *find_term(table, old[i].hash) = old[i];
         table->terms++;
     }
     free(old);
@@ -53,52 +102,52 @@ static int compare_documents(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-/* The documents that a quarter of all terms don't exceed. False: out of memory. */
-static bool find_quarter(const struct idx_text_table *table, uint32_t *quarter) {
-    uint32_t *documents = malloc((table->terms + 1) * sizeof *documents);
-    if (documents == NULL) return false;
+bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents) {
+    uint32_t *all = malloc((table->terms + 1) * sizeof *all);
+    if (all == NULL) return false;
     size_t count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
-        if (table->slots[i].documents != 0) documents[count++] = table->slots[i].documents;
+        if (table->slots[i].documents != 0) all[count++] = table->slots[i].documents;
     }
-    qsort(documents, count, sizeof *documents, compare_documents);
-    *quarter = documents[count / 4];
-    free(documents);
+    qsort(all, count, sizeof *all, compare_documents);
+    *documents = all[count / part];
+    free(all);
     return true;
 }
 
-static bool drop(struct idx_text_table *table) {
+/* Drops the terms whose documents a quarter of all terms does not exceed. False if memory runs out. */
+static bool drop_rare(struct idx_text_table *table) {
     uint32_t quarter;
-    if (!find_quarter(table, &quarter) || !rebuild(table, table->slot_mask + 1, quarter)) return false;
+    if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_slots(table, table->slot_mask + 1, quarter)) return false;
     table->dropped += quarter;
     return true;
 }
 
 static bool make_room(struct idx_text_table *table) {
-    if (table->terms >= table->most_terms && !drop(table)) return false;
-    return table->terms * 2 <= table->slot_mask || rebuild(table, (table->slot_mask + 1) * 2, 0);
+    if (table->terms >= table->most_terms && !drop_rare(table)) return false;
+    return table->terms * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* The term, which is new if its documents are 0. NULL: out of memory. */
-static struct idxt_term *enter(struct idx_text_table *table, uint64_t hash) {
-    struct idxt_term *term = find(table, hash);
+/* The term, which is new if its documents are 0. Returns NULL if memory runs out. */
+static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash) {
+    struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
     if (term->documents != 0) return term;
     if (!make_room(table)) return NULL;
-    term = find(table, hash);
+    term = find_term(table, hash);
     term->hash = hash;
     table->terms++;
     return term;
 }
 
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
-    struct idxt_term *term = enter(table, hash);
+    struct idxt_term *term = enter_term(table, hash);
     if (term != NULL) term->documents += documents;
     return term != NULL;
 }
 
 bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
-    struct idxt_term *term = enter(table, hash);
+    struct idxt_term *term = enter_term(table, hash);
     if (term == NULL) return false;
     bool is_more_frequent = (table->kind == IDXT_IDF_LIST) == (documents < term->documents);
     if (term->documents == 0 || is_more_frequent) term->documents = documents;
@@ -106,7 +155,7 @@ bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t docume
 }
 
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
-    uint64_t documents = find(table, hash)->documents;
+    uint64_t documents = find_term(table, hash)->documents;
     if (table->kind != IDXT_IDF_LIST) return idxt_weight(table->documents + 1) - idxt_weight(documents + 1);
     return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }
@@ -125,4 +174,134 @@ struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
     }
     qsort(sorted, count, sizeof *sorted, compare_hashes);
     return sorted;
+}
+
+/* ---- Bytes ---- */
+
+/* A document-frequency table as bytes, and back. All numbers are little-endian:
+ *
+ *   offset  bytes  content
+ *   0       8      "idxterms"
+ *   8       4      version: 1, or 2 for a list of words that another program made
+ *   12      4      n, bytes of the features' name, 1 to 255
+ *   16      8      documents, below 2^32; 0 in a list of idf
+ *   24      8      dropped: the most by which a term's document frequency may be too low; in a list of idf, the
+ *                  idf of words that it lacks, in units of 1/65536
+ *   32      8      t, the number of terms
+ *   40      n      the features' name: a recipe in canonical form, with w=tf
+ *   40 + n  12 t   for each term: 8 bytes XXH3 (64 bits, seed 0) of the feature, and 4 bytes the number of documents
+ *                  that have it, from 1 to all, or in a list of idf the idf in units of 1/65536, plus 1; in
+ *                  strictly ascending order of hash
+ *   then    8      XXH3 (64 bits, seed 0) of all bytes before: the hash of the table, as recipes name it */
+static const char magic[8] = {'i', 'd', 'x', 't', 'e', 'r', 'm', 's'};
+enum { VERSION = 1, LIST_VERSION = 2, HEADER_BYTES = 40, TERM_BYTES = 12, SUM_BYTES = 8 };
+
+static void put_number(unsigned char *to, uint64_t value, unsigned bytes) {
+    for (unsigned i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static uint64_t get_number(const unsigned char *from, unsigned bytes) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length) {
+    size_t name_length = strlen(table->features);
+    size_t summed = HEADER_BYTES + name_length + table->terms * TERM_BYTES;
+    unsigned char *bytes = malloc(summed + SUM_BYTES);
+    struct idxt_term *terms = idxt_table_sorted(table);
+    if (bytes == NULL || terms == NULL) {
+        free(bytes);
+        free(terms);
+        return NULL;
+    }
+    memcpy(bytes, magic, sizeof magic);
+    put_number(bytes + 8, table->kind == IDXT_COUNTED ? VERSION : LIST_VERSION, 4);
+    put_number(bytes + 12, name_length, 4);
+    put_number(bytes + 16, table->documents, 8);
+    put_number(bytes + 24, table->kind == IDXT_IDF_LIST ? table->unknown_idf : table->dropped, 8);
+    put_number(bytes + 32, table->terms, 8);
+    memcpy(bytes + HEADER_BYTES, table->features, name_length);
+    unsigned char *to = bytes + HEADER_BYTES + name_length;
+    for (size_t i = 0; i < table->terms; i++, to += TERM_BYTES) {
+        put_number(to, terms[i].hash, 8);
+        put_number(to + 8, terms[i].documents, 4);
+    }
+    put_number(to, XXH3_64bits(bytes, summed), SUM_BYTES);
+    *length = summed + SUM_BYTES;
+    free(terms);
+    return bytes;
+}
+
+bool idxt_table_is_encoded(const unsigned char *bytes, size_t length) {
+    return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+static const char *check_sizes(const unsigned char *bytes, size_t length) {
+    if (length < HEADER_BYTES + SUM_BYTES || !idxt_table_is_encoded(bytes, length))
+        return "is not a table of document frequencies";
+    if (get_number(bytes + 8, 4) != VERSION && get_number(bytes + 8, 4) != LIST_VERSION)
+        return "is a table of document frequencies with an unknown version";
+    uint64_t name_length = get_number(bytes + 12, 4), terms = get_number(bytes + 32, 8),
+             rest = length - HEADER_BYTES - SUM_BYTES;
+    if (name_length < 1 || name_length > IDX_MAX_RECIPE_BYTES || name_length > rest)
+        return "is damaged: the name of its features is too long";
+    if ((rest - name_length) % TERM_BYTES != 0 || terms != (rest - name_length) / TERM_BYTES)
+        return "is damaged: its size does not match its terms";
+    if (terms > IDXT_MAX_TERMS) return "is damaged: it has too many terms";
+    return NULL;
+}
+
+static const char *read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
+    const char *fault = check_sizes(bytes, length);
+    if (fault != NULL) return fault;
+    table->hash = get_number(bytes + length - SUM_BYTES, SUM_BYTES);
+    if (table->hash != XXH3_64bits(bytes, length - SUM_BYTES)) return "is damaged: its checksum differs";
+    memcpy(table->features, bytes + HEADER_BYTES, get_number(bytes + 12, 4));
+    struct idxt_recipe recipe;
+    char canonical[IDX_MAX_RECIPE_BYTES + 1];
+    if (memchr(table->features, '\0', get_number(bytes + 12, 4)) != NULL ||
+        idxt_recipe_parse(&recipe, table->features) != NULL)
+        return "is damaged: the name of its features is unknown";
+    recipe = idxt_recipe_features(&recipe);
+    idxt_recipe_print(&recipe, canonical);
+    if (strcmp(canonical, table->features) != 0) return "is damaged: the name of its features is unknown";
+    table->documents = get_number(bytes + 16, 8);
+    if (table->documents > UINT32_MAX) return "is damaged: it has too many documents";
+    table->dropped = get_number(bytes + 24, 8);
+    if (get_number(bytes + 8, 4) == VERSION) return NULL;
+    table->kind = table->documents == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
+    if (table->dropped > IDXT_MOST_IDF) return "is damaged: its idf is too large";
+    table->unknown_idf = (uint32_t)table->dropped;
+    table->dropped = 0;
+    return NULL;
+}
+
+enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
+                                  const char **fault) {
+    *fault = read_header(table, bytes, length);
+    if (*fault != NULL) return IDX_BAD_CONTENT;
+    const unsigned char *from = bytes + HEADER_BYTES + strlen(table->features);
+    uint64_t terms = get_number(bytes + 32, 8), before = 0;
+    uint64_t most = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents;
+    for (uint64_t i = 0; i < terms; i++, from += TERM_BYTES) {
+        uint64_t hash = get_number(from, 8), documents = get_number(from + 8, 4);
+        if (i > 0 && hash <= before) *fault = "is damaged: its terms are not in order";
+        if (documents < 1 || documents > most) *fault = "is damaged: a term has no documents, or too many";
+        if (*fault != NULL) return IDX_BAD_CONTENT;
+        if (!idxt_table_add(table, hash, (uint32_t)documents)) return IDX_OUT_OF_MEMORY;
+        before = hash;
+    }
+    table->hashed = true;
+    return IDX_OK;
+}
+
+bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash) {
+    size_t length;
+    unsigned char *bytes = table->hashed ? NULL : idxt_table_encode(table, &length);
+    if (!table->hashed && bytes == NULL) return false;
+    *hash = table->hashed ? table->hash : get_number(bytes + length - SUM_BYTES, SUM_BYTES);
+    free(bytes);
+    return true;
 }

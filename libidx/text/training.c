@@ -2,7 +2,6 @@
 #include "libidx/text/buffer.h"
 #include "libidx/text/document.h"
 #include "libidx/text/error.h"
-#include "libidx/text/list.h"
 #include "libidx/text/table.h"
 
 #include <errno.h>
@@ -163,7 +162,7 @@ static bool name_file(struct publication *publication) {
 }
 
 /* False, and errno, when it can't; then nothing is left but what was there. */
-static bool publish(const char *path, const unsigned char *bytes, size_t length) {
+static bool publish_table(const char *path, const unsigned char *bytes, size_t length) {
     struct publication publication;
     bool well = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
                 fsync(publication.file) == 0 && name_file(&publication) && fsync(publication.folder) == 0;
@@ -180,7 +179,7 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
     size_t length;
     unsigned char *bytes = idxt_table_encode(table, &length);
     if (bytes == NULL) return table_out_of_memory(error);
-    bool well = publish(path, bytes, length);
+    bool well = publish_table(path, bytes, length);
     int kept = errno;
     free(bytes);
     return well ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
@@ -214,8 +213,8 @@ static unsigned char *read_whole(int file, size_t *length) {
     return bytes;
 }
 
-static enum idx_status decode(struct idx_text_table **table, const unsigned char *bytes, size_t length,
-                              const char *path, struct idx_error *error) {
+static enum idx_status decode_table(struct idx_text_table **table, const unsigned char *bytes, size_t length,
+                                    const char *path, struct idx_error *error) {
     struct idx_text_table *made = idxt_table_new();
     const char *fault = "is too long for a table of document frequencies";
     enum idx_status status = IDX_BAD_CONTENT;
@@ -245,7 +244,7 @@ enum idx_status idx_text_table_read(struct idx_text_table **table, const char *p
     int kept = errno;
     close(file);
     if (bytes == NULL) return idxt_fail_system(error, path, "read the table", kept);
-    enum idx_status status = decode(table, bytes, length, path, error);
+    enum idx_status status = decode_table(table, bytes, length, path, error);
     free(bytes);
     return status;
 }

@@ -110,7 +110,7 @@ static inline void count_again(struct idxt_words *words, size_t slot) {
 }
 
 /* Adds a new word, whose bytes follow those of all words. */
-static bool enter(struct idxt_words *words, size_t slot, uint64_t key, uint64_t hash, size_t length) {
+static bool enter_word(struct idxt_words *words, size_t slot, uint64_t key, uint64_t hash, size_t length) {
     if (words->count == MOST_WORDS) return false;
     struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);
     if (array == NULL) return false;
@@ -127,7 +127,7 @@ bool idxt_words_count(struct idxt_words *words, size_t length) {
     const char *bytes = words->bytes + words->byte_count;
     uint64_t key = make_key(words, bytes, length);
     size_t slot = find_word(words, key, bytes, length);
-    if (words->slots[slot] == 0) return enter(words, slot, key, XXH3_64bits(bytes, length), length);
+    if (words->slots[slot] == 0) return enter_word(words, slot, key, XXH3_64bits(bytes, length), length);
     count_again(words, slot);
     return true;
 }
@@ -142,7 +142,7 @@ bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
             return true;
         }
     }
-    return enter(words, slot, key, hash, 0);
+    return enter_word(words, slot, key, hash, 0);
 }
 
 bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length) {

@@ -32,16 +32,17 @@ struct idxt_words {
     uint64_t seed; /* of the keys; 0 when none was drawn yet */
 };
 
-/* Empties it. Costs the same however many words it held. False: out of memory. */
+/* Empties it. Costs the same however many words it held. Returns false if memory runs out. */
 bool idxt_words_begin(struct idxt_words *words);
 
-/* Room for a word of up to `size` bytes, valid until the next call. NULL: out of memory. */
+/* Room for a word of up to `size` bytes, valid until the next call. Returns NULL if memory runs out. */
 char *idxt_words_reserve(struct idxt_words *words, size_t size);
 
-/* Counts the word of `length` bytes that was written where idxt_words_reserve said. False: out of memory. */
+/* Counts the word of `length` bytes that was written where idxt_words_reserve said. Returns false if memory runs out.
+ */
 bool idxt_words_count(struct idxt_words *words, size_t length);
 
-/* Counts a feature that is known by its hash alone: one of length 0. False: out of memory. */
+/* Counts a feature that is known by its hash alone: one of length 0. Returns false if memory runs out. */
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
 
 /* Whether the word is in a set that was begun. */

@@ -1,7 +1,5 @@
 /* list.c: tests of lists of words that other programs made, as tables. */
-#include "libidx/text/list.h"
-
-#include "libidx/text/weight.h"
+#include "libidx/text/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

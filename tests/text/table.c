@@ -1,8 +1,6 @@
 /* table.c: tests of tables of document frequencies: counting, dropping, merging, files and their damage. */
 #include "libidx/text/table.h"
 
-#include "libidx/text/weight.h"
-
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -44,7 +44,7 @@ void agree_put_document(const struct idx_document *document, struct output *reco
     put_record(records, RECORD_DOCUMENT, bytes, sizeof bytes);
 }
 
-/* ---- The run at hand ---- */
+/* ---- Counting a run ---- */
 
 /* A document near to a query of the run. The IDs stand in `ids`, in the order of the entries. */
 struct entry {

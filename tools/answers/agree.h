@@ -21,7 +21,7 @@ struct agree {
     struct output records; /* to be taken */
     bool found;            /* whether a document was printed so far */
 
-    /* Within: the run at hand. */
+    /* The run that is counted; used by agree.c alone. */
     struct output query, ids, entries;
     bool has_id;
     uint64_t ordinal; /* of its last query, from 1; 0: no run yet */

@@ -144,7 +144,7 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
 
 /* ---- Queries ---- */
 
-static bool grow(struct answerer *answerer, size_t count) {
+static bool grow_matches(struct answerer *answerer, size_t count) {
     struct idx_match *matches = realloc(answerer->matches, count * sizeof *matches);
     if (matches == NULL) {
         answerer->error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for the matches"};
@@ -161,7 +161,7 @@ static bool find_matches(struct answerer *answerer, uint64_t fingerprint, size_t
     size_t wanted = ANSWER_MATCHES;
     do {
         if (wanted > question->limit) wanted = (size_t)question->limit;
-        if (wanted > answerer->capacity && !grow(answerer, wanted)) return false;
+        if (wanted > answerer->capacity && !grow_matches(answerer, wanted)) return false;
         if (idx_lookup(question->index, fingerprint, question->distance, answerer->matches, answerer->capacity, count,
                        &answerer->error) != IDX_OK)
             return false;
@@ -203,7 +203,7 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
     uint64_t fingerprints[ANSWER_QUERIES] = {0};
     size_t counts[ANSWER_QUERIES];
     for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
-    /* One by one after a failure too, which tells the query that failed from those before it. */
+    /* After a failure, queries are looked up one by one as well, to answer those before the one that fails. */
     bool together = idx_lookup_many(question->index, fingerprints, count, question->distance, 1, answerer->group,
                                     ANSWER_MATCHES, counts, &answerer->error) == IDX_OK;
     for (size_t i = 0; i < count && output->error == 0; i++) {

@@ -93,7 +93,7 @@ static void begin_object(struct listing *listing, const struct idx_cluster_membe
     listing->cluster = member->cluster;
 }
 
-/* A document of the cluster at hand, or of the next one. */
+/* Counts a document, which belongs to the same cluster as the one before it, or begins the next cluster. */
 static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
     if (listing->begun && listing->cluster == member->cluster)
         output_byte(&listing->output, ',');
@@ -118,7 +118,7 @@ static void end_cluster(struct listing *listing) {
     if (size->documents > listing->chained.documents) listing->chained = *size;
 }
 
-static void count(struct listing *listing, const struct idx_cluster_member *member) {
+static void count_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct idx_cluster_size *size = &listing->size;
     if (size->cluster != member->cluster) {
         end_cluster(listing);
@@ -208,9 +208,9 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 /* ---- The whole ---- */
 
 /* An idx_cluster_visitor. */
-static bool visit(void *context, const struct idx_cluster_member *member) {
+static bool list_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
-    count(listing, member);
+    count_member(listing, member);
     if (listing->note != NULL) listing->note(listing->context, member);
     if (listing->quiet) return true;
     if (listing->json) {
@@ -235,9 +235,10 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     options->alone = listing->keep;
     options->progress = progress_visit;
     options->context = &listing->progress;
-    enum idx_status status = listing->find != NULL
-                                 ? listing->find(listing->find_context, index, options, visit, listing, summary, &error)
-                                 : idx_clusters(index, options, visit, listing, summary, &error);
+    enum idx_status status =
+        listing->find != NULL
+            ? listing->find(listing->find_context, index, options, list_member, listing, summary, &error)
+            : idx_clusters(index, options, list_member, listing, summary, &error);
     progress_end(&listing->progress);
     if (status != IDX_OK) making_failed(&error);
     if (status != IDX_OK || listing->output.error != 0) return false;

@@ -35,8 +35,8 @@ struct listing {
     struct idx_properties properties;   /* of the index, once it is run */
     struct idx_cluster_summary summary; /* once it was run */
 
-    /* Within. */
-    struct idx_cluster_size size;    /* of the cluster at hand */
+    /* These are private. */
+    struct idx_cluster_size size;    /* the size of the cluster whose documents are visited */
     struct idx_cluster_size chained; /* the largest that is warned of; no documents: none */
     uint64_t chains;                 /* clusters that are warned of */
     bool begun;                      /* an object of JSON that has no end yet */

@@ -50,7 +50,7 @@ bool near_open(struct near *near, size_t number, const char *path);
 /* Prints a line, but for its documents and its end. */
 void near_print(struct near *near, uint64_t a, uint64_t b, unsigned distance);
 
-/* Prints up to `most` of the documents of the fingerprint that the cursor was sent to. False after an error. */
+/* Prints up to `most` of the documents of the fingerprint that the cursor was sent to. Returns false after an error. */
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most);
 
 /* An idx_pairs_visitor, whose context is a struct near: prints pairs. */

@@ -14,20 +14,20 @@ struct measured {
     struct density density;
 };
 
-/* False after an error. */
+/* Returns false after an error. */
 bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
                         size_t table, struct measured *measured, struct idx_error *error);
 
-/* Of a block's key, its last fingerprint, that are in memory, on average. */
+/* Returns how many bits of a block's key (its last fingerprint) are in memory on average. */
 double properties_key_bits(const struct idx_table_properties *table);
 
-/* What is told of the fingerprints of the whole index. */
+/* What is printed of the fingerprints of the whole index. */
 struct whole {
     uint64_t dead;
     uint64_t heaviest, documents; /* of the heaviest */
 };
 
-/* False after an error. */
+/* Returns false after an error. */
 bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
                            struct idx_error *error);
 

@@ -1,4 +1,4 @@
-/* query_batch.c: answers the queries that are at hand, by several threads. A batch is cut into chunks; each thread
+/* query_batch.c: answers a batch of queries by several threads. A batch is cut into chunks; each thread
  * takes the next chunk and answers it into that chunk's own output. */
 #include "tools/answers/query_batch.h"
 
@@ -75,7 +75,7 @@ static void answer_chunk(struct query_batch *batch, struct answerer *answerer, s
         note_failure(batch, chunk, &answerer->error);
 }
 
-struct work {
+struct batch_worker {
     struct query_batch *batch;
     struct answerer *answerer;
     pthread_t thread;
@@ -83,16 +83,17 @@ struct work {
 };
 
 static void *answer_chunks(void *context) {
-    struct work *work = context;
-    struct query_batch *batch = work->batch;
+    struct batch_worker *worker = context;
+    struct query_batch *batch = worker->batch;
     size_t chunk, count = chunks(batch);
-    while ((chunk = atomic_fetch_add(&batch->next_chunk, 1)) < count) answer_chunk(batch, work->answerer, chunk);
+    while ((chunk = atomic_fetch_add(&batch->next_chunk, 1)) < count) answer_chunk(batch, worker->answerer, chunk);
     return NULL;
 }
 
-static void answer_all(struct query_batch *batch, struct work *works) {
+static void answer_all(struct query_batch *batch, struct batch_worker *works) {
     size_t count = chunks(batch) < batch->threads ? chunks(batch) : batch->threads;
-    for (size_t i = 0; i < count; i++) works[i] = (struct work){.batch = batch, .answerer = &batch->answerers[i]};
+    for (size_t i = 0; i < count; i++)
+        works[i] = (struct batch_worker){.batch = batch, .answerer = &batch->answerers[i]};
     for (size_t i = 1; i < count; i++)
         works[i].started = pthread_create(&works[i].thread, NULL, answer_chunks, &works[i]) == 0;
     if (count > 0) answer_chunks(&works[0]); /* also the work of threads that could not be started */
@@ -101,7 +102,7 @@ static void answer_all(struct query_batch *batch, struct work *works) {
     }
 }
 
-static bool print(struct query_batch *batch, struct output *output) {
+static bool print_answers(struct query_batch *batch, struct output *output) {
     size_t count = chunks(batch);
     for (size_t i = 0; i < count; i++) {
         struct output *made = &batch->outputs[i];
@@ -113,11 +114,11 @@ static bool print(struct query_batch *batch, struct output *output) {
 }
 
 bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error) {
-    struct work works[MOST_CHUNKS];
+    struct batch_worker works[MOST_CHUNKS];
     atomic_store(&batch->next_chunk, 0);
     batch->failed_chunk = MOST_CHUNKS;
     answer_all(batch, works);
-    bool whole = print(batch, output);
+    bool whole = print_answers(batch, output);
     if (!whole) *error = batch->error;
     batch->count = 0;
     batch->ids.length = 0;

@@ -111,7 +111,7 @@ void stream_answers_end(struct stream_answers *answers) {
     answers->kept = 0;
 }
 
-static bool keep(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
+static bool keep_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
     if (answers->kept > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
     answers->last = number;
     if (count > answers->capacity - answers->kept) {
@@ -132,7 +132,7 @@ bool stream_answers_visit(void *context, size_t number, const struct idx_match *
     bool shares = (number > 0 && have_same_name(answers, number, number - 1)) ||
                   (number + 1 < answers->count && have_same_name(answers, number, number + 1));
     if (count > 0) answers->found = true;
-    if (shares && !keep(answers, number, matches, count)) return false;
+    if (shares && !keep_matches(answers, number, matches, count)) return false;
     if (!shares) {
         stream_answers_end(answers);
         for (size_t i = 0; i < count; i++) put_line(answers, number, &matches[i]);

@@ -14,7 +14,7 @@ struct stream_answers {
     const uint64_t *fingerprints; /* of the queries, in the order of their lines */
     size_t count;
     struct query *queries; /* the same ones, all with an ID as it is printed; NULL: none has one */
-    char *names;           /* the fingerprints that stand for IDs */
+    char *names;           /* the fingerprints that are printed in place of IDs */
 
     /* Matches of the queries that share an ID: those of each come sorted, but not those of all. */
     struct idx_match *matches;

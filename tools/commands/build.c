@@ -1,5 +1,4 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
-#include "tools/input/forecast.h"
 #include "tools/input/index_making.h"
 #include "tools/input/input.h"
 #include "tools/shared/arguments.h"

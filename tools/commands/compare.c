@@ -1,5 +1,5 @@
 /* compare.c: `idx compare`: whether the texts in two files agree, as `idx fingerprint --compare` says it. */
-#include "tools/text/compare.h"
+#include "tools/text/pipeline.h"
 
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"

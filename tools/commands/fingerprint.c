@@ -2,7 +2,7 @@
 #include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/message.h"
-#include "tools/text/compare.h"
+#include "tools/text/pipeline.h"
 #include "tools/text/text_options.h"
 
 #include <string.h>

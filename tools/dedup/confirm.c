@@ -1,9 +1,8 @@
-/* confirm.c: see confirm.h. Here the documents that fingerprints pair are found, and read again; regroup.c makes
- * clusters of them. */
+/* confirm.c: finds the documents that fingerprints pair, and reads their texts again; regroup.c makes clusters of
+ * them. */
 #include "tools/dedup/confirm.h"
 
-#include "tools/dedup/again.h"
-#include "tools/dedup/regroup.h"
+#include "tools/dedup/journal.h"
 #include "tools/shared/message.h"
 #include "tools/text/text.h"
 
@@ -36,14 +35,14 @@ bool confirm_open(struct confirm *confirm, const struct scratch *scratch, const 
 
 /* ---- Documents that fingerprints pair ---- */
 
-static bool mark(struct confirm *confirm, uint64_t number) {
+static bool want_text(struct confirm *confirm, uint64_t number) {
     if (confirm->journal == NULL) return by_id_want(&confirm->by_id, number);
     confirm->paired[number / 64] |= UINT64_C(1) << number % 64;
     return true;
 }
 
-/* An idx_cluster_visitor. */
-static bool collect(void *context, const struct idx_cluster_member *member) {
+/* Keeps a member of a cluster by fingerprints, and wants its text if the cluster has others; an idx_cluster_visitor. */
+static bool keep_member(void *context, const struct idx_cluster_member *member) {
     struct confirm *confirm = context;
     const struct idx_document *document = &member->document;
     uint64_t number = confirm->preference != NULL ? preference_number(confirm->preference, document->number)
@@ -55,7 +54,8 @@ static bool collect(void *context, const struct idx_cluster_member *member) {
                                   .in_index = document->number,
                                   .id_length = document->id_length,
                                   .is_representative = member->is_representative};
-    if (member->cluster == confirm->last_cluster && !(mark(confirm, confirm->last_number) && mark(confirm, number)))
+    if (member->cluster == confirm->last_cluster &&
+        !(want_text(confirm, confirm->last_number) && want_text(confirm, number)))
         confirm->failed = true;
     confirm->last_cluster = member->cluster;
     confirm->last_number = number;
@@ -64,15 +64,16 @@ static bool collect(void *context, const struct idx_cluster_member *member) {
     return !confirm->failed && confirm->members.output.error == 0;
 }
 
-/* What is listed of a document that is read again. */
-static bool take(void *context, uint64_t number, const char *listed, size_t length) {
+/* Adds what is listed of a document that is read again to the sets. */
+static bool add_listed(void *context, uint64_t number, const char *listed, size_t length) {
     struct confirm *confirm = context;
     return sets_add(&confirm->sets, number, listed, length);
 }
 
 /* ---- Their texts ---- */
 
-/* The recipe by which weighted words are compared: that of the fingerprints where that has words. */
+/* Returns the recipe by which weighted words are compared: that of the fingerprints if it has words or characters, and
+ * the default recipe otherwise. */
 static const char *get_weighted_recipe(const struct pipeline_rules *rules) {
     const char *recipe = rules->recipe == NULL ? "" : rules->recipe;
     bool fits = strncmp(recipe, "words:", 6) == 0 || strncmp(recipe, "chars:", 6) == 0;
@@ -88,13 +89,13 @@ static bool read_again(struct confirm *confirm) {
     struct again again = {.journal = confirm->journal,
                           .wanted = confirm->paired,
                           .compared = confirm->compared,
-                          .take = take,
+                          .take = add_listed,
                           .context = confirm};
     if (confirm->journal != NULL) return again_read(&again, confirm->rules, get_recipe(confirm), listed);
     return by_id_read(&confirm->by_id, confirm->rules, get_recipe(confirm), confirm->inputs, &confirm->sets);
 }
 
-/* Finds what is near to documents of the other index, if its texts are given, before texts are read again. */
+/* Finds the documents that are near to some of the other index, so that their texts are read again as well. */
 static bool find_known(struct confirm *confirm, const struct idx_index *index,
                        const struct idx_cluster_options *options) {
     struct known *known = &confirm->known;
@@ -130,28 +131,17 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
         complain("out of memory");
         return cancel(error);
     }
-    enum idx_status status = idx_clusters(index, &proposing, collect, confirm, summary, error);
+    enum idx_status status = idx_clusters(index, &proposing, keep_member, confirm, summary, error);
     if (status != IDX_OK) return status;
     if (confirm->failed || !temporary_flush(&confirm->members) || !find_known(confirm, index, &proposing) ||
         !read_again(confirm) || !sets_map(&confirm->sets) || !decide_known(confirm))
         return cancel(error);
-    struct regroup regroup = {.members = &confirm->members,
-                              .sets = &confirm->sets,
-                              .threshold = confirm->least,
-                              .distance = options->distance,
-                              .memory_bytes = options->memory_bytes / 2,
-                              .alone = options->alone,
-                              .by_number = confirm->preference != NULL,
-                              .known = confirm->known.bits,
-                              .known_count = confirm->known.is_asked_for ? confirm->known.intake->known_count : 0,
-                              .visit = visit,
-                              .context = visit_context,
-                              .summary = summary};
-    bool whole = regroup_all(&regroup);
-    if (whole && confirm->journal == NULL && regroup.missing > 0)
+    uint64_t missing = 0;
+    bool whole = regroup_all(confirm, options, visit, visit_context, summary, &missing);
+    if (whole && confirm->journal == NULL && missing > 0)
         complain("documents with near fingerprints whose text is not among the inputs, so that they are in no cluster: "
                  "%" PRIu64 "; IDs there must be those of the index (see --id-field)",
-                 regroup.missing);
+                 missing);
     return whole ? IDX_OK : cancel(error);
 }
 

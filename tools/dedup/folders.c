@@ -1,32 +1,184 @@
-/* folders.c: see folders.h. */
+/* folders.c: makes the folders of `idx dedup --write` and `--dropped` beside their places, and publishes them by
+ * rename; kept.c writes the records in them. */
 #include "tools/dedup/folders.h"
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/dedup/kept.h"
+#include "tools/shared/folder.h"
 #include "tools/shared/message.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static const char table_name[] = "dropped.tsv";
+/* The folder within the scratch folder, and the table beside the documents to drop. */
+static const char made[] = "folder", table_name[] = "dropped.tsv";
+
+/* ---- Names ---- */
+
+/* Returns the name of an input in a tree, "" for the tree itself, to be freed; NULL if memory runs out. */
+static char *name_input(const char *path) {
+    char *name = malloc(strlen(path) + 1);
+    size_t length = 0, size;
+    for (; name != NULL && *path != '\0'; path += size) {
+        size = strcspn(path, "/");
+        if (size == 0) {
+            size = 1;
+        } else if (size == 2 && memcmp(path, "..", 2) == 0) {
+            length = 0;
+        } else if (size > 1 || *path != '.') {
+            if (length > 0) name[length++] = '/';
+            memcpy(name + length, path, size);
+            length += size;
+        }
+    }
+    if (name != NULL) name[length] = '\0';
+    return name;
+}
+
+/* Compares names by bytes, but with the slash before all others, so that what is in a folder follows the folder. */
+static int compare_names(const void *first, const void *second) {
+    const unsigned char *a = *(const unsigned char *const *)first, *b = *(const unsigned char *const *)second;
+    while (*a == *b && *a != '\0') a++, b++;
+    unsigned x = *a == '/' ? 1 : *a == '\0' ? 0 : *a + 1U, y = *b == '/' ? 1 : *b == '\0' ? 0 : *b + 1U;
+    return (x > y) - (x < y);
+}
+
+static bool is_within(const char *name, const char *folder) {
+    size_t length = strlen(folder);
+    return length == 0 || (strncmp(name, folder, length) == 0 && (name[length] == '/' || name[length] == '\0'));
+}
+
+static bool check_names(char **names, size_t count) {
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++) {
+        if (!is_within(names[i], names[i - 1])) continue;
+        complain("two inputs would be written as '%s'; give each file and folder once, and those of the same name in "
+                 "separate commands",
+                 names[i]);
+        return false;
+    }
+    return true;
+}
+
+/* Checks that all files of these inputs have names of their own in a tree. Returns false after a complaint. */
+static bool tree_check_inputs(const struct texts *paths) {
+    char **names = calloc(paths->count + 1, sizeof *names);
+    bool good = names != NULL;
+    for (size_t i = 0; i < paths->count && good; i++) good = (names[i] = name_input(paths->values[i])) != NULL;
+    if (!good) complain("out of memory");
+    good = good && check_names(names, paths->count);
+    for (size_t i = 0; i < paths->count && names != NULL; i++) free(names[i]);
+    free(names);
+    return good;
+}
+
+/* ---- The folder ---- */
+
+static bool is_empty(const char *path) {
+    DIR *entries = opendir(path);
+    struct dirent *entry = NULL;
+    while (entries != NULL && (entry = readdir(entries)) != NULL &&
+           (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0))
+        continue;
+    bool empty = entries != NULL && entry == NULL;
+    if (entries != NULL) closedir(entries);
+    return empty;
+}
+
+/* Checks that the tree can be made: nothing may be at its path but an empty folder. Returns false after a complaint. */
+static bool tree_check(const struct tree *tree) {
+    struct stat status;
+    if (tree->path == NULL) return true;
+    bool is_there = lstat(tree->path, &status) == 0;
+    if (!is_there || (S_ISDIR(status.st_mode) && is_empty(tree->path)))
+        return folder_check_parent(tree->path, tree->option);
+    complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path, tree->option);
+    return false;
+}
+
+static bool say_failed(const struct tree *tree, const char *name, const char *what) {
+    complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
+    return false;
+}
+
+/* Begins the tree in a scratch folder. Returns false after a complaint. */
+static bool tree_open(struct tree *tree) {
+    tree->folder = -1;
+    if (tree->path == NULL) return true;
+    char *parent = folder_parent(tree->path), *path = NULL;
+    bool opened = parent != NULL && scratch_open(&tree->scratch, parent, tree->option);
+    if (parent == NULL) complain("out of memory");
+    free(parent);
+    if (!opened) return false;
+    path = scratch_path(&tree->scratch, made);
+    opened = path != NULL && mkdir(path, 0777) == 0 &&
+             (tree->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0;
+    if (!opened) say_failed(tree, "", "create a folder for it");
+    free(path);
+    return opened;
+}
+
+/* Makes the folders that the name has before its last slash. */
+static bool make_folders(const struct tree *tree, char *name) {
+    for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool is_there = mkdirat(tree->folder, name, 0777) == 0 || errno == EEXIST;
+        if (!is_there) say_failed(tree, name, "create the folder");
+        *slash = '/';
+        if (!is_there) return false;
+    }
+    return true;
+}
+
+int tree_create(const struct tree *tree, const char *input) {
+    char *name = name_input(input);
+    int file = -1;
+    if (name == NULL) complain("out of memory");
+    if (name != NULL && make_folders(tree, name)) {
+        file = openat(tree->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno == EEXIST)
+            complain("%s: two inputs would be written as '%s', or an input has the name of what %s adds; rename one",
+                     tree->path, name, tree->option);
+        else if (file < 0)
+            say_failed(tree, name, "create");
+    }
+    free(name);
+    return file;
+}
+
+/* Waits until the whole tree is on the disk. Returns false after a complaint. */
+static bool tree_sync(const struct tree *tree) {
+    return tree->path == NULL || syncfs(tree->folder) == 0 || say_failed(tree, "", "be written");
+}
+
+/* Publishes the tree by rename, which replaces nothing but an empty folder. Returns false after a complaint. */
+static bool tree_publish(struct tree *tree) {
+    if (tree->path == NULL) return true;
+    char *path = scratch_path(&tree->scratch, made);
+    bool published = path != NULL && rename(path, tree->path) == 0;
+    if (!published) say_failed(tree, "", "be written");
+    free(path);
+    return published;
+}
+
+/* Removes a tree that was not published. Accepts one that was not opened. */
+static void tree_close(struct tree *tree) {
+    if (tree->scratch.path == NULL) return;
+    if (tree->folder >= 0) close(tree->folder);
+    scratch_remove(&tree->scratch);
+}
 
 bool folders_are_asked_for(const struct folders *folders) {
     return folders->kept.path != NULL || folders->dropped.path != NULL;
 }
 
-/* ---- Before ---- */
-
 bool folders_check(const struct folders *folders, const struct texts *paths) {
-    return (folders->kept.path == NULL || tree_check(&folders->kept)) &&
-           (folders->dropped.path == NULL || tree_check(&folders->dropped)) && tree_check_inputs(paths);
-}
-
-/* ---- The table ---- */
-
-static bool say_table_failed(const struct folders *folders) {
-    complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
-    return false;
+    return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
 
 void folders_note(struct folders *folders, const struct idx_cluster_member *member) {
@@ -37,29 +189,28 @@ void folders_note(struct folders *folders, const struct idx_cluster_member *memb
     output_format(&folders->table, "\t%u\n", member->distance);
 }
 
-/* ---- All ---- */
-
 bool folders_open(struct folders *folders) {
     folders->table = (struct output)OUTPUT_KEPT;
-    if (folders->kept.path != NULL && !tree_open(&folders->kept)) return false;
+    if (!tree_open(&folders->kept) || !tree_open(&folders->dropped)) return false;
     if (folders->dropped.path == NULL) return true;
-    if (!tree_open(&folders->dropped)) return false;
     folders->table.descriptor = tree_create(&folders->dropped, table_name);
     return folders->table.descriptor >= 0;
 }
 
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped) {
-    const struct tree *trees[2] = {folders->kept.path == NULL ? NULL : &folders->kept,
-                                   folders->dropped.path == NULL ? NULL : &folders->dropped};
-    if (trees[1] != NULL && !intake_put_known(intake, &folders->table, "\t")) return false;
-    if (trees[1] != NULL && !output_flush(&folders->table)) return say_table_failed(folders);
-    return kept_write(intake->journal, trees, dropped) && (trees[0] == NULL || tree_sync(&folders->kept)) &&
-           (trees[1] == NULL || tree_sync(&folders->dropped));
+    const struct tree *const trees[2] = {&folders->kept, &folders->dropped};
+    if (folders->dropped.path != NULL) {
+        if (!intake_put_known(intake, &folders->table, "\t")) return false;
+        if (!output_flush(&folders->table)) {
+            complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
+            return false;
+        }
+    }
+    return kept_write(intake->journal, trees, dropped) && tree_sync(&folders->kept) && tree_sync(&folders->dropped);
 }
 
 bool folders_publish(struct folders *folders) {
-    return (folders->kept.path == NULL || tree_publish(&folders->kept)) &&
-           (folders->dropped.path == NULL || tree_publish(&folders->dropped));
+    return tree_publish(&folders->kept) && tree_publish(&folders->dropped);
 }
 
 void folders_close(struct folders *folders) {

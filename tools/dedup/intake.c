@@ -1,40 +1,194 @@
-/* intake.c: see intake.h. */
+/* intake.c: takes documents in batches: looks them up in the index that they are compared with, and adds the others to
+ * the index that is clustered, at once or in the order of preference. */
 #include "tools/dedup/intake.h"
 
+#include "tools/answers/cluster_listing.h"
 #include "tools/input/index_making.h"
+#include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 
 #include <stdlib.h>
 
-/* As a known document is kept; its ID and the other's follow. */
-struct noted {
+/* ---- The index that documents are compared with ---- */
+
+static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) complain("%s", error->sentence);
+    return status == IDX_OK;
+}
+
+bool against_open(struct against *against) {
+    struct idx_error error;
+    if (!complain_unless_ok(idx_open(&against->index, against->path, NULL, &error), &error)) return false;
+    idx_get_properties(against->index, &against->properties);
+    return against->properties.id_type == IDX_ID_NONE ||
+           complain_unless_ok(idx_documents_open(against->index, &against->documents, &error), &error);
+}
+
+bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts) {
+    const struct idx_properties *properties = &against->properties;
+    if (rules->bits == 0) rules->bits = properties->bits;
+    if (rules->bits != properties->bits) {
+        complain("%s has fingerprints of %u bits, not %u: omit --bits", against->path, properties->bits, rules->bits);
+        return false;
+    }
+    if (!texts) return true;
+    if (*properties->recipe == '\0') {
+        complain(
+            "%s does not record the recipe of its fingerprints, so texts can't be compared with them; build it with "
+            "--recipe, or from the output of idx fingerprint",
+            against->path);
+        return false;
+    }
+    if (rules->recipe == NULL) rules->recipe = properties->recipe;
+    rules->expected_recipe = properties->recipe;
+    return true;
+}
+
+/* Looks up fingerprints: counts[i] is how many are near to fingerprints[i], matches[i] the nearest. Returns false after
+ * a complaint. */
+static bool against_look_up(const struct against *against, const uint64_t *fingerprints, size_t count,
+                            struct idx_match *matches, size_t *counts) {
+    struct idx_error error;
+    return complain_unless_ok(
+        idx_lookup_many(against->index, fingerprints, count, against->distance, 1, matches, 1, counts, &error), &error);
+}
+
+/* Appends the ID of the first document of a match, or without documents the fingerprint. Returns false after a
+ * complaint. */
+static bool against_put_id(struct against *against, const struct idx_match *match, struct output *id) {
+    struct idx_document document = {0};
+    struct idx_error error;
+    bool found;
+    if (against->documents != NULL &&
+        !complain_unless_ok(idx_documents_find(against->documents, match->fingerprint, NULL, &error), &error))
+        return false;
+    if (against->documents != NULL &&
+        !complain_unless_ok(idx_documents_next(against->documents, &document, &found, &error), &error))
+        return false;
+    listing_put_id(id, &against->properties, &document, match->fingerprint);
+    return true;
+}
+
+void against_close(struct against *against) {
+    idx_documents_close(against->documents);
+    idx_close(against->index);
+}
+
+/* ---- The order of preference ---- */
+
+/* The record of a document in the temporary file; its ID follows the record. */
+struct preferred_record {
+    uint64_t fingerprint;
+    size_t id_length;
+    bool escaped;
+};
+
+static bool grow_order(struct preference *preference) {
+    size_t capacity = 2 * preference->capacity + 1024;
+    struct preferred_document *grown = realloc(preference->order, capacity * sizeof *grown);
+    if (grown == NULL) {
+        complain("out of memory");
+        return false;
+    }
+    preference->order = grown;
+    preference->capacity = capacity;
+    return true;
+}
+
+/* Takes a document. Those with larger values are preferred, and of equal ones the first. Returns false after a
+ * complaint. */
+static bool preference_add(struct preference *preference, const struct tsv_record *record, int64_t value) {
+    const struct preferred_record kept = {record->fingerprint, record->id_length, record->escaped};
+    struct output *output = &preference->documents.output;
+    if (preference->count == preference->capacity && !grow_order(preference)) return false;
+    preference->order[preference->count] = (struct preferred_document){value, preference->count, preference->length};
+    preference->count++;
+    preference->length += sizeof kept + kept.id_length;
+    output_bytes(output, &kept, sizeof kept);
+    output_bytes(output, record->id, record->id_length);
+    return output->error == 0 || temporary_flush(&preference->documents);
+}
+
+static int compare_preference(const void *first, const void *second) {
+    const struct preferred_document *a = first, *b = second;
+    if (a->value != b->value) return a->value > b->value ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static bool add_preferred(struct preference *preference, struct idx_builder *builder, uint64_t offset,
+                          struct output *id) {
+    struct preferred_record kept;
+    id->length = 0;
+    if (!temporary_read_at(&preference->documents, &kept, sizeof kept, offset)) return false;
+    char *bytes = output_reserve(id, kept.id_length + 1);
+    if (bytes == NULL) complain("out of memory");
+    if (bytes == NULL || !temporary_read_at(&preference->documents, bytes, kept.id_length, offset + sizeof kept))
+        return false;
+    const struct tsv_record record = {
+        .fingerprint = kept.fingerprint, .id = bytes, .id_length = kept.id_length, .escaped = kept.escaped};
+    return making_add(builder, IDX_ID_TEXT, &record) && !interrupt_noted();
+}
+
+/* Adds all documents to the index, in the order of preference. Returns false after a complaint. */
+static bool preference_build(struct preference *preference, struct idx_builder *builder) {
+    struct output id = OUTPUT_KEPT;
+    bool good = temporary_flush(&preference->documents);
+    if (preference->count > 1)
+        qsort(preference->order, preference->count, sizeof *preference->order, compare_preference);
+    for (size_t i = 0; i < preference->count && good; i++)
+        good = add_preferred(preference, builder, preference->order[i].offset, &id);
+    free(id.bytes);
+    return good;
+}
+
+uint64_t preference_number(const struct preference *preference, uint64_t number) {
+    return preference->preferred == PREFERRED_NONE || number >= preference->count ? number
+                                                                                  : preference->order[number].number;
+}
+
+static void preference_close(struct preference *preference) {
+    temporary_close(&preference->documents);
+    free(preference->order);
+}
+
+/* ---- Taking documents ---- */
+
+/* The record of a document that the other index has; its ID and that of the other document follow the record. */
+struct known_record {
     size_t id_length, near_length;
     unsigned distance;
 };
 
 /* ---- Taking ---- */
 
-static void put_known(struct intake *intake, const struct output *id, const struct output *near, unsigned distance) {
-    struct noted noted = {id->length, near->length, distance};
-    output_bytes(&intake->known.output, &noted, sizeof noted);
-    output_bytes(&intake->known.output, id->bytes, id->length);
-    output_bytes(&intake->known.output, near->bytes, near->length);
-    intake->known_count++;
+/* Keeps the ID of a document that the other index has, and that of the document it is near to, and frees both IDs. */
+static bool put_known(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
+    const struct known_record record = {id->length, near->length, distance};
+    bool good = id->error == 0 && near->error == 0;
+    if (good) {
+        output_bytes(&intake->known.output, &record, sizeof record);
+        output_bytes(&intake->known.output, id->bytes, id->length);
+        output_bytes(&intake->known.output, near->bytes, near->length);
+        intake->known_count++;
+    } else {
+        complain("out of memory");
+    }
+    free(near->bytes);
+    free(id->bytes);
+    return good;
 }
 
 static bool keep_known(struct intake *intake, const struct arrival *arrival, const struct idx_match *match) {
     struct output near = OUTPUT_KEPT, id = OUTPUT_KEPT;
-    bool put = against_put_id(intake->against, match, &near);
+    if (!against_put_id(intake->against, match, &near)) {
+        free(near.bytes);
+        return false;
+    }
     if (intake->id_type == IDX_ID_U64)
         output_decimal(&id, arrival->record.number);
     else
         output_bytes(&id, arrival->record.id, arrival->record.id_length);
-    if (near.error != 0 || id.error != 0) complain("out of memory");
-    bool good = put && near.error == 0 && id.error == 0;
-    if (good) put_known(intake, &id, &near, match->distance);
-    free(near.bytes);
-    free(id.bytes);
-    return good;
+    return put_known(intake, &id, &near, match->distance);
 }
 
 bool intake_add_known(struct intake *intake, const struct idx_document *document, const struct idx_document *other,
@@ -42,17 +196,12 @@ bool intake_add_known(struct intake *intake, const struct idx_document *document
     struct output near = OUTPUT_KEPT, id = OUTPUT_KEPT;
     output_id(&id, document->id, document->id_length);
     listing_put_id(&near, &intake->against->properties, other, match->fingerprint);
-    bool good = id.error == 0 && near.error == 0;
-    if (good) put_known(intake, &id, &near, match->distance);
-    if (!good) complain("out of memory");
-    free(near.bytes);
-    free(id.bytes);
-    return good;
+    return put_known(intake, &id, &near, match->distance);
 }
 
 bool intake_end_known(struct intake *intake) { return temporary_flush(&intake->known); }
 
-static bool settle(struct intake *intake, struct arrival *arrival, const struct idx_match *match) {
+static bool settle_arrival(struct intake *intake, struct arrival *arrival, const struct idx_match *match) {
     bool is_compared = arrival->place.fate == FATE_COMPARED;
     if (is_compared && match != NULL) arrival->place.fate = FATE_KNOWN;
     if (intake->journal != NULL) journal_add(intake->journal, &arrival->place);
@@ -64,7 +213,7 @@ static bool settle(struct intake *intake, struct arrival *arrival, const struct 
     return making_add(intake->builder, intake->id_type, &arrival->record);
 }
 
-/* Only now that the IDs don't move any more. */
+/* Sets the pointers to the IDs of a batch, once it is complete and its IDs don't move any more. */
 static void set_ids(struct intake *intake) {
     const char *id = intake->ids.bytes == NULL ? "" : intake->ids.bytes;
     for (size_t i = 0; i < intake->count; i++) {
@@ -75,8 +224,8 @@ static void set_ids(struct intake *intake) {
     }
 }
 
-/* The batch at hand. */
-static bool settle_all(struct intake *intake) {
+/* Looks up the documents of a batch, and takes each as the result says. */
+static bool settle_batch(struct intake *intake) {
     bool compares = intake->looks_up, good = intake->ids.error == 0;
     if (!good) complain("out of memory");
     set_ids(intake);
@@ -84,8 +233,8 @@ static bool settle_all(struct intake *intake) {
         good = against_look_up(intake->against, intake->fingerprints, intake->count, intake->matches,
                                intake->match_counts);
     for (size_t i = 0; i < intake->count && good; i++)
-        good =
-            settle(intake, &intake->arrivals[i], compares && intake->match_counts[i] > 0 ? &intake->matches[i] : NULL);
+        good = settle_arrival(intake, &intake->arrivals[i],
+                              compares && intake->match_counts[i] > 0 ? &intake->matches[i] : NULL);
     intake->count = intake->ids.length = 0;
     return good;
 }
@@ -97,7 +246,7 @@ static bool arrive(struct intake *intake, const struct tsv_record *record, const
     if (place != NULL) arrival->place = *place;
     arrival->place.fate = fate;
     output_bytes(&intake->ids, record->id, record->id_length);
-    return intake->count < INTAKE_BATCH || settle_all(intake);
+    return intake->count < INTAKE_BATCH || settle_batch(intake);
 }
 
 bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value) {
@@ -113,15 +262,15 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
 }
 
 bool intake_end(struct intake *intake) {
-    if (!settle_all(intake) || !temporary_flush(&intake->few) || !temporary_flush(&intake->known)) return false;
+    if (!settle_batch(intake) || !temporary_flush(&intake->few) || !temporary_flush(&intake->known)) return false;
     return intake->preference.preferred == PREFERRED_NONE || preference_build(&intake->preference, intake->builder);
 }
 
 /* ---- Printing ---- */
 
-/* Reads the IDs of the next one, one behind the other, to where they are returned; NULL after a complaint. */
-static const char *read_known(struct intake *intake, const struct noted *noted) {
-    size_t length = noted->id_length + noted->near_length;
+/* Reads the two IDs behind a record. Returns them, one behind the other; NULL after a complaint. */
+static const char *read_known(struct intake *intake, const struct known_record *known) {
+    size_t length = known->id_length + known->near_length;
     intake->ids.length = 0;
     char *bytes = output_reserve(&intake->ids, length + 1);
     if (bytes == NULL) complain("out of memory");
@@ -129,16 +278,16 @@ static const char *read_known(struct intake *intake, const struct noted *noted) 
 }
 
 bool intake_put_known(struct intake *intake, struct output *output, const char *middle) {
-    struct noted noted;
+    struct known_record known;
     const char *ids;
     temporary_rewind(&intake->known);
-    while (temporary_read(&intake->known, &noted, sizeof noted)) {
-        if ((ids = read_known(intake, &noted)) == NULL) return false;
-        output_bytes(output, ids, noted.id_length);
+    while (temporary_read(&intake->known, &known, sizeof known)) {
+        if ((ids = read_known(intake, &known)) == NULL) return false;
+        output_bytes(output, ids, known.id_length);
         if (middle != NULL) {
             output_text(output, middle);
-            output_bytes(output, ids + noted.id_length, noted.near_length);
-            output_format(output, "\t%u", noted.distance);
+            output_bytes(output, ids + known.id_length, known.near_length);
+            output_format(output, "\t%u", known.distance);
         }
         output_byte(output, '\n');
     }

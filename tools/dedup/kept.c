@@ -1,10 +1,10 @@
-/* kept.c: see kept.h. Documents that are whole files are copied as they are; of others, parts of the decompressed file
- * are copied, and compressed again. */
-#include "tools/dedup/kept.h"
+/* kept.c: writes the records of documents, as they are in their inputs, into the folders of those to keep and to drop.
+ * Documents that are whole files are copied as they are; of others, parts of the decompressed file are copied, and
+ * compressed again. */
+#include "tools/dedup/folders.h"
 
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
-#include "tools/text/sink.h"
 #include "tools/text/source.h"
 
 #include <errno.h>
@@ -17,10 +17,9 @@ struct copying {
     struct journal *journal;
     const struct tree *const *trees;
     const uint64_t *dropped;
-    uint64_t number; /* of the next document that was compared */
+    uint64_t number; /* the number of the next document that was compared */
 
-    /* The file that is read. */
-    uint64_t file; /* UINT64_MAX: none */
+    uint64_t file; /* the number of the file that is open; UINT64_MAX if none is */
     struct source source;
     struct sink sinks[2];
 };
@@ -79,7 +78,7 @@ static bool copy_file(struct copying *copying, const struct tree *tree) {
 
 /* ---- Parts of files ---- */
 
-static bool end_file(struct copying *copying) {
+static bool close_file(struct copying *copying) {
     bool good = true;
     if (copying->file == UINT64_MAX) return true;
     for (int i = 0; i < 2; i++) {
@@ -93,7 +92,7 @@ static bool end_file(struct copying *copying) {
     return good;
 }
 
-static bool begin_file(struct copying *copying, uint64_t number) {
+static bool open_file(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
     if (!journal_find_file(copying->journal, number)) return false;
     copying->source.regular_only = true;
@@ -114,7 +113,8 @@ static bool begin_sink(struct copying *copying, int which) {
     return descriptor >= 0;
 }
 
-/* The file ended before a document that was there; or a signal was noted, and it was not read on. */
+/* Complains of a file that ended before a document that was in it. If a signal was noted, the file was only not read
+ * on, and nothing is said. */
 static bool say_ended(const struct copying *copying) {
     const struct source *source = &copying->source;
     const char *reason = source->broken || source->unreadable
@@ -124,7 +124,7 @@ static bool say_ended(const struct copying *copying) {
     return false;
 }
 
-/* Consumes all bytes up to the offset, into the sink unless it is NULL. */
+/* Consumes all bytes up to the offset, and writes them to the sink unless that is NULL. */
 static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink) {
     struct source *source = &copying->source;
     const char *bytes;
@@ -140,14 +140,14 @@ static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink)
 
 static bool copy_part(struct copying *copying, const struct place *place, int which) {
     struct sink *sink = &copying->sinks[which];
-    if (copying->file != place->file && !(end_file(copying) && begin_file(copying, place->file))) return false;
+    if (copying->file != place->file && !(close_file(copying) && open_file(copying, place->file))) return false;
     if (sink->output.descriptor < 0 && !begin_sink(copying, which)) return false;
     if (!pass_bytes(copying, place->begins, NULL) || !pass_bytes(copying, place->ends, sink)) return false;
     if (place->unit == UNIT_RECORD) {
         sink_write(sink, "\r\n\r\n", 4);
         sink_end_member(sink);
     }
-    return sink->output.error == 0 || end_file(copying);
+    return sink->output.error == 0 || close_file(copying);
 }
 
 /* ---- All ---- */
@@ -158,11 +158,11 @@ static bool is_dropped(struct copying *copying, const struct place *place) {
     return (copying->dropped[number / 64] >> number % 64 & 1) != 0;
 }
 
-static bool copy(struct copying *copying, const struct place *place) {
+static bool copy_document(struct copying *copying, const struct place *place) {
     int which = is_dropped(copying, place);
-    if (copying->trees[which] == NULL) return true;
+    if (copying->trees[which]->path == NULL) return true;
     if (place->unit != UNIT_FILE) return copy_part(copying, place, which);
-    return end_file(copying) && journal_find_file(copying->journal, place->file) &&
+    return close_file(copying) && journal_find_file(copying->journal, place->file) &&
            copy_file(copying, copying->trees[which]);
 }
 
@@ -174,8 +174,8 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
     bool good = journal_rewind(journal);
-    while (good && journal_next(journal, &place)) good = copy(&copying, &place) && !interrupt_noted();
-    good = end_file(&copying) && good && journal_is_read(journal);
+    while (good && journal_next(journal, &place)) good = copy_document(&copying, &place) && !interrupt_noted();
+    good = close_file(&copying) && good && journal_is_read(journal);
     source_free(&copying.source);
     return good;
 }

@@ -1,6 +1,8 @@
-/* known.c: see known.h. */
+/* known.c: looks up the fingerprints of the dedup in the other index, and decides for each document with a match
+ * whether the other index has it: by its fingerprint, or by its text. */
 #include "tools/dedup/known.h"
 
+#include "tools/dedup/confirm.h"
 #include "tools/input/index_making.h"
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
@@ -12,7 +14,7 @@
 
 enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24, FIRST_OTHERS = 1024 };
 
-/* A fingerprint of the dedup, and one of the other index. */
+/* A fingerprint of the dedup, and one of the other index that is near to it. */
 struct near_pair {
     uint64_t fingerprint, other;
 };
@@ -21,7 +23,7 @@ bool known_open(struct known *known, const struct scratch *scratch, const char *
     return temporary_open(&known->near, scratch, folder) && temporary_open(&known->sets.file, scratch, folder);
 }
 
-static bool say(enum idx_status status, const struct idx_error *error) {
+static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) making_failed(error);
     return status == IDX_OK;
 }
@@ -46,7 +48,7 @@ static void sort_others(struct known *known) {
     known->other_count = kept;
 }
 
-/* Where the array is full, it grows only if more than half of it are distinct. */
+/* Adds a fingerprint of the other index. If the array is full, it grows only if more than half of it are distinct. */
 static bool add_other(struct known *known, uint64_t fingerprint) {
     if (known->other_count == known->other_capacity) sort_others(known);
     if (2 * known->other_count >= known->other_capacity) {
@@ -62,17 +64,18 @@ static bool add_other(struct known *known, uint64_t fingerprint) {
 
 /* ---- Documents that are near ---- */
 
-/* Goes to the documents of a fingerprint. False after a complaint. */
-static bool find(struct idx_documents *documents, uint64_t fingerprint) {
+/* Moves the cursor to the documents of a fingerprint. Returns false after a complaint. */
+static bool find_documents(struct idx_documents *documents, uint64_t fingerprint) {
     struct idx_error error;
-    return say(idx_documents_find(documents, fingerprint, NULL, &error), &error);
+    return complain_unless_ok(idx_documents_find(documents, fingerprint, NULL, &error), &error);
 }
 
-/* False at the last document, and after a complaint, which sets *failed. */
-static bool next(struct idx_documents *documents, struct idx_document *document, bool *failed) {
+/* Reads the next document. Returns false at the end, and after a complaint, which sets *failed. */
+static bool next_document(struct idx_documents *documents, struct idx_document *document, bool *failed) {
     struct idx_error error;
     bool found = false;
-    *failed = *failed || interrupt_noted() || !say(idx_documents_next(documents, document, &found, &error), &error);
+    *failed = *failed || interrupt_noted() ||
+              !complain_unless_ok(idx_documents_next(documents, document, &found, &error), &error);
     return !*failed && found;
 }
 
@@ -80,13 +83,13 @@ static void set_bit(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT
 
 static bool want_documents(struct known *known, uint64_t fingerprint) {
     struct idx_document document;
-    bool failed = !find(known->documents, fingerprint);
-    while (!failed && next(known->documents, &document, &failed))
+    bool failed = !find_documents(known->documents, fingerprint);
+    while (!failed && next_document(known->documents, &document, &failed))
         set_bit(known->wanted, preference_number(&known->intake->preference, document.number));
     return !failed;
 }
 
-/* An idx_batch_visitor. */
+/* Keeps the pairs of a fingerprint with its matches: an idx_batch_visitor. */
 static bool note_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct known *known = context;
     bool noted = known->texts.count == 0 || want_documents(known, known->queries[query]);
@@ -108,15 +111,15 @@ static bool look_up(struct known *known) {
     options.temporary_folder = known->options->temporary_folder;
     options.progress = known->options->progress;
     options.context = known->options->context;
-    bool good = say(idx_batch(known->intake->against->index, known->queries, known->query_count, &options, note_matches,
-                              known, &error),
-                    &error);
+    bool good = complain_unless_ok(idx_batch(known->intake->against->index, known->queries, known->query_count,
+                                             &options, note_matches, known, &error),
+                                   &error);
     known->query_count = 0;
     known->failed = known->failed || !good;
     return !known->failed;
 }
 
-/* An idx_match_visitor. */
+/* Adds a fingerprint of the dedup to the batch, which is looked up when it is full: an idx_match_visitor. */
 static bool add_query(void *context, const struct idx_match *match) {
     struct known *known = context;
     known->queries[known->query_count++] = match->fingerprint;
@@ -130,8 +133,9 @@ bool known_find(struct known *known, const struct idx_index *index) {
     known->most_queries = (size_t)most;
     known->queries = malloc(known->most_queries * sizeof *known->queries);
     if (known->queries == NULL) return say_no_memory();
-    bool found = say(idx_documents_open(index, &known->documents, &error), &error) &&
-                 say(idx_visit_all(index, add_query, known, &error), &error) && !known->failed && look_up(known);
+    bool found = complain_unless_ok(idx_documents_open(index, &known->documents, &error), &error) &&
+                 complain_unless_ok(idx_visit_all(index, add_query, known, &error), &error) && !known->failed &&
+                 look_up(known);
     free(known->queries);
     known->queries = NULL;
     sort_others(known);
@@ -145,24 +149,14 @@ static bool want_others(struct known *known) {
     struct idx_document document;
     bool failed = false;
     for (size_t i = 0; i < known->other_count && !failed; i++) {
-        failed = !find(documents, known->others[i]);
-        while (!failed && next(documents, &document, &failed))
+        failed = !find_documents(documents, known->others[i]);
+        while (!failed && next_document(documents, &document, &failed))
             failed = !by_id_want(&known->by_id, by_id_hash(document.id, document.id_length));
     }
     return !failed;
 }
 
-/* Offers a set as number `number`; *leader is 0 where it resembles that of number 0. */
-static bool offer(struct idx_text_leaders *leaders, uint64_t number, struct sets *sets, const struct set *set,
-                  uint64_t *leader) {
-    const void *features = sets_features(sets, set);
-    struct idx_error error;
-    return say(sets->weighted ? idx_text_leaders_join_features(leaders, number, features, set->count, leader, &error)
-                              : idx_text_leaders_join(leaders, number, features, set->count, leader, &error),
-               &error);
-}
-
-/* The pairs of one fingerprint, the nearest first. */
+/* The pairs of one fingerprint of the dedup, the nearest first. */
 struct group {
     const struct near_pair *pairs;
     size_t count;
@@ -175,17 +169,18 @@ static bool add_known(struct known *known, const struct idx_document *document, 
     return intake_add_known(known->intake, document, other, &match);
 }
 
-/* Without texts, the nearest document of the other index is what it has. */
+/* Takes a document as known by its fingerprint alone: without texts, it is taken for the nearest one of the other
+ * index. */
 static bool take_document(struct known *known, const struct group *group, const struct idx_document *document) {
     struct idx_documents *others = known->intake->against->documents;
     struct idx_document other = {0};
-    bool failed = others != NULL && !find(others, group->pairs->other);
-    if (others != NULL && !failed) next(others, &other, &failed);
+    bool failed = others != NULL && !find_documents(others, group->pairs->other);
+    if (others != NULL && !failed) next_document(others, &other, &failed);
     return !failed && add_known(known, document, &other, group->pairs);
 }
 
-/* Looks for the nearest document of the other index that the set resembles, which is known then. False after a
- * complaint. */
+/* Takes a document as known if its text resembles that of a near one in the other index, of which it looks for the
+ * nearest. Returns false after a complaint. */
 static bool decide_document(struct known *known, const struct group *group, const struct idx_document *document,
                             struct sets *sets, struct idx_text_leaders *leaders) {
     struct idx_documents *others = known->intake->against->documents;
@@ -194,13 +189,13 @@ static bool decide_document(struct known *known, const struct group *group, cons
     struct idx_document other;
     uint64_t offered = 0, leader = 0;
     idx_text_leaders_clear(leaders);
-    bool failed = set != NULL && !offer(leaders, offered++, sets, set, &leader);
+    bool failed = set != NULL && !regroup_offer(leaders, offered++, sets, set, &leader);
     for (size_t i = 0; set != NULL && i < group->count && !failed; i++) {
-        failed = !find(others, group->pairs[i].other);
-        while (!failed && next(others, &other, &failed)) {
+        failed = !find_documents(others, group->pairs[i].other);
+        while (!failed && next_document(others, &other, &failed)) {
             const struct set *old = sets_find(&known->sets, by_id_hash(other.id, other.id_length));
             if (old == NULL) continue;
-            failed = !offer(leaders, offered++, &known->sets, old, &leader);
+            failed = !regroup_offer(leaders, offered++, &known->sets, old, &leader);
             if (!failed && leader == 0) return add_known(known, document, &other, &group->pairs[i]);
         }
     }
@@ -211,8 +206,8 @@ static bool decide_group(struct known *known, const struct group *group, struct 
                          struct idx_text_leaders *leaders) {
     struct idx_document document;
     if (group->count == 0) return true;
-    bool failed = !find(known->documents, group->pairs->fingerprint);
-    while (!failed && next(known->documents, &document, &failed))
+    bool failed = !find_documents(known->documents, group->pairs->fingerprint);
+    while (!failed && next_document(known->documents, &document, &failed))
         failed = known->texts.count == 0 ? !take_document(known, group, &document)
                                          : !decide_document(known, group, &document, sets, leaders);
     return !failed;
@@ -258,7 +253,7 @@ bool known_decide(struct known *known, struct sets *sets, const struct pipeline_
         !sets_map(&known->sets))
         return false;
     say_missing(known);
-    if (!say(idx_text_leaders_create(&leaders, known->threshold, &error), &error)) return false;
+    if (!complain_unless_ok(idx_text_leaders_create(&leaders, known->threshold, &error), &error)) return false;
     bool decided = decide_all(known, sets, leaders) && intake_end_known(known->intake);
     idx_text_leaders_free(leaders);
     return decided;

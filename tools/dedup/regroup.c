@@ -1,8 +1,8 @@
-/* regroup.c: see regroup.h. The documents of a cluster are taken in the order of preference. Each joins the first of
- * the representatives so far whose text resembles its own, or becomes one. */
-#include "tools/dedup/regroup.h"
-
+/* regroup.c: from clusters by fingerprints to clusters that the texts confirm, one after the other. The documents of a
+ * cluster are taken in the order of preference. Each joins the first of the representatives so far whose text resembles
+ * its own, or becomes one. */
 #include "tools/dedup/confirm.h"
+
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 
@@ -11,27 +11,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many documents of a cluster on, representatives are listed by what several documents share alone. */
-enum { MANY = 1024 };
+/* In a cluster with at least this many documents, representatives are listed only by features that several documents
+ * share. */
+enum { LARGE_CLUSTER = 1024 };
+
+/* A document of the cluster by fingerprints that is regrouped. */
+struct candidate {
+    uint64_t in_index;     /* its number in the index */
+    uint64_t offset;       /* of its struct confirm_member in the file of members */
+    const struct set *set; /* NULL if it has no text */
+    uint32_t place;        /* its own place among the candidates */
+    uint32_t group;        /* the place of its representative, or NO_GROUP */
+};
+
+struct regroup {
+    struct confirm *confirm;
+    struct temporary *members; /* struct confirm_member, cluster by cluster */
+    struct sets *sets;
+    unsigned distance; /* beyond which a document is far from its representative */
+    bool alone;        /* whether documents that are in no cluster are visited, too */
+    idx_cluster_visitor visit;
+    void *context;
+    struct idx_cluster_summary *summary;
+
+    struct candidate *candidates;
+    size_t count, capacity;
+    struct idx_text_leaders *leaders; /* candidates by their places */
+    struct output ids[2];             /* the ID of a document, and that of its representative */
+    uint64_t clusters;
+    uint64_t left_out; /* how many known documents were met so far */
+    uint64_t missing;  /* how many documents of clusters by fingerprints have no text */
+    bool stopped;
+};
 
 /* ---- Groups ---- */
 
-/* The group of a document that has none yet. */
+/* The group of a candidate that has no representative yet. */
 #define NO_GROUP UINT32_MAX
 
-static bool join_group(struct regroup *regroup, size_t place) {
-    struct regroup_candidate *candidate = &regroup->candidates[place];
-    const struct set *set = candidate->set;
+bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct sets *sets, const struct set *set,
+                   uint64_t *leader) {
+    const void *features = sets_features(sets, set);
     struct idx_error error;
-    uint64_t leader = place;
-    const void *features = sets_features(regroup->sets, set);
-    enum idx_status status =
-        regroup->sets->weighted
-            ? idx_text_leaders_join_features(regroup->leaders, place, features, set->count, &leader, &error)
-            : idx_text_leaders_join(regroup->leaders, place, features, set->count, &leader, &error);
+    enum idx_status status = sets->weighted
+                                 ? idx_text_leaders_join_features(leaders, number, features, set->count, leader, &error)
+                                 : idx_text_leaders_join(leaders, number, features, set->count, leader, &error);
     if (status != IDX_OK) complain("%s", error.sentence);
-    candidate->group = leader == IDX_TEXT_NO_LEADER ? NO_GROUP : (uint32_t)leader;
     return status == IDX_OK;
+}
+
+static bool join_group(struct regroup *regroup, size_t place) {
+    struct candidate *candidate = &regroup->candidates[place];
+    uint64_t leader = place;
+    bool joined = regroup_offer(regroup->leaders, place, regroup->sets, candidate->set, &leader);
+    candidate->group = leader == IDX_TEXT_NO_LEADER ? NO_GROUP : (uint32_t)leader;
+    return joined;
 }
 
 static bool expect_all(struct regroup *regroup) {
@@ -54,10 +88,10 @@ static bool join_all(struct regroup *regroup) {
     bool good = true;
     while (left > 0 && good) {
         idx_text_leaders_clear(regroup->leaders);
-        good = left < MANY || expect_all(regroup);
+        good = left < LARGE_CLUSTER || expect_all(regroup);
         left = 0;
         for (size_t i = 0; i < regroup->count && good; i++) {
-            struct regroup_candidate *candidate = &regroup->candidates[i];
+            struct candidate *candidate = &regroup->candidates[i];
             if (candidate->group == NO_GROUP) good = join_group(regroup, i) && !interrupt_noted();
             left += candidate->group == NO_GROUP;
         }
@@ -66,15 +100,15 @@ static bool join_all(struct regroup *regroup) {
 }
 
 static int by_group(const void *first, const void *second) {
-    const struct regroup_candidate *a = first, *b = second;
+    const struct candidate *a = first, *b = second;
     if (a->group != b->group) return a->group < b->group ? -1 : 1;
     return (a->place > b->place) - (a->place < b->place);
 }
 
 /* ---- Giving ---- */
 
-/* Reads what was kept of a candidate, and its ID. */
-static bool read_document(struct regroup *regroup, const struct regroup_candidate *candidate, struct output *id,
+/* Reads a candidate's record from the file of members, and its ID into `id`. */
+static bool read_document(struct regroup *regroup, const struct candidate *candidate, struct output *id,
                           struct idx_document *document, uint64_t *fingerprint) {
     struct confirm_member kept;
     if (!temporary_read_at(regroup->members, &kept, sizeof kept, candidate->offset)) return false;
@@ -88,8 +122,8 @@ static bool read_document(struct regroup *regroup, const struct regroup_candidat
     return true;
 }
 
-static bool give_member(struct regroup *regroup, struct idx_cluster_member *member,
-                        const struct regroup_candidate *candidate) {
+static bool visit_member(struct regroup *regroup, struct idx_cluster_member *member,
+                         const struct candidate *candidate) {
     if (!read_document(regroup, candidate, &regroup->ids[0], &member->document, &member->fingerprint)) return false;
     member->distance = idx_distance(member->fingerprint, member->representative_fingerprint);
     regroup->summary->far += member->distance > regroup->distance;
@@ -98,8 +132,8 @@ static bool give_member(struct regroup *regroup, struct idx_cluster_member *memb
     return true;
 }
 
-/* The candidates of one group, the representative first. */
-static bool give_group(struct regroup *regroup, const struct regroup_candidate *candidates, size_t count) {
+/* Visits the candidates of one group, the representative first. */
+static bool visit_group(struct regroup *regroup, const struct candidate *candidates, size_t count) {
     struct idx_cluster_summary *summary = regroup->summary;
     struct idx_cluster_member member = {.cluster = regroup->clusters, .is_representative = true};
     bool good = true;
@@ -112,18 +146,18 @@ static bool give_group(struct regroup *regroup, const struct regroup_candidate *
                        &member.representative_fingerprint))
         return false;
     for (size_t i = 0; i < count && good && !regroup->stopped; i++)
-        good = give_member(regroup, &member, &candidates[i]);
+        good = visit_member(regroup, &member, &candidates[i]);
     return good;
 }
 
-static bool give_groups(struct regroup *regroup) {
+static bool visit_groups(struct regroup *regroup) {
     bool good = true;
     size_t end;
     if (regroup->count > 1) qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_group);
     for (size_t i = 0; i < regroup->count && good && !regroup->stopped; i = end) {
         for (end = i + 1; end < regroup->count; end++)
             if (regroup->candidates[end].group != regroup->candidates[i].group) break;
-        good = give_group(regroup, &regroup->candidates[i], end - i);
+        good = visit_group(regroup, &regroup->candidates[i], end - i);
     }
     return good;
 }
@@ -131,31 +165,33 @@ static bool give_groups(struct regroup *regroup) {
 /* ---- All ---- */
 
 static int by_number(const void *first, const void *second) {
-    const struct regroup_candidate *a = first, *b = second;
+    const struct candidate *a = first, *b = second;
     return (a->in_index > b->in_index) - (a->in_index < b->in_index);
 }
 
-/* The cluster at hand is complete. */
+/* Groups the candidates, which are all documents of a cluster by fingerprints, and visits the groups. */
 static bool end_cluster(struct regroup *regroup) {
-    if (regroup->by_number && regroup->count > 1)
+    if (regroup->confirm->preference != NULL && regroup->count > 1)
         qsort(regroup->candidates, regroup->count, sizeof *regroup->candidates, by_number);
     for (size_t i = 0; i < regroup->count; i++) {
-        struct regroup_candidate *candidate = &regroup->candidates[i];
+        struct candidate *candidate = &regroup->candidates[i];
         bool has_text = candidate->set != NULL;
         candidate->place = (uint32_t)i;
         candidate->group = has_text ? NO_GROUP : (uint32_t)i; /* A document without a text is alone. */
         regroup->missing += !has_text && regroup->count > 1;
     }
-    bool good = join_all(regroup) && give_groups(regroup);
+    bool good = join_all(regroup) && visit_groups(regroup);
     regroup->count = 0;
     return good;
 }
 
 static bool is_known(const struct regroup *regroup, uint64_t number) {
-    return regroup->known != NULL && (regroup->known[number / 64] >> number % 64 & 1) != 0;
+    const uint64_t *known = regroup->confirm->known.bits;
+    return known != NULL && (known[number / 64] >> number % 64 & 1) != 0;
 }
 
-/* The cluster's representative comes first, wherever its fingerprint has documents before it. */
+/* Adds a document to the candidates. The cluster's representative becomes the first one, even if its fingerprint has
+ * documents before it. */
 static bool add_candidate(struct regroup *regroup, const struct confirm_member *kept, uint64_t offset) {
     if (regroup->count == NO_GROUP) {
         complain("a cluster by fingerprints has %zu documents, and no more can be compared by their texts; a smaller "
@@ -165,7 +201,7 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
     }
     if (regroup->count == regroup->capacity) {
         size_t capacity = 2 * regroup->capacity + 64;
-        struct regroup_candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
+        struct candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
         if (grown == NULL) {
             complain("out of memory");
             return false;
@@ -174,7 +210,7 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
         regroup->capacity = capacity;
     }
     const struct set *set = sets_find(regroup->sets, kept->number);
-    struct regroup_candidate candidate = {kept->in_index, offset, set, 0, 0};
+    struct candidate candidate = {kept->in_index, offset, set, 0, 0};
     regroup->candidates[regroup->count++] = candidate;
     if (!kept->is_representative || regroup->count == 1) return true;
     memmove(regroup->candidates + 1, regroup->candidates, (regroup->count - 1) * sizeof candidate);
@@ -200,20 +236,31 @@ static bool take_members(struct regroup *regroup) {
     return good && !regroup->members->failed && (regroup->stopped || end_cluster(regroup));
 }
 
-bool regroup_all(struct regroup *regroup) {
-    struct idx_cluster_summary *summary = regroup->summary;
-    uint64_t in_none = regroup->alone ? 0 : summary->sizes[0];
-    *summary = (struct idx_cluster_summary){.documents = summary->documents - regroup->known_count};
-    regroup->ids[0] = regroup->ids[1] = (struct output)OUTPUT_KEPT;
+bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                 void *context, struct idx_cluster_summary *summary, uint64_t *missing) {
+    struct regroup regroup = {.confirm = confirm,
+                              .members = &confirm->members,
+                              .sets = &confirm->sets,
+                              .distance = options->distance,
+                              .alone = options->alone,
+                              .visit = visit,
+                              .context = context,
+                              .summary = summary,
+                              .ids = {OUTPUT_KEPT, OUTPUT_KEPT}};
+    const struct known *known = &confirm->known;
+    uint64_t in_none = options->alone ? 0 : summary->sizes[0];
+    uint64_t known_count = known->is_asked_for ? known->intake->known_count : 0;
     struct idx_error error;
-    bool good = idx_text_leaders_create(&regroup->leaders, regroup->threshold, &error) == IDX_OK;
-    if (good) idx_text_leaders_limit(regroup->leaders, regroup->memory_bytes);
+    *summary = (struct idx_cluster_summary){.documents = summary->documents - known_count};
+    bool good = idx_text_leaders_create(&regroup.leaders, confirm->least, &error) == IDX_OK;
+    if (good) idx_text_leaders_limit(regroup.leaders, options->memory_bytes / 2);
     if (!good) complain("%s", error.sentence);
-    good = good && take_members(regroup);
+    good = good && take_members(&regroup);
     /* Known documents without near-duplicates were counted, but not met. */
-    if (!regroup->alone) summary->sizes[0] += in_none - (regroup->known_count - regroup->left_out);
-    free(regroup->candidates);
-    idx_text_leaders_free(regroup->leaders);
-    for (int i = 0; i < 2; i++) free(regroup->ids[i].bytes);
+    if (!options->alone) summary->sizes[0] += in_none - (known_count - regroup.left_out);
+    *missing = regroup.missing;
+    free(regroup.candidates);
+    idx_text_leaders_free(regroup.leaders);
+    for (int i = 0; i < 2; i++) free(regroup.ids[i].bytes);
     return good;
 }

@@ -1,6 +1,8 @@
-/* sets.c: see sets.h. */
+/* sets.c: writes the features of documents to a temporary file, and maps it to look them up. */
 #include "tools/dedup/sets.h"
 
+#include "tools/dedup/journal.h"
+#include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"
 
 #include <errno.h>
@@ -8,14 +10,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A look at a set touches its pages, and some of the sets that it is compared with. */
+/* How many bytes of mapped pages may be touched before they are given back, and how many bytes a look at a set touches
+ * beyond its own: those of the sets that it is compared with. */
 enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
 static size_t get_size(const struct sets *sets) {
     return sets->weighted ? sizeof(struct idx_feature) : sizeof(uint64_t);
 }
 
-static struct set *append(struct sets *sets) {
+static struct set *append_set(struct sets *sets) {
     if (sets->count == sets->capacity) {
         size_t capacity = sets->capacity == 0 ? 1024 : 2 * sets->capacity;
         struct set *grown = realloc(sets->sets, capacity * sizeof *grown);
@@ -27,7 +30,7 @@ static struct set *append(struct sets *sets) {
 }
 
 bool sets_add(struct sets *sets, uint64_t number, const char *features, size_t length) {
-    struct set *set = append(sets);
+    struct set *set = append_set(sets);
     if (set == NULL) {
         complain("out of memory");
         return false;
@@ -94,4 +97,83 @@ void sets_close(struct sets *sets) {
     temporary_close(&sets->file);
     free(sets->sets);
     *sets = (struct sets)SETS_CLOSED;
+}
+
+/* ---- Documents that are found by their IDs ---- */
+
+struct reading_by_id {
+    const struct by_id *by_id;
+    struct sets *sets;
+};
+
+/* Hashes an ID by FNV-1a, and mixes the bits. */
+uint64_t by_id_hash(const void *id, size_t length) {
+    const unsigned char *bytes = id;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; i++) hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+bool by_id_want(struct by_id *by_id, uint64_t hash) {
+    if (by_id->count == by_id->capacity) {
+        size_t capacity = 2 * by_id->capacity + 1024;
+        uint64_t *grown = realloc(by_id->wanted, capacity * sizeof *grown);
+        if (grown == NULL) {
+            complain("out of memory");
+            return false;
+        }
+        by_id->wanted = grown;
+        by_id->capacity = capacity;
+    }
+    by_id->wanted[by_id->count++] = hash;
+    return true;
+}
+
+static int compare_hashes(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+static bool is_wanted_id(void *context, struct span id, uint64_t *key) {
+    const struct by_id *by_id = ((const struct reading_by_id *)context)->by_id;
+    *key = by_id_hash(id.bytes, id.length);
+    return by_id->count > 0 && bsearch(key, by_id->wanted, by_id->count, sizeof *key, compare_hashes) != NULL;
+}
+
+/* Adds what is listed of a document to the sets: a result_visitor. */
+static bool add_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
+    const struct reading_by_id *reading_by_id = context;
+    uint64_t key;
+    if (interrupt_noted()) return false;
+    if (raw->bad.kind != BAD_NONE || length == 0) return true;
+    memcpy(&key, made, sizeof key);
+    return sets_add(reading_by_id->sets, key, made + sizeof key, length - sizeof key);
+}
+
+bool by_id_read(struct by_id *by_id, const struct pipeline_rules *rules, const char *recipe, const struct texts *inputs,
+                struct sets *sets) {
+    struct reading_by_id reading_by_id = {by_id, sets};
+    const struct pipeline_features features = {.listed = sets->weighted ? LISTED_WEIGHTED : LISTED_SHINGLES,
+                                               .is_wanted_id = is_wanted_id};
+    struct pipeline_rules listing = again_rules(rules, recipe);
+    listing.visit = add_listed;
+    listing.context = &reading_by_id;
+    listing.features = &features;
+    if (by_id->count > 0) qsort(by_id->wanted, by_id->count, sizeof *by_id->wanted, compare_hashes);
+    return pipeline_run(&listing, inputs) == PIPELINE_WELL && !interrupt_noted();
+}
+
+uint64_t by_id_count_missing(const struct by_id *by_id, const struct sets *sets) {
+    uint64_t missing = 0;
+    for (size_t i = 0; i < by_id->count; i++) {
+        bool repeated = i > 0 && by_id->wanted[i] == by_id->wanted[i - 1];
+        missing += !repeated && sets_find(sets, by_id->wanted[i]) == NULL;
+    }
+    return missing;
+}
+
+void by_id_free(struct by_id *by_id) {
+    free(by_id->wanted);
+    *by_id = (struct by_id){0};
 }

@@ -1,16 +1,17 @@
-/* without_text.c: what a build without libidxtext has in place of kept.c, known.c and regroup.c. Nothing gets that far
- * there: no text is read. */
-#include "tools/dedup/kept.h"
+/* without_text.c: replaces kept.c, known.c and regroup.c in a build without libidxtext, where no text is read, so that
+ * none of these functions is called. */
+#include "tools/dedup/confirm.h"
+#include "tools/dedup/folders.h"
 #include "tools/dedup/known.h"
-#include "tools/dedup/regroup.h"
 
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
     (void)journal, (void)trees, (void)dropped;
     return false;
 }
 
-bool regroup_all(struct regroup *regroup) {
-    (void)regroup;
+bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *options, idx_cluster_visitor visit,
+                 void *context, struct idx_cluster_summary *summary, uint64_t *missing) {
+    (void)confirm, (void)options, (void)visit, (void)context, (void)summary, (void)missing;
     return false;
 }
 

@@ -1,4 +1,4 @@
-/* index_making.c: see index_making.h. */
+/* index_making.c: what commands say before and after they make an index, and how they add documents to it. */
 #include "tools/input/index_making.h"
 
 #include "tools/shared/message.h"
@@ -8,6 +8,66 @@
 #include "tools/shared/size.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+/* ---- Before an index is made ---- */
+
+/* The folder that holds `path`, to be freed; NULL without memory. */
+static char *folder_of(const char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    while (length > 0 && path[length - 1] != '/') length--;
+    while (length > 1 && path[length - 1] == '/') length--;
+    return length == 0 ? strdup(".") : strndup(path, length);
+}
+
+static void check_room(const char *folder, const char *what, uint64_t bytes) {
+    char needed[SIZE_LENGTH], left[SIZE_LENGTH];
+    struct statvfs status;
+    if (statvfs(folder, &status) != 0) return;
+    double room = (double)status.f_bavail * (double)status.f_frsize;
+    if (room >= (double)bytes) return;
+    size_print(needed, (double)bytes);
+    size_print(left, room);
+    complain("the file system of %s has %s free, but %s may need %s there", folder, left, what, needed);
+}
+
+static bool same_file_system(const char *a, const char *b) {
+    struct stat status_a, status_b;
+    return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev;
+}
+
+static void say_forecast(const struct idx_build_estimate *estimate, const struct input_size *size) {
+    char memory[SIZE_LENGTH], index[SIZE_LENGTH], peak[SIZE_LENGTH];
+    size_print(memory, (double)estimate->memory_bytes);
+    size_print(index, (double)(estimate->index_bytes + size->id_bytes));
+    size_print(peak, (double)(estimate->peak_bytes + size->id_bytes));
+    complain("about %" PRIu64 " documents: up to %s of memory, up to %s of disk, and %s for the index", size->documents,
+             memory, peak, index);
+}
+
+void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown) {
+    struct idx_build_estimate estimate;
+    char *folder = folder_of(output);
+    if (folder == NULL || idx_estimate_build(options, size->documents, &estimate, NULL) != IDX_OK) {
+        free(folder);
+        return;
+    }
+    if (shown) say_forecast(&estimate, size);
+    const char *temporary = options->temporary_folder;
+    if (temporary == NULL || same_file_system(folder, temporary)) {
+        check_room(folder, "the build", estimate.peak_bytes + size->id_bytes);
+    } else {
+        check_room(folder, "the index", estimate.index_bytes + size->id_bytes);
+        check_room(temporary, "temporary files", estimate.temporary_bytes);
+    }
+    free(folder);
+}
+
+/* ---- Adding documents ---- */
 
 void making_failed(const struct idx_error *error) {
     if (error->status != IDX_CANCELLED) complain("%s", error->sentence);
@@ -65,7 +125,7 @@ static bool measure_skew(const struct idx_index *index, size_t tables, struct sk
 }
 
 /* Advice about the index that was published, which is no less one where the advice can't be given. */
-static void warn(const struct idx_properties *properties, const struct skew *skew) {
+static void warn_of_skew(const struct idx_properties *properties, const struct skew *skew) {
     uint64_t dead = skew->largest.dead_bits;
     char mask[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, dead, mask);
@@ -103,7 +163,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
 }
 
-/* Where the index can't be opened, it is published none the less: what would be said of it is left out. */
+/* If the index can't be opened, it is still published, and what would be said of it is left out. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
@@ -118,7 +178,7 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
     if (open && properties.fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
         measure_skew(index, properties.scheme->table_count, &skew))
-        warn(&properties, &skew);
+        warn_of_skew(&properties, &skew);
     if (open && properties.documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest(index, &properties);
     if (open) idx_close(index);
 }

@@ -20,8 +20,8 @@ static void settle_rules(struct writing *writing) {
     writing->input.index_recipe = writing->properties.recipe;
 }
 
-/* A signal ends a compaction, too. */
-static bool goes_on(void *context, const struct idx_progress *progress) {
+/* Ends a compaction when a signal was noted: an idx_progress_visitor. */
+static bool continue_unless_interrupted(void *context, const struct idx_progress *progress) {
     (void)context, (void)progress;
     return !interrupt_noted();
 }
@@ -29,7 +29,7 @@ static bool goes_on(void *context, const struct idx_progress *progress) {
 bool writing_open(struct writing *writing) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_error error;
-    options.progress = goes_on;
+    options.progress = continue_unless_interrupted;
     options.threads = writing->threads;
     if (writing->compact != UINT64_MAX) options.compact_records = writing->compact;
     if (writing->compact == 0) options.compact_segments = 0;
@@ -49,7 +49,7 @@ bool writing_open(struct writing *writing) {
     return false;
 }
 
-static void take(struct writing *writing, const struct tsv_record *records, size_t count) {
+static void add_records(struct writing *writing, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
         writing->items[writing->count++] =
@@ -58,7 +58,7 @@ static void take(struct writing *writing, const struct tsv_record *records, size
     }
 }
 
-/* Only now that they don't move any more. */
+/* Sets the pointers to the IDs of a batch, once it is complete and its IDs don't move any more. */
 static void place_ids(struct writing *writing) {
     const char *id = writing->ids.bytes;
     for (size_t i = 0; i < writing->count; i++) {
@@ -76,7 +76,7 @@ enum input_status writing_gather(struct writing *writing) {
     do {
         writing->input.at_hand = writing->count > 0;
         status = input_next(&writing->input, &records, &count);
-        take(writing, records, count);
+        add_records(writing, records, count);
     } while (status == INPUT_DOCUMENTS && writing->count <= WRITING_BATCH - INPUT_BATCH &&
              writing->ids.length < ENOUGH_ID_BYTES);
     if (writing->ids.error != 0) {

@@ -29,11 +29,11 @@ struct writing {
     struct output ids;                /* of the batch */
 };
 
-/* Opens the writer of the index at `path`, and has lines read as its documents are. False after a complaint. */
+/* Opens the writer of the index at `path`, and has lines read as its documents are. Returns false after a complaint. */
 bool writing_open(struct writing *writing);
 
-/* Makes the batch of what is at hand, at least one document, where need be by waiting for it. Otherwise than
- * INPUT_DOCUMENTS: no more of them come behind the batch, which may have some nonetheless. */
+/* Makes a batch of the documents that can be read without waiting, but waits for the first one. If the result is not
+ * INPUT_DOCUMENTS, the batch, which may have documents, is the last one. */
 enum input_status writing_gather(struct writing *writing);
 
 /* Says how many bad lines were skipped, if any; lets a compaction at work end, and complains of one that failed; closes

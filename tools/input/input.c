@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the line or row that was read last. */
+/* Complains of the line or row that was read last. */
 static void complain_of(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
@@ -30,7 +30,7 @@ static enum input_status from_reader(enum reader_status status) {
     }
 }
 
-static enum input_status fail(const struct input *input, const char *sentence) {
+static enum input_status complain_of_file(const struct input *input, const char *sentence) {
     complain("%s: %s", input->reader.name, sentence);
     return INPUT_FAILED;
 }
@@ -85,29 +85,28 @@ static void complain_of_line(const struct input *input, const struct problem *pr
 static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
     if (!input->skip_bad_lines || input->skipped == 0) complain_of_line(input, problem, line, length);
     if (input->skip_bad_lines) input->skipped++;
-    input->totals.lines++;
     return input->skip_bad_lines;
 }
 
-/* In the reader's buffer, where the line stands. */
+/* Replaces an escaped ID by what it means, within the reader's buffer, which has the line. */
 static void unescape(struct input *input, struct tsv_record *record) {
     char *bytes = input->reader.bytes;
     record->id_length = escape_undo(bytes + (record->id - bytes), record->id_length);
 }
 
-/* False after a complaint. */
+/* Returns false after a complaint. */
 static bool take_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
-    switch (tsv_parse(&input->rules, line, length, record, &problem)) {
+    enum tsv_kind kind = tsv_parse(&input->rules, line, length, record, &problem);
+    totals_count(&input->totals, kind, record);
+    switch (kind) {
         case TSV_RECORD:
             if (record->escaped) unescape(input, record);
             input->recipe_settled = true;
-            input->totals.lines++;
             input->count++;
             return true;
-        case TSV_RECIPE: input->totals.recipes++; return take_recipe(input, record);
-        case TSV_TOTAL: totals_take(&input->totals, record); return true;
+        case TSV_RECIPE: return take_recipe(input, record);
         case TSV_BAD: return skip_bad_line(input, &problem, line, length);
         default: return true;
     }
@@ -158,12 +157,12 @@ static enum input_status read_rows(struct input *input) {
     const char *bytes;
     enum reader_status status = reader_bytes(&input->reader, want, &bytes, &got);
     if (status == READER_END && input->format == INPUT_NPY && left > 0)
-        return fail(input, "the file is incomplete: it ends before its last row");
+        return complain_of_file(input, "the file is incomplete: it ends before its last row");
     if (status != READER_OK) return from_reader(status);
-    if (left == 0) return fail(input, "the file continues after the last row that its header counts");
+    if (left == 0) return complain_of_file(input, "the file continues after the last row that its header counts");
     if (!take_rows(input, bytes, got / 8)) return INPUT_FAILED;
     if (got % 8 == 0) return INPUT_DOCUMENTS;
-    return fail(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
+    return complain_of_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
 static enum input_status start_npy(struct input *input) {
@@ -173,12 +172,12 @@ static enum input_status start_npy(struct input *input) {
     struct problem problem;
     enum reader_status status = reader_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &got);
     if (status != READER_OK && status != READER_END) return from_reader(status);
-    if (!npy_read_prefix(bytes, got, &prefix, &problem)) return fail(input, problem.sentence);
+    if (!npy_read_prefix(bytes, got, &prefix, &problem)) return complain_of_file(input, problem.sentence);
     reader_give_back(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
     status = reader_bytes(&input->reader, prefix.header_length, &bytes, &got);
     if (status != READER_OK && status != READER_END) return from_reader(status);
-    if (got < prefix.header_length) return fail(input, "the file is incomplete: it ends within its header");
-    if (!npy_read_header(bytes, got, &input->array, &problem)) return fail(input, problem.sentence);
+    if (got < prefix.header_length) return complain_of_file(input, "the file is incomplete: it ends within its header");
+    if (!npy_read_header(bytes, got, &input->array, &problem)) return complain_of_file(input, problem.sentence);
     return INPUT_DOCUMENTS;
 }
 
@@ -192,9 +191,7 @@ static const char *path_of(const struct input *input, size_t number) {
 
 /* Whether the file that ends here is whole; false after a complaint. */
 static bool check_totals(struct input *input) {
-    struct problem problem;
-    bool whole = input->partial || totals_check(&input->totals, &problem);
-    if (!whole) complain("%s: %s", input->reader.name, problem.sentence);
+    bool whole = input->partial || totals_check(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
     return whole;
 }
@@ -229,22 +226,15 @@ static bool is_regular(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* What a file of TSV says of itself, and has. False after a complaint. */
+/* What a file of TSV says of itself, and has. Returns false after a complaint. */
 static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;
     enum reader_status status;
     const char *line;
     size_t length;
-    while ((status = reader_line(reader, true, &line, &length)) == READER_OK) {
-        switch (tsv_parse(&input->rules, line, length, &record, &problem)) {
-            case TSV_RECIPE: totals->recipes++; break;
-            case TSV_TOTAL: totals_take(totals, &record); break;
-            case TSV_RECORD:
-            case TSV_BAD: totals->lines++; break;
-            default: break;
-        }
-    }
+    while ((status = reader_line(reader, true, &line, &length)) == READER_OK)
+        totals_count(totals, tsv_parse(&input->rules, line, length, &record, &problem), &record);
     return status == READER_END;
 }
 
@@ -253,13 +243,9 @@ bool input_files_are_whole(const struct input *input) {
     bool whole = true;
     for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && whole; i++) {
         struct totals totals = {0};
-        struct problem problem;
         if (!is_regular(input->paths.values[i])) continue;
-        whole = reader_open(&reader, input->paths.values[i]) && count_totals(input, &reader, &totals);
-        if (whole && !totals_check(&totals, &problem)) {
-            complain("%s: %s", reader.name, problem.sentence);
-            whole = false;
-        }
+        whole = reader_open(&reader, input->paths.values[i]) && count_totals(input, &reader, &totals) &&
+                totals_check(&totals, reader.name);
         reader_close(&reader);
     }
     reader_free(&reader);

@@ -5,7 +5,6 @@
 #include "tools/input/format.h"
 #include "tools/input/npy.h"
 #include "tools/input/reader.h"
-#include "tools/input/totals.h"
 #include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
 
@@ -21,12 +20,12 @@ enum input_status {
 enum { INPUT_BATCH = 512 };
 
 struct input {
-    /* Set by the caller. */
+    /* These are set by the caller. */
     struct texts paths;       /* none: standard input */
     enum input_format format; /* not INPUT_AUTO */
     struct tsv_rules rules;   /* of TSV; for the others only the bits */
     bool skip_bad_lines;
-    bool partial; /* TSV that states a recipe need not be whole (totals.h) */
+    bool partial; /* TSV that states a recipe need not be whole (struct totals) */
     bool at_hand; /* INPUT_PENDING rather than waiting for a line; may change between calls */
     const char
         *recipe; /* given by the user, so that the inputs' own are passed over; else NULL, and the inputs' then */
@@ -37,7 +36,7 @@ struct input {
     uint64_t skipped; /* bad lines */
     uint64_t documents;
 
-    /* Within. */
+    /* These are private. */
     size_t path; /* how many were opened */
     struct reader reader;
     struct npy_array array; /* of the file that is being read */
@@ -59,8 +58,8 @@ enum input_status input_find_recipe(struct input *input);
  * the row's number over all inputs. */
 enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count);
 
-/* Reads those inputs that are regular files of TSV to their ends, to find out whether they are whole (totals.h) before
- * anything is done with their documents. Before the first of these is read. False after a complaint. */
+/* Reads those inputs that are regular files of TSV to their ends, to find out whether they are whole (struct totals)
+ * before anything is done with their documents. Before the first of these is read. Returns false after a complaint. */
 bool input_files_are_whole(const struct input *input);
 
 /* How much all inputs hold, where that can be known without reading them: from the sizes of regular files, and how long

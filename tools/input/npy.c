@@ -30,7 +30,7 @@ static void skip_spaces(struct cursor *cursor) {
 }
 
 /* Whether the next character after spaces is this one, which is then passed. */
-static bool take(struct cursor *cursor, char character) {
+static bool take_character(struct cursor *cursor, char character) {
     skip_spaces(cursor);
     if (cursor->at == cursor->end || *cursor->at != character) return false;
     cursor->at++;
@@ -81,7 +81,8 @@ static bool read_descr(struct cursor *cursor, struct npy_array *array, struct pr
 }
 
 static bool read_shape(struct cursor *cursor, struct npy_array *array, struct problem *problem) {
-    bool one = take(cursor, '(') && take_number(cursor, &array->rows) && take(cursor, ',') && take(cursor, ')');
+    bool one = take_character(cursor, '(') && take_number(cursor, &array->rows) && take_character(cursor, ',') &&
+               take_character(cursor, ')');
     return one || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
@@ -104,11 +105,12 @@ static bool read_value(struct cursor *cursor, const struct cursor *key, unsigned
 bool npy_read_header(const char *text, size_t length, struct npy_array *array, struct problem *problem) {
     struct cursor cursor = {text, text + length}, key;
     unsigned seen = 0;
-    if (!take(&cursor, '{')) return syntax_error(problem);
-    while (!take(&cursor, '}')) {
-        if (!take_string(&cursor, &key) || !take(&cursor, ':')) return syntax_error(problem);
+    if (!take_character(&cursor, '{')) return syntax_error(problem);
+    while (!take_character(&cursor, '}')) {
+        if (!take_string(&cursor, &key) || !take_character(&cursor, ':')) return syntax_error(problem);
         if (!read_value(&cursor, &key, &seen, array, problem)) return false;
-        if (!take(&cursor, ',') && (cursor.at == cursor.end || *cursor.at != '}')) return syntax_error(problem);
+        if (!take_character(&cursor, ',') && (cursor.at == cursor.end || *cursor.at != '}'))
+            return syntax_error(problem);
     }
     skip_spaces(&cursor);
     return (seen == 7 && cursor.at == cursor.end) || syntax_error(problem);

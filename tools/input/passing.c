@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Given at a time. */
+/* How many fingerprints the visitor gets at a time, and how many bytes of a file are looked at together. */
 enum { KEPT = 1 << 20, READ_BYTES = 1 << 16 };
 
 struct kept {
@@ -22,15 +22,15 @@ struct kept {
     uint64_t fingerprints[KEPT];
 };
 
-static bool give(struct kept *kept) {
+static bool hand_over(struct kept *kept) {
     size_t count = kept->count;
     kept->count = 0;
     return count == 0 || kept->visit(kept->context, kept->fingerprints, count);
 }
 
-static bool keep(struct kept *kept, uint64_t fingerprint) {
+static bool keep_fingerprint(struct kept *kept, uint64_t fingerprint) {
     kept->fingerprints[kept->count++] = fingerprint;
-    return kept->count < KEPT || give(kept);
+    return kept->count < KEPT || hand_over(kept);
 }
 
 /* ---- Lines ---- */
@@ -60,13 +60,13 @@ static uint64_t read_digits(const char *bytes, uint64_t *odd) {
     return (digits | digits >> 16) & UINT64_C(0xffffffff);
 }
 
-/* Takes lines of 16 hex digits alone, as far as such lines stand at the beginning. Sets *taken to their bytes. */
+/* Takes lines of nothing but 16 hex digits, up to the first line that is another one. Sets *taken to their bytes. */
 static bool take_plain_lines(struct kept *kept, const char *bytes, size_t length, size_t *taken) {
     size_t at = 0;
     for (; length - at >= 17 && bytes[at + 16] == '\n'; at += 17) {
         uint64_t odd = 0, high = read_digits(bytes + at, &odd), low = read_digits(bytes + at + 8, &odd);
         if (odd != 0) break;
-        if (!keep(kept, high << 32 | low)) return false;
+        if (!keep_fingerprint(kept, high << 32 | low)) return false;
     }
     *taken = at;
     return true;
@@ -78,7 +78,7 @@ static bool complain_of_line(const struct reader *reader, const struct problem *
     return false;
 }
 
-/* Only the first column counts. */
+/* Takes the fingerprint in the first column of a line of any kind; the other columns do not count. */
 static bool take_line(struct kept *kept, const struct reader *reader, const char *line, size_t length) {
     struct passing *passing = kept->passing;
     struct tsv_rules rules = passing->rules;
@@ -86,12 +86,13 @@ static bool take_line(struct kept *kept, const struct reader *reader, const char
     struct problem problem;
     const char *tab = length > 0 && line[0] != '#' ? memchr(line, '\t', length) : NULL;
     rules.ids = TSV_ID_NONE;
-    switch (tsv_parse(&rules, line, tab == NULL ? length : (size_t)(tab - line), &record, &problem)) {
-        case TSV_RECORD: kept->totals.lines++; return keep(kept, record.fingerprint);
-        case TSV_TOTAL: totals_take(&kept->totals, &record); return true;
+    enum tsv_kind kind = tsv_parse(&rules, line, tab == NULL ? length : (size_t)(tab - line), &record, &problem);
+    totals_count(&kept->totals, kind, &record);
+    switch (kind) {
+        case TSV_RECORD: return keep_fingerprint(kept, record.fingerprint);
+        case TSV_TOTAL:
         case TSV_COMMENT: return true;
         case TSV_RECIPE:
-            kept->totals.recipes++;
             if (passing->recipe == NULL ||
                 recipes_match(passing->recipe, record.id, record.id_length, &passing->warned_of_icu))
                 return true;
@@ -102,7 +103,7 @@ static bool take_line(struct kept *kept, const struct reader *reader, const char
     }
 }
 
-/* Lines in a row, and then one of any kind. */
+/* Takes as many lines of 16 hex digits as there are in a row, and then a line of any kind. */
 static enum reader_status read_some(struct kept *kept, struct reader *reader, bool *on) {
     bool is_plain = kept->passing->rules.bits == 64 && kept->passing->rules.notation == NOTATION_HEX;
     const char *bytes;
@@ -125,15 +126,10 @@ static enum reader_status read_some(struct kept *kept, struct reader *reader, bo
 static bool read_lines(struct kept *kept, const char *path) {
     struct reader reader = READER_INIT;
     enum reader_status status = READER_FAILED;
-    struct problem problem;
     kept->totals = (struct totals){0};
     bool on = reader_open(&reader, path);
     while (on && (status = read_some(kept, &reader, &on)) == READER_OK) continue;
-    bool whole = on && status == READER_END;
-    if (whole && !kept->passing->partial && !totals_check(&kept->totals, &problem)) {
-        complain("%s: %s", reader.name, problem.sentence);
-        whole = false;
-    }
+    bool whole = on && status == READER_END && (kept->passing->partial || totals_check(&kept->totals, reader.name));
     reader_free(&reader);
     return whole;
 }
@@ -149,7 +145,7 @@ static bool read_rows(struct kept *kept) {
     size_t count;
     bool on = true;
     while (on && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
-        for (size_t i = 0; i < count && on; i++) on = keep(kept, records[i].fingerprint);
+        for (size_t i = 0; i < count && on; i++) on = keep_fingerprint(kept, records[i].fingerprint);
     }
     input_free(&input);
     return on && status == INPUT_END;
@@ -158,7 +154,7 @@ static bool read_rows(struct kept *kept) {
 static bool keep_all(void *context, const uint64_t *fingerprints, size_t count) {
     struct kept *kept = context;
     bool on = true;
-    for (size_t i = 0; i < count && on; i++) on = keep(kept, fingerprints[i]);
+    for (size_t i = 0; i < count && on; i++) on = keep_fingerprint(kept, fingerprints[i]);
     kept->passing->failed |= !on;
     return on;
 }
@@ -205,7 +201,7 @@ bool passing_read(struct passing *passing, passing_visitor visit, void *context)
         whole = read_lines(kept, "-");
     for (size_t i = 0; i < passing->paths.count && passing->index == NULL && passing->format == INPUT_TSV && whole; i++)
         whole = read_lines(kept, passing->paths.values[i]);
-    whole = whole && give(kept);
+    whole = whole && hand_over(kept);
     free(kept);
     return whole;
 }

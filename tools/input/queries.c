@@ -46,7 +46,7 @@ static bool is_folder(const char *path) {
 
 static enum queries_status next_text(struct queries *queries, struct query *query);
 
-/* The next document of the folder at hand, or what comes behind it. */
+/* Gives the next document of the folder that is being read, or the next query after it. */
 static enum queries_status next_below(struct queries *queries, struct query *query) {
     uint64_t fingerprint;
     struct span id;
@@ -82,7 +82,7 @@ static enum queries_status next_text(struct queries *queries, struct query *quer
     return read ? next_text(queries, query) : QUERIES_FAILED;
 }
 
-/* Finds the fingerprints that have a document of this ID. False after a complaint. */
+/* Finds the fingerprints that have a document of this ID. Returns false after a complaint. */
 static bool find_id(struct queries *queries, const char *id, uint64_t number) {
     struct idx_error error;
     for (;;) {
@@ -129,35 +129,23 @@ static bool check_recipe(struct queries *queries, const struct tsv_record *recor
     return problem_set(&queries->problem, "%s", recipes_differ);
 }
 
-/* At the end of the lines, after whose answers this is told. */
-static enum queries_status check_totals(const struct queries *queries) {
-    struct problem problem;
-    if (queries->partial || totals_check(&queries->totals, &problem)) return QUERIES_END;
-    complain("%s: %s", queries->lines.name, problem.sentence);
-    return QUERIES_FAILED;
-}
-
 static enum queries_status next_line(struct queries *queries, bool wait, struct query *query) {
     struct tsv_record record;
     const char *line;
     size_t length;
     for (;;) {
         enum reader_status status = reader_line(&queries->lines, wait, &line, &length);
-        if (status == READER_END) return check_totals(queries);
+        if (status == READER_END)
+            return queries->partial || totals_check(&queries->totals, queries->lines.name) ? QUERIES_END
+                                                                                           : QUERIES_FAILED;
         if (status != READER_OK) return status == READER_PENDING ? QUERIES_PENDING : QUERIES_FAILED;
-        switch (tsv_parse(&queries->rules, line, length, &record, &queries->problem)) {
-            case TSV_BAD: return QUERIES_BAD;
-            case TSV_COMMENT: break;
-            case TSV_TOTAL: totals_take(&queries->totals, &record); break;
-            case TSV_RECIPE:
-                queries->totals.recipes++;
-                if (!check_recipe(queries, &record)) return QUERIES_BAD;
-                break;
-            case TSV_RECORD:
-                queries->totals.lines++;
-                *query = (struct query){record.fingerprint, record.id, record.id_length};
-                return QUERIES_ONE;
-        }
+        enum tsv_kind kind = tsv_parse(&queries->rules, line, length, &record, &queries->problem);
+        if (kind == TSV_BAD) return QUERIES_BAD;
+        totals_count(&queries->totals, kind, &record);
+        if (kind == TSV_RECIPE && !check_recipe(queries, &record)) return QUERIES_BAD;
+        if (kind != TSV_RECORD) continue;
+        *query = (struct query){record.fingerprint, record.id, record.id_length};
+        return QUERIES_ONE;
     }
 }
 

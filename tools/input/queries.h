@@ -4,7 +4,7 @@
 #define IDX_TOOLS_QUERIES_H
 
 #include "tools/input/reader.h"
-#include "tools/input/totals.h"
+#include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
 #include "tools/text/below.h"
 
@@ -34,10 +34,10 @@ struct queries {
     enum idx_id_type id_type;
     const char *recipe;           /* of the index; "" when not known */
     struct extract_rules extract; /* of the texts */
-    bool partial;                 /* lines that state a recipe need not be whole (totals.h) */
+    bool partial;                 /* lines that state a recipe need not be whole (struct totals) */
     const char *table_path;       /* of document frequencies, for recipes that weigh by one; or NULL */
 
-    /* Within. */
+    /* These are private. */
     size_t next;
     struct reader lines;
     struct totals totals; /* of the lines */
@@ -53,7 +53,7 @@ struct queries {
     struct problem problem;
 };
 
-/* Opens what there is to open. False after a complaint. */
+/* Opens what there is to open. Returns false after a complaint. */
 bool queries_open(struct queries *queries);
 
 /* Gives the next query; its ID is valid until the next call. Without `wait`, QUERIES_PENDING rather than waiting for

@@ -30,7 +30,7 @@ bool reader_open(struct reader *reader, const char *path) {
     return true;
 }
 
-static enum reader_status failed(const struct reader *reader, int error) {
+static enum reader_status complain_of_error(const struct reader *reader, int error) {
     complain("%s: %s", reader->name, strerror(error));
     return READER_FAILED;
 }
@@ -44,7 +44,7 @@ static enum reader_status too_long(const struct reader *reader) {
 static enum reader_status wait_for_input(const struct reader *reader, bool wait) {
     struct pollfd polled[2] = {{reader->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     while (poll(polled, 2, wait ? -1 : 0) < 0) {
-        if (errno != EINTR && errno != EAGAIN) return failed(reader, errno);
+        if (errno != EINTR && errno != EAGAIN) return complain_of_error(reader, errno);
     }
     if (polled[1].revents != 0) return READER_INTERRUPTED;
     return polled[0].revents != 0 ? READER_OK : READER_PENDING;
@@ -70,15 +70,15 @@ static bool make_room(struct reader *reader) {
 static enum reader_status read_more(struct reader *reader, bool wait) {
     enum reader_status status = wait_for_input(reader, wait);
     if (status != READER_OK) return status;
-    if (!make_room(reader)) return failed(reader, ENOMEM);
+    if (!make_room(reader)) return complain_of_error(reader, ENOMEM);
     ssize_t got = read(reader->descriptor, reader->bytes + reader->end, READ_SIZE);
-    if (got < 0) return errno == EINTR || errno == EAGAIN ? READER_OK : failed(reader, errno);
+    if (got < 0) return errno == EINTR || errno == EAGAIN ? READER_OK : complain_of_error(reader, errno);
     reader->end += (size_t)got;
     reader->ended = got == 0;
     return READER_OK;
 }
 
-static void give(struct reader *reader, size_t length, const char **bytes, size_t *got) {
+static void take_held(struct reader *reader, size_t length, const char **bytes, size_t *got) {
     *bytes = reader->bytes + reader->start;
     *got = length;
     reader->start += length;
@@ -94,7 +94,7 @@ bool reader_held_line(struct reader *reader, const char **line, size_t *length) 
         reader->searched = held;
         return false;
     }
-    give(reader, newline != NULL ? (size_t)(newline - from) : held, line, length);
+    take_held(reader, newline != NULL ? (size_t)(newline - from) : held, line, length);
     if (newline != NULL) reader->start++;
     reader->line++;
     return true;
@@ -116,7 +116,7 @@ enum reader_status reader_bytes(struct reader *reader, size_t want, const char *
         if (status != READER_OK) return status;
     }
     size_t held = reader->end - reader->start;
-    give(reader, held < want ? held : want, bytes, got);
+    take_held(reader, held < want ? held : want, bytes, got);
     return *got > 0 ? READER_OK : READER_END;
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest line that is read: an ID has at most 2^24 - 1 bytes, and a fingerprint and a tab stand before it. */
+/* The longest line that is read: an ID has at most 2^24 - 1 bytes, and a fingerprint and a tab precede it. */
 enum { READER_MOST_LINE = (1 << 24) + 128 };
 
 enum reader_status {

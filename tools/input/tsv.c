@@ -1,9 +1,11 @@
-/* tsv.c: reads one line of fingerprint<TAB>ID. */
+/* tsv.c: reads one line of fingerprint<TAB>ID, and checks by the line #total that a stream of lines is whole. */
 #include "tools/input/tsv.h"
 
 #include "tools/shared/escape.h"
+#include "tools/shared/message.h"
 #include "tools/shared/number.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char recipe_mark[] = "#recipe\t", total_mark[] = "#total\t";
@@ -19,7 +21,7 @@ static bool is_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-/* An ID behind a second tab. */
+/* Takes an ID behind a second tab, which is escaped. */
 static bool take_escaped(const char *id, const char *end, struct tsv_record *record, struct problem *problem) {
     record->id = id;
     record->id_length = (size_t)(end - id);
@@ -84,4 +86,50 @@ enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t 
     size_t digits = tab != NULL ? (size_t)(tab - line) : length;
     if (!notation_parse(rules->notation, rules->bits, line, digits, &record->fingerprint, problem)) return TSV_BAD;
     return parse_id(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+}
+
+/* ---- Whether a stream is whole ---- */
+
+/* Reads a number that ends at a tab, or at the end for the last one. */
+static bool read_total_number(const char **at, const char *end, bool last, uint64_t *number) {
+    const char *tab = memchr(*at, '\t', (size_t)(end - *at)), *stop = tab == NULL ? end : tab;
+    bool good = (tab == NULL) == last && number_parse_digits(*at, (size_t)(stop - *at), number);
+    *at = tab == NULL ? end : tab + 1;
+    return good;
+}
+
+static void add_total(struct totals *totals, const struct tsv_record *record) {
+    const char *at = record->id, *end = record->id + record->id_length;
+    uint64_t lines = 0, left_out, status = 0;
+    bool good = read_total_number(&at, end, false, &lines) && read_total_number(&at, end, false, &left_out) &&
+                read_total_number(&at, end, true, &status);
+    totals->totals++;
+    totals->stated += lines;
+    totals->failed |= status != 0;
+    totals->broken |= !good;
+}
+
+void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record) {
+    totals->recipes += kind == TSV_RECIPE;
+    totals->lines += kind == TSV_RECORD || kind == TSV_BAD;
+    if (kind == TSV_TOTAL) add_total(totals, record);
+}
+
+bool totals_check(const struct totals *totals, const char *name) {
+    static const char advice[] = "make them again, or take what there is with --partial";
+    if (totals->recipes == 0) return true;
+    if (totals->broken)
+        complain("%s: the line #total does not have three numbers; %s", name, advice);
+    else if (totals->failed)
+        complain("%s: the command that printed these fingerprints failed, so some are missing; %s", name, advice);
+    else if (totals->totals < totals->recipes)
+        complain("%s: the fingerprints state a recipe, but their last line (#total) is missing, so the command that "
+                 "printed them may have failed; %s",
+                 name, advice);
+    else if (totals->stated != totals->lines)
+        complain("%s: there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; %s", name,
+                 totals->lines, totals->stated, advice);
+    else
+        return true;
+    return false;
 }

@@ -1,7 +1,7 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
-#include "tools/dedup/again.h"
+#include "tools/dedup/journal.h"
 #include "tools/report/excerpt.h"
 #include "tools/report/gather.h"
 #include "tools/shared/folder.h"

@@ -9,8 +9,8 @@
 
 enum bad_kind {
     BAD_NONE,
-    BAD_FILE,   /* no record: a file that can't be read, which is always told and an error */
-    BAD_MEMORY, /* no record: memory ran out, which ends all */
+    BAD_FILE,   /* no record, but a file that can't be read, which is always reported and is an error */
+    BAD_MEMORY, /* no record, but memory that ran out, which ends the command */
     BAD_JSON,
     BAD_FIELD,
     BAD_ID,

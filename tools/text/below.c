@@ -18,7 +18,7 @@ struct below {
     struct documents documents;
     struct output paths; /* of the files, each with its NUL */
     size_t next_path;
-    struct output made; /* of the file at hand */
+    struct output made; /* fingerprints and IDs of the last file that was read */
     size_t next_made;
     struct bad_counts bad;
 };
@@ -29,7 +29,7 @@ static bool visit_path(void *context, const char *path) {
     return below->paths.error == 0;
 }
 
-static void keep(struct below *below, const struct text_result *result) {
+static void keep_fingerprints(struct below *below, const struct text_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         const struct made made = {result->fingerprints[i], result->id.length};
         output_bytes(&below->made, &made, sizeof made);
@@ -38,11 +38,11 @@ static void keep(struct below *below, const struct text_result *result) {
 }
 
 /* A document_visitor. */
-static bool visit(void *context, struct raw_document *raw) {
+static bool fingerprint_document(void *context, struct raw_document *raw) {
     struct below *below = context;
     struct text_result result;
     bool good = raw->bad.kind == BAD_NONE && text_fingerprint(below->text, raw, &result, &raw->bad);
-    if (good) keep(below, &result);
+    if (good) keep_fingerprints(below, &result);
     if (good && below->made.error != 0) good = bad_set_memory(&raw->bad);
     if (!good) bad_count(&below->bad, &raw->bad, raw->place != NULL ? raw->place : "input");
     raw_document_free(raw);
@@ -54,7 +54,7 @@ struct below *below_new(struct text *text, const char *path, const struct globs 
     if (below != NULL) {
         *below = (struct below){.text = text, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT};
         below->documents.most = text->extractor.rules->max_text;
-        below->documents.visit = visit;
+        below->documents.visit = fingerprint_document;
         below->documents.context = below;
     }
     if (below != NULL && folder_walk(path, globs, visit_path, below, &below->documents.failed)) return below;
@@ -63,7 +63,7 @@ struct below *below_new(struct text *text, const char *path, const struct globs 
     return NULL;
 }
 
-/* Makes fingerprints of the next file. False where memory ran out. */
+/* Makes fingerprints of the next file. Returns false where memory ran out. */
 static bool read_next(struct below *below) {
     const struct opened_file file = {below->paths.bytes + below->next_path, true, -1};
     below->next_path += strlen(file.path) + 1;
@@ -71,7 +71,7 @@ static bool read_next(struct below *below) {
     return documents_read_again(&below->documents, &file, 0);
 }
 
-static enum below_status end(const struct below *below) {
+static enum below_status end_search(const struct below *below) {
     bad_say_total(&below->bad);
     return below->documents.failed || below->bad.of[BAD_FILE] > 0 ? BELOW_PARTLY : BELOW_END;
 }
@@ -79,7 +79,7 @@ static enum below_status end(const struct below *below) {
 enum below_status below_next(struct below *below, uint64_t *fingerprint, struct span *id) {
     struct made made;
     while (below->next_made == below->made.length) {
-        if (below->next_path == below->paths.length) return end(below);
+        if (below->next_path == below->paths.length) return end_search(below);
         if (!read_next(below)) return BELOW_FAILED;
     }
     memcpy(&made, below->made.bytes + below->next_made, sizeof made);

@@ -38,6 +38,15 @@ static const struct {
     {"unicode", "utf-16le"},
 };
 
+struct span span_cut(struct span *rest, char separator) {
+    const char *end = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
+    struct span taken = {rest->bytes, end == NULL ? rest->length : (size_t)(end - rest->bytes)};
+    size_t gone = taken.length + (end != NULL);
+    rest->bytes += gone;
+    rest->length -= gone;
+    return taken;
+}
+
 static bool is_utf8_name(const char *name) {
     return *name == '\0' || strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
 }
@@ -61,8 +70,8 @@ void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
 }
 
 /* ICU's own, for some character sets, makes U+001A of a byte that is ill-formed by itself. */
-static void replace(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes, int32_t length,
-                    UConverterCallbackReason reason, UErrorCode *code) {
+static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes,
+                               int32_t length, UConverterCallbackReason reason, UErrorCode *code) {
     static const UChar replacement = 0xfffd;
     (void)context, (void)bytes, (void)length;
     if (reason > UCNV_IRREGULAR) return;
@@ -80,13 +89,13 @@ static UConverter *open_converter(const char *name) {
         if (strcasecmp(name, labels[i].label) == 0) name = labels[i].meant;
     }
     UConverter *converter = ucnv_open(name, &code);
-    if (U_SUCCESS(code)) ucnv_setToUCallBack(converter, replace, NULL, NULL, NULL, &code);
+    if (U_SUCCESS(code)) ucnv_setToUCallBack(converter, replace_ill_formed, NULL, NULL, NULL, &code);
     if (U_SUCCESS(code)) return converter;
     ucnv_close(converter);
     return NULL;
 }
 
-static bool convert(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
+static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
     size_t room = text->length + text->length / 2 + 64;
     for (;;) {
         UErrorCode code = U_ZERO_ERROR;
@@ -111,7 +120,8 @@ bool charset_decode(struct span *text, const char *name, struct output *kept, st
     if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "it is too long: %zu bytes", text->length);
     UConverter *converter = open_converter(name);
     if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
-    bool converted = text->length == 0 || convert(text, converter, kept, bad); /* ICU takes no NULL for no bytes */
+    bool converted =
+        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU takes no NULL for no bytes */
     ucnv_close(converter);
     return converted;
 }

@@ -9,11 +9,14 @@
 
 enum { CHARSET_NAME_SIZE = 64 };
 
-/* A text, and where it is now. */
+/* A text, which is somewhere else. */
 struct span {
     const char *bytes;
     size_t length;
 };
+
+/* Takes the text up to the first `separator` off *rest, and the separator with it; all of it where there is none. */
+struct span span_cut(struct span *rest, char separator);
 
 /* Sets the name of the character set that a byte order mark says (UTF-8, UTF-16, UTF-32), and takes the mark away.
  * Leaves both alone where there is none. */

@@ -1,20 +1,20 @@
 /* compare.c: whether two texts agree by a recipe. Equal hashes may be chance, or of texts that have little else in
  * common: these are confirmed on what was hashed, and by the summed weights of their documents. */
-#include "tools/text/compare.h"
+#include "tools/text/pipeline.h"
 
 #include "tools/text/text.h"
 
 #include <idx_text.h>
 #include <string.h>
 
-/* A text, and what the recipe makes of it; the signature stands in its fingerprinter. */
+/* A text, and what the recipe makes of it. The fingerprinter keeps the signature. */
 struct side {
     struct text text;
     struct text_result made;
 };
 
-static bool make(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
-                 const char *path) {
+static bool make_side(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
+                      const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
     side->text.extractor.reads_manuals = true; /* nothing is kept that others could be compared with */
     if (strncmp(text_recipe(&side->text), "segments:", 9) == 0) {
@@ -28,7 +28,7 @@ static bool signatures_are_equal(struct span a, struct span b) {
     return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
-static bool print(const struct text_result *a, const struct text_result *b, bool *same) {
+static bool print_comparison(const struct text_result *a, const struct text_result *b, bool *same) {
     struct output output = OUTPUT_STANDARD;
     int distance = __builtin_popcountll(a->fingerprints[0] ^ b->fingerprints[0]);
     *same = distance == 0 && signatures_are_equal(a->signature, b->signature);
@@ -42,8 +42,8 @@ bool compare_files(const struct pipeline_rules *rules, char *const paths[2], boo
     struct side sides[2] = {0};
     struct idx_text_table *table = NULL;
     bool whole = rules->table == NULL || text_table_read(&table, rules->table);
-    for (int i = 0; i < 2 && whole; i++) whole = make(&sides[i], rules, table, paths[i]);
-    whole = whole && print(&sides[0].made, &sides[1].made, same);
+    for (int i = 0; i < 2 && whole; i++) whole = make_side(&sides[i], rules, table, paths[i]);
+    whole = whole && print_comparison(&sides[0].made, &sides[1].made, same);
     for (int i = 0; i < 2; i++) text_close(&sides[i].text);
     text_table_free(table);
     return whole;

@@ -13,7 +13,7 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
 void cut_append(struct raw_document *raw, const char *bytes, size_t length);
 
 /* Gives a document, which is not the caller's any more. Its place is FILE:WHERENUMBER; `where` NULL: there is one
- * document in the file. False where the visitor wants no more. */
+ * document in the file. Returns false where the visitor wants no more. */
 bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
 
 /* Gives, in place of a document, what is wrong. */

@@ -12,7 +12,7 @@ struct rest {
 
 static bool is_digit(const struct rest *rest) { return rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9'; }
 
-static bool take(struct rest *rest, char byte) {
+static bool take_byte(struct rest *rest, char byte) {
     bool taken = rest->at < rest->end && *rest->at == byte;
     rest->at += taken;
     return taken;
@@ -43,18 +43,19 @@ static int64_t days_of_years(int64_t year) {
 
 static bool take_day(struct rest *rest, int64_t *seconds) {
     int64_t year, month, day;
-    if (!take_number(rest, 4, 0, 9999, &year) || !take(rest, '-') || !take_number(rest, 2, 1, 12, &month) ||
-        !take(rest, '-') || !take_number(rest, 2, 1, days_before(year, month + 1) - days_before(year, month), &day))
+    if (!take_number(rest, 4, 0, 9999, &year) || !take_byte(rest, '-') || !take_number(rest, 2, 1, 12, &month) ||
+        !take_byte(rest, '-') ||
+        !take_number(rest, 2, 1, days_before(year, month + 1) - days_before(year, month), &day))
         return false;
     *seconds = (days_of_years(year) - days_of_years(1970) + days_before(year, month) + day - 1) * 86400;
     return true;
 }
 
-/* The digits behind the point, of which six count. */
+/* Reads the digits behind the point; those after the sixth are ignored. */
 static bool take_fraction(struct rest *rest, int64_t *microseconds) {
     int64_t unit = MICROSECONDS / 10;
     *microseconds = 0;
-    if (!take(rest, '.') && !take(rest, ',')) return true;
+    if (!take_byte(rest, '.') && !take_byte(rest, ',')) return true;
     if (!is_digit(rest)) return false;
     for (; is_digit(rest); unit /= 10) *microseconds += (*rest->at++ - '0') * unit;
     return true;
@@ -63,11 +64,11 @@ static bool take_fraction(struct rest *rest, int64_t *microseconds) {
 /* The offset from UTC, which is subtracted. */
 static bool take_zone(struct rest *rest, int64_t *seconds) {
     int64_t hours, minutes = 0;
-    if (take(rest, 'Z') || take(rest, 'z') || rest->at == rest->end) return true;
-    bool behind = take(rest, '-');
-    if (!behind && !take(rest, '+')) return false;
+    if (take_byte(rest, 'Z') || take_byte(rest, 'z') || rest->at == rest->end) return true;
+    bool behind = take_byte(rest, '-');
+    if (!behind && !take_byte(rest, '+')) return false;
     if (!take_number(rest, 2, 0, 23, &hours)) return false;
-    if ((take(rest, ':') || is_digit(rest)) && !take_number(rest, 2, 0, 59, &minutes)) return false;
+    if ((take_byte(rest, ':') || is_digit(rest)) && !take_number(rest, 2, 0, 59, &minutes)) return false;
     *seconds += (behind ? 1 : -1) * (hours * 3600 + minutes * 60);
     return true;
 }
@@ -75,9 +76,11 @@ static bool take_zone(struct rest *rest, int64_t *seconds) {
 static bool take_time(struct rest *rest, int64_t *seconds, int64_t *microseconds) {
     int64_t hour, minute, second = 0;
     if (rest->at == rest->end) return true;
-    if (!take(rest, 'T') && !take(rest, 't') && !take(rest, ' ')) return false;
-    if (!take_number(rest, 2, 0, 23, &hour) || !take(rest, ':') || !take_number(rest, 2, 0, 59, &minute)) return false;
-    if (take(rest, ':') && (!take_number(rest, 2, 0, 60, &second) || !take_fraction(rest, microseconds))) return false;
+    if (!take_byte(rest, 'T') && !take_byte(rest, 't') && !take_byte(rest, ' ')) return false;
+    if (!take_number(rest, 2, 0, 23, &hour) || !take_byte(rest, ':') || !take_number(rest, 2, 0, 59, &minute))
+        return false;
+    if (take_byte(rest, ':') && (!take_number(rest, 2, 0, 60, &second) || !take_fraction(rest, microseconds)))
+        return false;
     *seconds += hour * 3600 + minute * 60 + second;
     return take_zone(rest, seconds);
 }

@@ -10,10 +10,10 @@
 #define DATE_NONE INT64_MIN
 
 /* Reads a date as RFC 3339 and ISO 8601 (extended format) write it: 2026-11-22, or with a time behind T or a blank:
- * 12:34 or 12:34:56.789, and then Z, +01:00, +0100, +01, or nothing, which is UTC. False where it is none. */
+ * 12:34 or 12:34:56.789, and then Z, +01:00, +0100, +01, or nothing, which is UTC. Returns false where it is none. */
 bool date_parse(const char *text, size_t length, int64_t *date);
 
-/* From seconds since 1970. False where they are beyond what a date can be. */
+/* From seconds since 1970. Returns false where they are beyond what a date can be. */
 bool date_of_seconds(double seconds, int64_t *date);
 
 #endif

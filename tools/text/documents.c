@@ -204,7 +204,12 @@ static bool read_file(struct documents *documents, const char *path, enum docume
     return on;
 }
 
-static bool visit(void *context, const char *path) {
+static bool is_folder(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool read_met_file(void *context, const char *path) {
     struct documents *documents = context;
     return read_file(documents, path, documents->format, true);
 }
@@ -213,11 +218,10 @@ bool documents_read(struct documents *documents, const struct texts *paths) {
     static char dash[] = "-", *standard_input[] = {dash};
     char **path = paths->count == 0 ? standard_input : paths->values;
     size_t count = paths->count == 0 ? 1 : paths->count;
-    struct stat status;
     for (size_t i = 0; i < count; i++) {
-        bool folder = strcmp(path[i], "-") != 0 && stat(path[i], &status) == 0 && S_ISDIR(status.st_mode);
-        bool on = folder ? folder_walk(path[i], documents->globs, visit, documents, &documents->failed)
-                         : read_file(documents, path[i], documents->format, false);
+        bool on = is_folder(path[i])
+                      ? folder_walk(path[i], documents->globs, read_met_file, documents, &documents->failed)
+                      : read_file(documents, path[i], documents->format, false);
         if (!on) return false;
     }
     return true;
@@ -241,7 +245,7 @@ bool documents_read_one(struct documents *documents, const char *path) {
     return on;
 }
 
-/* ---- Whether there are manual pages ---- */
+/* ---- Before documents are read ---- */
 
 struct manual_search {
     struct source source;
@@ -262,10 +266,9 @@ static bool visit_named(void *context, const char *path) {
 
 bool documents_have_manual(const struct texts *paths, const struct globs *globs) {
     struct manual_search search = {.source.regular_only = true};
-    struct stat status;
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
-        if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        if (is_folder(path))
             folder_search(path, globs, visit_named, &search);
         else
             visit_named(&search, path);
@@ -273,8 +276,6 @@ bool documents_have_manual(const struct texts *paths, const struct globs *globs)
     source_free(&search.source);
     return search.found;
 }
-
-/* ---- How much there is ---- */
 
 static bool add_size(void *context, const char *path) {
     struct stat status;

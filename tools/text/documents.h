@@ -1,5 +1,5 @@
-/* documents.h: from inputs of any format to documents, one at a time, as they stand there: still JSON, HTML, or in
- * another character set. extract.h makes fields of them. */
+/* documents.h: from inputs of any format to documents, one at a time, as they are in the inputs: still JSON, HTML, or
+ * in another character set. extract.h makes fields of them. */
 #ifndef IDX_TOOLS_DOCUMENTS_H
 #define IDX_TOOLS_DOCUMENTS_H
 
@@ -83,7 +83,7 @@ struct documents {
 
     uint64_t files; /* opened */
 
-    /* Within. */
+    /* These are private. */
     const char *path;
     int64_t date;
     uint64_t bytes_before; /* of the files before the open one, as they are stored */
@@ -92,7 +92,7 @@ struct documents {
 
 /* Reads all documents of the files and folders (none, and -: standard input). A folder stands for the regular files in
  * it and below; those that hold a NUL byte in their first 8 KiB are left out where they would be plain text, HTML or
- * manual pages. False where the visitor stopped it. */
+ * manual pages. Returns false where the visitor stopped it. */
 bool documents_read(struct documents *documents, const struct texts *paths);
 
 /* Reads a file that documents_read opened, and gave this number, once more. */

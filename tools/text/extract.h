@@ -36,11 +36,11 @@ struct extractor {
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
 
-/* Sets the fields, which stand in `raw` and in the extractor until its next use; sets raw's text_bytes, and its date
- * where the record has one; may change its bytes. False where the record is bad. */
+/* Sets the fields, which are valid until the next use of `raw` or of the extractor; sets raw's text_bytes, and its date
+ * where the record has one; may change its bytes. Returns false where the record is bad. */
 bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
 
-/* The ID of lines of FORMAT_FEATURES or FORMAT_TSV, and what stands behind its tab. False where it can't be one. */
+/* Cuts a line of FORMAT_FEATURES or FORMAT_TSV into its ID and what follows the tab. Returns false if it has no tab. */
 bool extract_id(struct span line, struct span *id, struct span *rest, struct bad *bad);
 
 void extractor_free(struct extractor *extractor);

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Both sorted. Of elements that are no part of a line, as p or div, there are more, and new ones. */
+/* Names of elements, sorted. Elements that break a line, such as p or div, are not listed, because there are more of
+ * them, and new ones. */
 static const char *const in_a_line[] = {
     "a",     "abbr", "acronym", "b",      "bdi",   "bdo",  "big",  "cite", "code", "data", "del",  "dfn", "em",
     "font",  "i",    "ins",     "kbd",    "label", "mark", "nobr", "q",    "rp",   "rt",   "ruby", "s",   "samp",
@@ -19,10 +20,10 @@ static const char *const not_main[] = {"aside", "footer", "form", "header", "nav
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static int compare(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
+static int compare_names(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
 
 static bool is_among(const char *name, const char *const *names, size_t count) {
-    return bsearch(name, names, count, sizeof *names, compare) != NULL;
+    return bsearch(name, names, count, sizeof *names, compare_names) != NULL;
 }
 
 struct parse {
@@ -112,7 +113,7 @@ static void take_text(void *context, const xmlChar *text, int length) {
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
-/* libxml2 takes a NUL byte for the end. */
+/* Replaces NUL bytes by spaces, because libxml2 takes a NUL byte for the end. */
 static bool without_nul(struct span *document, struct output *kept) {
     if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
     kept->length = 0;
@@ -125,10 +126,10 @@ static bool without_nul(struct span *document, struct output *kept) {
     return true;
 }
 
-/* Gives the parser some more of the document. It compares each attribute of an element with all before it, which takes
- * hours where there are many: its room for attributes, which it doubles when it is full, tells that in time, and the
- * document ends there. */
-static int give(void *context, char *buffer, int length) {
+/* Gives the parser some more of the document. The parser compares each attribute of an element with all before it,
+ * which takes hours if there are many. Its room for attributes, which it doubles when it is full, shows this in time,
+ * and then the document ends here. */
+static int feed_parser(void *context, char *buffer, int length) {
     struct parse *parse = context;
     if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
     size_t given = parse->too_many ? 0 : parse->rest.length < (size_t)length ? parse->rest.length : (size_t)length;
@@ -138,7 +139,7 @@ static int give(void *context, char *buffer, int length) {
     return (int)given;
 }
 
-static bool follow(struct parse *parse, struct span document) {
+static bool parse_events(struct parse *parse, struct span document) {
     htmlParserCtxtPtr parser = parse->parser = htmlNewParserCtxt();
     if (parser == NULL) return false;
     memset(parser->sax, 0, sizeof *parser->sax);
@@ -147,7 +148,7 @@ static bool follow(struct parse *parse, struct span document) {
     parser->sax->characters = parser->sax->ignorableWhitespace = take_text;
     parser->userData = parse;
     parse->rest = document;
-    htmlDocPtr tree = htmlCtxtReadIO(parser, give, NULL, parse, NULL, "UTF-8",
+    htmlDocPtr tree = htmlCtxtReadIO(parser, feed_parser, NULL, parse, NULL, "UTF-8",
                                      HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
                                          HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
     if (tree != NULL) xmlFreeDoc(tree);
@@ -160,7 +161,7 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
     struct parse parse = {.html = html, .main_text = main_text};
     struct output kept = OUTPUT_KEPT;
     html->text.length = html->title.length = html->description.length = 0;
-    bool whole = without_nul(&document, &kept) && (document.length == 0 || follow(&parse, document)) &&
+    bool whole = without_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
                  html->text.error == 0 && html->title.error == 0 && html->description.error == 0;
     free(kept.bytes);
     if (!whole) return bad_set_memory(bad);

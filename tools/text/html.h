@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The most elements that may stand in one another, and the most attributes of one. */
+/* How deep elements may be nested, and how many attributes one of them may have. */
 enum { HTML_MOST_DEPTH = 2000, HTML_MOST_ATTRIBUTES = 1000 };
 
 /* All UTF-8. */
@@ -21,7 +21,7 @@ struct html {
     { OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT }
 
 /* Reads a document in UTF-8, replacing what `html` held. Tags, comments, scripts, styles and the like are dropped;
- * entities are resolved; elements that aren't part of a line separate words. With `main_text`, what stands in nav,
+ * entities are resolved; elements that aren't part of a line separate words. With `main_text`, what is in nav,
  * header, footer, aside and form elements is dropped too, and each run of text between two such elements or line breaks
  * of which more than half the bytes, blanks apart, are in links. The title and the description of a meta element are no
  * part of the text. Any thread. */

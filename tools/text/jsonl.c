@@ -9,7 +9,8 @@
 
 enum { NAME_SIZE = 256 };
 
-/* A step of a JSON pointer: ~1 stands for a slash, ~0 for a tilde. Names longer than any room are in no object. */
+/* Reads a step of a path. In a JSON pointer, ~1 means a slash, and ~0 a tilde. Returns false if the name is longer than
+ * any that is looked for. */
 static bool read_name(const char *from, size_t length, bool pointer, char name[NAME_SIZE]) {
     size_t size = 0;
     for (size_t i = 0; i < length; i++, size++) {
@@ -22,7 +23,7 @@ static bool read_name(const char *from, size_t length, bool pointer, char name[N
     return true;
 }
 
-static json_t *step(const json_t *value, const char *name) {
+static json_t *find_member(const json_t *value, const char *name) {
     char *end;
     if (!json_is_array(value)) return json_object_get(value, name);
     unsigned long index = strtoul(name, &end, 10);
@@ -30,14 +31,14 @@ static json_t *step(const json_t *value, const char *name) {
 }
 
 /* NULL where there is none. */
-static json_t *find(json_t *value, const char *path) {
+static json_t *find_value(json_t *value, const char *path) {
     bool pointer = *path == '/';
     char separator = pointer ? '/' : '.', name[NAME_SIZE];
     if (pointer) path++;
     while (value != NULL) {
         const char *end = strchrnul(path, separator);
         if (!read_name(path, (size_t)(end - path), pointer, name)) return NULL;
-        value = step(value, name);
+        value = find_member(value, name);
         if (*end == '\0') return value;
         path = end + 1;
     }
@@ -45,7 +46,7 @@ static json_t *find(json_t *value, const char *path) {
 }
 
 static bool find_string(json_t *object, const char *path, const char **bytes, size_t *length, struct bad *bad) {
-    const json_t *value = find(object, path);
+    const json_t *value = find_value(object, path);
     if (value == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
     if (!json_is_string(value)) return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
     *bytes = json_string_value(value);
@@ -54,7 +55,7 @@ static bool find_string(json_t *object, const char *path, const char **bytes, si
 }
 
 static bool find_id(json_t *object, const char *path, struct jsonl_fields *fields, struct bad *bad) {
-    const json_t *value = find(object, path);
+    const json_t *value = find_value(object, path);
     if (!json_is_integer(value)) return find_string(object, path, &fields->id, &fields->id_length, bad);
     int length = snprintf(fields->number, sizeof fields->number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     fields->id = fields->number;
@@ -64,7 +65,7 @@ static bool find_id(json_t *object, const char *path, struct jsonl_fields *field
 
 /* A string of a date, or a number of seconds. */
 static int64_t find_date(json_t *object, const char *path) {
-    const json_t *value = path == NULL ? NULL : find(object, path);
+    const json_t *value = path == NULL ? NULL : find_value(object, path);
     int64_t date;
     if (json_is_string(value) && date_parse(json_string_value(value), json_string_length(value), &date)) return date;
     if (json_is_number(value) && date_of_seconds(json_number_value(value), &date)) return date;
@@ -81,7 +82,7 @@ bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t lengt
     if (!find_string(*object, rules->text, &fields->text, &fields->text_length, bad)) return false;
     if (rules->id != NULL && !find_id(*object, rules->id, fields, bad)) return false;
     fields->date = find_date(*object, rules->date);
-    const json_t *title = rules->title == NULL ? NULL : find(*object, rules->title);
+    const json_t *title = rules->title == NULL ? NULL : find_value(*object, rules->title);
     if (title == NULL || json_is_null(title)) return true;
     return find_string(*object, rules->title, &fields->title, &fields->title_length, bad);
 }

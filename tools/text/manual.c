@@ -43,15 +43,6 @@ bool manual_is_named(const char *name, size_t length) {
     return true;
 }
 
-static struct span next_line(struct span *rest) {
-    const char *newline = rest->length > 0 ? memchr(rest->bytes, '\n', rest->length) : NULL;
-    struct span line = {rest->bytes, newline == NULL ? rest->length : (size_t)(newline - rest->bytes)};
-    size_t taken = line.length + (newline != NULL);
-    rest->bytes += taken;
-    rest->length -= taken;
-    return line;
-}
-
 /* Whether a line is a request or macro of this name, of two letters. */
 static bool is_call(struct span line, const char *name) {
     if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
@@ -83,10 +74,10 @@ bool manual_begins(const char *bytes, size_t length) {
     struct span rest = without_mark(bytes, length), line;
     bool all = true;
     if (rest.length == 0) return false;
-    do line = next_line(&rest);
+    do line = span_cut(&rest, '\n');
     while (rest.length > 0 && is_blank(line));
     if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
-    for (;; line = next_line(&rest)) {
+    for (;; line = span_cut(&rest, '\n')) {
         if (is_call(line, "TH") || is_call(line, "Dd") || is_call(line, "so")) return true;
         all = all && (is_blank(line) || *line.bytes == '.' || *line.bytes == '\'');
         if (rest.length == 0) return all && !is_blank(line);
@@ -98,7 +89,7 @@ static bool only_includes(struct span page, struct span *name) {
     struct span rest = without_mark(page.bytes, page.length);
     name->length = 0;
     while (rest.length > 0) {
-        struct span line = next_line(&rest);
+        struct span line = span_cut(&rest, '\n');
         if (is_comment(line)) continue;
         if (name->length > 0 || !is_call(line, "so")) return false;
         const char *at = memmem(line.bytes, line.length, "so", 2);
@@ -128,7 +119,7 @@ static void open_nowhere(void) {
     free(path);
 }
 
-static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
+static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
     sigset_t none, defaults;
     sigemptyset(&none);
     sigemptyset(&defaults);
@@ -146,7 +137,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 }
 
 /* Starts mandoc on its end of a socket. Returns 0, or an errno. */
-static int start(int socket, pid_t *process) {
+static int start_mandoc(int socket, pid_t *process) {
     /* So wide that few lines are broken; a width without bound would print as many blanks. */
     static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
     static char locale[] = "LC_ALL=C.UTF-8";
@@ -157,7 +148,7 @@ static int start(int socket, pid_t *process) {
     if (error != 0) return error;
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
-        error = prepare(&actions, &attributes, socket);
+        error = prepare_child(&actions, &attributes, socket);
         if (error == 0) error = posix_spawnp(process, name, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
@@ -165,8 +156,8 @@ static int start(int socket, pid_t *process) {
     return error;
 }
 
-/* The process ends even where this one is killed meanwhile. */
-static void limit(pid_t process) {
+/* Limits the process, so that it ends even if this one is killed before it. */
+static void limit_process(pid_t process) {
 #ifdef IDX_LINUX
     const struct rlimit seconds = {MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS}, memory = {MOST_MEMORY, MOST_MEMORY};
     prlimit(process, RLIMIT_CPU, &seconds, NULL);
@@ -226,7 +217,7 @@ static bool has_ended_well(pid_t process) {
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
-static bool judge(enum talk talk, bool well, uint64_t most, struct bad *bad) {
+static bool judge_outcome(enum talk talk, bool well, uint64_t most, struct bad *bad) {
     switch (talk) {
         case TALK_NO_MEMORY: return bad_set_memory(bad);
         case TALK_TOO_LONG:
@@ -248,24 +239,24 @@ static bool set_unstarted(struct bad *bad, int error) {
                    strerror(error));
 }
 
-static bool run(struct span page, uint64_t most, struct output *text, struct bad *bad) {
+static bool run_mandoc(struct span page, uint64_t most, struct output *text, struct bad *bad) {
     int sockets[2];
     pid_t process;
     pthread_once(&once, open_nowhere);
     if (nowhere < 0)
         return bad_set(bad, BAD_MANUAL, "no folder for mandoc can be made; set TMPDIR to one that can be written to");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return set_unstarted(bad, errno);
-    int error = start(sockets[1], &process);
+    int error = start_mandoc(sockets[1], &process);
     close(sockets[1]);
     if (error != 0) {
         close(sockets[0]);
         return set_unstarted(bad, error);
     }
-    limit(process);
+    limit_process(process);
     enum talk ended = talk(sockets[0], page, most, text);
     close(sockets[0]);
     if (ended != TALK_ENDED) kill(process, SIGKILL);
-    return judge(ended, has_ended_well(process), most, bad);
+    return judge_outcome(ended, has_ended_well(process), most, bad);
 }
 
 /* ---- Its text ---- */
@@ -308,7 +299,7 @@ bool manual_read(struct span page, uint64_t most, struct output *text, struct ba
         return bad_set(bad, BAD_MANUAL,
                        "this manual page has no text: it only includes another one, %.*s, which is not read",
                        included.length > 100 ? 100 : (int)included.length, included.bytes);
-    if (!run(page, most, text, bad)) return false;
+    if (!run_mandoc(page, most, text, bad)) return false;
     remove_overstrikes(text);
     remove_rules(text);
     return true;

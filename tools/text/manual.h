@@ -16,8 +16,8 @@ bool manual_is_named(const char *name, size_t length);
 /* Whether a file that is named so also begins like one: with a comment or a macro of roff. */
 bool manual_begins(const char *bytes, size_t length);
 
-/* Makes the text of a page in UTF-8, in place of what `text` kept, of up to `most` bytes. False where it can't be had.
- * Any thread. */
+/* Makes the text of a page in UTF-8, in place of what `text` kept, of up to `most` bytes. Returns false where it can't
+ * be had. Any thread. */
 bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad);
 
 #endif

@@ -1,5 +1,5 @@
 /* memory.h: whether memory ran out for a library that reads texts: jansson, libxml2 or ICU. Not all of them say so, and
- * some don't stand it; so they are given a little more, for the command to end in good order. */
+ * some crash or hang then; so they are given a little more, for the command to end in good order. */
 #ifndef IDX_TOOLS_MEMORY_H
 #define IDX_TOOLS_MEMORY_H
 

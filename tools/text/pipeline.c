@@ -1,21 +1,67 @@
 /* pipeline.c: from inputs to lines of fingerprints. The main thread cuts the inputs into documents and fills batches
- * with them; workers fingerprint a batch at a time; one more thread prints the batches in order. Batches stand in a
+ * with them; workers fingerprint a batch at a time; one more thread prints the batches in order. Batches are in a
  * ring, whose documents' bytes are bounded: there is always room for one batch, however large its document. */
 #include "tools/text/pipeline.h"
 
+#include "tools/shared/command.h"
 #include "tools/shared/output.h"
+#include "tools/shared/progress.h"
 #include "tools/shared/recipes.h"
-#include "tools/text/batches.h"
 #include "tools/text/manual.h"
 #include "tools/text/memory.h"
 #include "tools/text/text.h"
 
 #include <idx.h>
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { BATCH_DOCUMENTS = 64, RING_BATCHES = 128 };
+
+/* A SimHash of fewer features is of little use: if one of n equally heavy features is replaced, about
+ * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
+enum { FEW_FEATURES = 8 };
+
+/* What became of a document. */
+struct document_result {
+    struct raw_document raw; /* its bytes are freed once they are fingerprinted */
+    size_t bytes;            /* that it had */
+    uint64_t features;
+    bool few;
+    size_t lines_end; /* where the batch's lines end with its own */
+};
+
+struct document_batch {
+    size_t count, bytes;
+    struct document_result results[BATCH_DOCUMENTS];
+    struct output lines;
+    bool done;
+};
+
+struct pipeline {
+    const struct pipeline_rules *rules;
+    struct idx_text_table *table;   /* that is read, or that the one worker makes; or NULL */
+    struct document_batch *filling; /* by the main thread alone */
+
+    pthread_mutex_t large; /* held while a document is fingerprinted that may take more than a worker's share */
+    pthread_mutex_t mutex; /* for what follows, up to the printer's */
+    pthread_cond_t changed;
+    struct document_batch *ring[RING_BATCHES];
+    size_t printed, taken, submitted; /* how many batches were */
+    size_t bytes;                     /* of the batches in the ring */
+    bool ended, stopped;
+
+    /* The printer's alone. */
+    struct output output;
+    struct progress progress;
+    struct bad_counts bad;
+    uint64_t documents, document_bytes, empty, few;
+    uint64_t lines; /* printed */
+};
 
 enum { BATCH_BYTES = 1 << 18 };
 
@@ -31,14 +77,15 @@ struct worker {
 
 /* ---- Batches ---- */
 
-void batch_free(struct document_batch *batch) {
+/* Frees a batch; NULL is none. */
+static void batch_free(struct document_batch *batch) {
     if (batch == NULL) return;
     for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
     free(batch->lines.bytes);
     free(batch);
 }
 
-/* Where a batch fits in the ring. */
+/* Whether the ring has room for a batch. */
 static bool fits(const struct pipeline *pipeline, const struct document_batch *batch) {
     size_t held = pipeline->submitted - pipeline->printed;
     uint64_t share = pipeline->rules->memory_bytes / RING_SHARE, most = share < RING_BYTES ? share : RING_BYTES;
@@ -69,7 +116,7 @@ static bool visit_file(void *context, const struct opened_file *file) {
 }
 
 /* A document_visitor. */
-static bool add(void *context, struct raw_document *raw) {
+static bool add_document(void *context, struct raw_document *raw) {
     struct pipeline *pipeline = context;
     const struct pipeline_rules *rules = pipeline->rules;
     const struct pipeline_features *features = rules->features;
@@ -113,7 +160,7 @@ static void take_document(struct worker *worker, struct document_result *result,
     if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
         text_table_add(worker->pipeline->table, &worker->text, raw, &raw->bad);
-        result->features = UINT64_MAX; /* none is told of */
+        result->features = UINT64_MAX; /* features are not counted here, and none is reported as having few */
         return;
     }
     if (rules->features != NULL) {
@@ -176,7 +223,7 @@ static bool fingerprint_batch(struct worker *worker, struct document_batch *batc
     return enough;
 }
 
-static void *work(void *context) {
+static void *run_worker(void *context) {
     struct worker *worker = context;
     struct pipeline *pipeline = worker->pipeline;
     pthread_mutex_lock(&pipeline->mutex);
@@ -195,7 +242,148 @@ static void *work(void *context) {
     return NULL;
 }
 
-/* ---- All ---- */
+/* ---- Printing ---- */
+
+/* The share of documents with few features is reported where it is 1 % or more of so many. */
+enum { DOCUMENTS_WORTH_A_WARNING = 100 };
+
+static void count_document(struct pipeline *pipeline, const struct document_result *result) {
+    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO) return; /* no document */
+    pipeline->documents++;
+    pipeline->document_bytes += result->bytes;
+    if (result->raw.bad.kind != BAD_NONE) {
+        bad_count(&pipeline->bad, &result->raw.bad, result->raw.place != NULL ? result->raw.place : "input");
+        return;
+    }
+    pipeline->empty += result->features == 0;
+    pipeline->few += result->few;
+}
+
+static bool visit_results(const struct pipeline_rules *rules, const struct document_batch *batch,
+                          size_t count_document) {
+    size_t begin = 0;
+    bool on = true;
+    for (size_t i = 0; i < count_document && on; i++) {
+        const struct document_result *result = &batch->results[i];
+        const char *made = batch->lines.bytes == NULL ? "" : batch->lines.bytes + begin;
+        on = rules->visit(rules->context, &result->raw, made, result->lines_end - begin);
+        begin = result->lines_end;
+    }
+    return on;
+}
+
+static void output_lines(struct pipeline *pipeline, const char *lines, size_t length) {
+    const char *at = lines, *end = lines + length;
+    for (; length > 0 && (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) pipeline->lines++;
+    output_bytes(&pipeline->output, lines, length);
+}
+
+/* False where there is no going on. */
+static bool print_batch(struct pipeline *pipeline, const struct document_batch *batch) {
+    struct output *output = &pipeline->output;
+    size_t i = 0;
+    bool bad = false, on = true;
+    for (; i < batch->count && !bad; i++) {
+        count_document(pipeline, &batch->results[i]);
+        bad = pipeline->bad.of[BAD_MEMORY] > 0 || (pipeline->rules->strict && bad_total(&pipeline->bad) > 0);
+    }
+    if (i > 0 && pipeline->rules->visit != NULL)
+        on = visit_results(pipeline->rules, batch, i);
+    else if (i > 0)
+        output_lines(pipeline, batch->lines.bytes, batch->results[i - 1].lines_end);
+    uint64_t input_bytes = i > 0 ? batch->results[i - 1].raw.input_bytes : 0;
+    bool counts = pipeline->rules->features != NULL && pipeline->rules->features->next_file != NULL;
+    progress_say_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes,
+                           counts ? pipeline->documents : input_bytes);
+    return on && !bad && output->error == 0;
+}
+
+/* The next batch, once it is done; NULL at the end. What is printed is flushed before waiting. */
+static struct document_batch *next_batch(struct pipeline *pipeline) {
+    struct document_batch *batch = NULL;
+    pthread_mutex_lock(&pipeline->mutex);
+    for (;;) {
+        bool any = pipeline->printed < pipeline->submitted;
+        batch = any ? pipeline->ring[pipeline->printed % RING_BATCHES] : NULL;
+        if ((any && batch->done) || (!any && pipeline->ended)) break;
+        if (pipeline->output.length > 0) {
+            pthread_mutex_unlock(&pipeline->mutex);
+            output_flush(&pipeline->output);
+            pthread_mutex_lock(&pipeline->mutex);
+        } else {
+            pthread_cond_wait(&pipeline->changed, &pipeline->mutex);
+        }
+    }
+    pthread_mutex_unlock(&pipeline->mutex);
+    return batch;
+}
+
+/* The thread that prints; it frees the batches. */
+static void *run_printer(void *context) {
+    struct pipeline *pipeline = context;
+    struct document_batch *batch;
+    bool on = true;
+    while (on && (batch = next_batch(pipeline)) != NULL) {
+        on = print_batch(pipeline, batch);
+        pthread_mutex_lock(&pipeline->mutex);
+        pipeline->printed++;
+        pipeline->bytes -= batch->bytes;
+        pipeline->stopped = !on;
+        pthread_cond_broadcast(&pipeline->changed);
+        pthread_mutex_unlock(&pipeline->mutex);
+        batch_free(batch);
+    }
+    return NULL;
+}
+
+/* ---- Totals ---- */
+
+static void say_few(const struct pipeline *pipeline, uint64_t good) {
+    bool are_taken = pipeline->rules->visit != NULL;
+    uint64_t few = pipeline->few, least = pipeline->rules->min_features;
+    double percent = good > 0 ? 100.0 / (double)good : 0;
+    if (least > 0) {
+        char what[48] = "no features";
+        if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);
+        if (few > 0)
+            complain("%s%" PRIu64 " of %" PRIu64 " documents (%.1f %%) %s %s%s", are_taken ? "" : "left out ", few,
+                     good, (double)few * percent, are_taken ? "have" : "with", what,
+                     are_taken ? ", so they are not compared" : "");
+        return;
+    }
+    const char *advice = are_taken ? "excludes them from the comparison" : "leaves them out";
+    if (pipeline->empty > 0)
+        complain("%" PRIu64 " of %" PRIu64
+                 " documents (%.1f %%) have no features, so their fingerprint is 0; --min-features 1 "
+                 "%s",
+                 pipeline->empty, good, (double)pipeline->empty * percent, advice);
+    if (few > pipeline->empty && good >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good)
+        complain(
+            "%" PRIu64 " of %" PRIu64
+            " documents (%.1f %%) have fewer than %d features, so their fingerprints say little; --min-features %d %s",
+            few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES, advice);
+}
+
+/* Says what was left out, once all threads have ended. */
+static void say_totals(const struct pipeline *pipeline, const struct documents *documents) {
+    uint64_t bad = bad_total(&pipeline->bad);
+    if (documents->binary > 0 && isatty(STDERR_FILENO))
+        complain("left out %" PRIu64 " files that are not text", documents->binary);
+    if (pipeline->rules->globs.count > 0 && documents->files == 0 && !documents->failed)
+        complain("no file was read; --include and --exclude are matched against the path below the folder");
+    bad_say_total(&pipeline->bad);
+    say_few(pipeline, pipeline->documents - bad - pipeline->bad.of[BAD_FILE]);
+}
+
+/* Prints the line #total (tools/input/tsv.h). */
+static void print_total(struct pipeline *pipeline, bool failed) {
+    uint64_t left_out = bad_total(&pipeline->bad) + pipeline->bad.of[BAD_FILE];
+    if (pipeline->rules->min_features > 0) left_out += pipeline->few;
+    output_format(&pipeline->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", pipeline->lines, left_out,
+                  failed ? ENDS_BADLY : ENDS_WELL);
+}
+
+/* ---- The whole ---- */
 
 static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsigned *opened) {
     const struct pipeline_rules *rules = pipeline->rules;
@@ -239,10 +427,10 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
     pthread_t printer;
     unsigned started = 0;
     while (started < pipeline->rules->threads &&
-           pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+           pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0)
         started++;
     bool all = started == pipeline->rules->threads, whole = false;
-    if (all) all = pthread_create(&printer, NULL, printer_run, pipeline) == 0;
+    if (all) all = pthread_create(&printer, NULL, run_printer, pipeline) == 0;
     if (all) whole = read_all(pipeline, documents, paths) && submit(pipeline);
     end_threads(pipeline, !all);
     if (all) pthread_join(printer, NULL);
@@ -268,11 +456,12 @@ static bool is_expected(const char *expected, const char *recipe) {
     return false;
 }
 
-static enum pipeline_status run(struct pipeline *pipeline, struct worker *workers, const struct texts *paths) {
+static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct worker *workers,
+                                             const struct texts *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct documents documents = {.format = rules->format,
                                   .most = rules->extract.max_text,
-                                  .visit = add,
+                                  .visit = add_document,
                                   .visit_file = visit_file,
                                   .others = rules->others,
                                   .context = pipeline,
@@ -291,10 +480,10 @@ static enum pipeline_status run(struct pipeline *pipeline, struct worker *worker
     bool whole = run_threads(pipeline, workers, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
-    if (!is_again(rules)) printer_say_totals(pipeline, &documents);
+    if (!is_again(rules)) say_totals(pipeline, &documents);
     bool stopped = pipeline->bad.of[BAD_MEMORY] > 0 || (rules->strict && bad_total(&pipeline->bad) > 0);
     bool partly = documents.failed || pipeline->bad.of[BAD_FILE] > 0;
-    if (is_stated) printer_print_total(pipeline, !whole || stopped || partly);
+    if (is_stated) print_total(pipeline, !whole || stopped || partly);
     if (!output_close(&pipeline->output) || !whole || stopped) return PIPELINE_FAILED;
     if (partly) return PIPELINE_PARTLY;
     return rules->train == NULL || text_table_write(pipeline->table, rules->train) ? PIPELINE_WELL : PIPELINE_FAILED;
@@ -322,7 +511,7 @@ static enum pipeline_status run_rules(const struct pipeline_rules *rules, const 
     memory_watch();
     html_start();
     bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
-    if (read && open_workers(&pipeline, workers, &opened)) status = run(&pipeline, workers, paths);
+    if (read && open_workers(&pipeline, workers, &opened)) status = run_workers_over(&pipeline, workers, paths);
     for (unsigned i = 0; i < opened; i++) text_close(&workers[i].text);
     text_table_free(pipeline.table);
     while (pipeline.printed < pipeline.submitted) batch_free(pipeline.ring[pipeline.printed++ % RING_BATCHES]);

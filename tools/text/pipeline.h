@@ -19,8 +19,8 @@ typedef bool (*result_visitor)(void *context, const struct raw_document *raw, co
 /* In place of lines, features or texts are listed, and of some documents alone. */
 struct pipeline_features {
     enum listed listed; /* as text_list_features */
-    /* Files are read once more, not the paths given: sets the next one, and the number that it had before. False where
-     * there is none. NULL: the paths are read. */
+    /* Files are read once more, not the paths given: sets the next one, and the number that it had before. Returns
+     * false where there is none. NULL: the paths are read. */
     bool (*next_file)(void *context, struct opened_file *file, uint64_t *number);
     /* Whether a document is wanted, by its place, in the thread that reads files; or NULL: by its ID, in any thread.
      * Then *key, 8 bytes, is put before the features. */
@@ -62,5 +62,10 @@ enum pipeline_status {
  * recipe is that of the texts in canonical form. To train, counts all documents into a table in place of that, and
  * writes it where all is well. Says on standard error what was left out. */
 enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct texts *paths);
+
+/* What `idx compare` and `idx fingerprint --compare` do (compare.c). Prints a line that says how the texts in two files
+ * compare, by the recipe, table, bits and extraction that `rules` name. *same: whether their fingerprints are equal,
+ * and what these are the hashes of, if hashes they are. Returns false after a complaint. */
+bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same);
 
 #endif

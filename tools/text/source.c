@@ -1,6 +1,6 @@
 /* source.c: the bytes of a file, of standard input or of memory, decompressed, over libarchive's filters. Only those
  * filters are allowed that libarchive runs itself: some others start programs. gzip comes before them, over zlib, since
- * libarchive neither checks its sums nor gives what stands before an error. */
+ * libarchive neither checks its sums nor gives what precedes an error. */
 #include "tools/text/source.h"
 
 #include "tools/shared/interrupt.h"
@@ -45,7 +45,7 @@ static ssize_t read_raw(struct source *source) {
 /* ---- gzip ---- */
 
 /* Finds out whether the input is gzip's. False on an error. */
-static bool begin(struct source *source) {
+static bool find_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
     ssize_t got = 1;
     source->begun = true;
@@ -60,7 +60,7 @@ static bool begin(struct source *source) {
     return source->gzipped;
 }
 
-/* Decompresses what is at hand. Returns how many bytes came out; -1 where there is no memory. */
+/* Decompresses what was read. Returns how many bytes came out; -1 if memory runs out. */
 static ssize_t inflate_some(struct source *source) {
     z_stream *gzip = &source->gzip;
     gzip->next_in = (const Bytef *)source->raw;
@@ -113,11 +113,11 @@ static ssize_t read_gzip(struct source *source) {
 
 /* ---- libarchive ---- */
 
-/* It asks for more. */
+/* Gives libarchive the next bytes: an archive_read_callback. */
 static la_ssize_t read_more(struct archive *archive, void *context, const void **bytes) {
     struct source *source = context;
     (void)archive;
-    if (!source->begun && !begin(source)) return -1;
+    if (!source->begun && !find_gzip(source)) return -1;
     *bytes = source->inflated;
     if (source->gzipped) return read_gzip(source);
     if (source->raw_length == 0 && read_raw(source) < 0) return -1;
@@ -153,7 +153,7 @@ static void note_end(struct source *source, int status) {
         problem_set(&source->problem, "the compressed data is broken: %s", reason);
 }
 
-static bool support(struct archive *archive) {
+static bool support_filters(struct archive *archive) {
     return archive_read_support_filter_bzip2(archive) >= ARCHIVE_WARN &&
            archive_read_support_filter_xz(archive) >= ARCHIVE_WARN &&
            archive_read_support_filter_zstd(archive) >= ARCHIVE_WARN &&
@@ -167,7 +167,7 @@ static bool open_archive(struct source *source) {
     struct archive *archive = source->archive = archive_read_new();
     if (source->input == NULL) source->input = malloc(READ_SIZE);
     if (source->buffer == NULL) source->buffer = malloc(HELD_SIZE);
-    if (archive == NULL || source->input == NULL || source->buffer == NULL || !support(archive)) {
+    if (archive == NULL || source->input == NULL || source->buffer == NULL || !support_filters(archive)) {
         source->unreadable = true;
         source->error = ENOMEM;
         return problem_set(&source->problem, "%s", strerror(ENOMEM));
@@ -178,7 +178,7 @@ static bool open_archive(struct source *source) {
     return true;
 }
 
-static void reset(struct source *source) {
+static void forget_input(struct source *source) {
     source->broken = source->unreadable = source->ended = source->begun = source->gzipped = false;
     source->offset = 0;
     source->start = source->end = 0;
@@ -219,7 +219,7 @@ static bool is_regular(int descriptor) {
 
 bool source_open(struct source *source, const char *path) {
     bool standard = strcmp(path, "-") == 0;
-    reset(source);
+    forget_input(source);
     /* Opening a FIFO does not wait for who writes to it: reading does, and beside it for signals. */
     source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
@@ -237,7 +237,7 @@ bool source_open(struct source *source, const char *path) {
 }
 
 bool source_open_memory(struct source *source, const void *bytes, size_t length) {
-    reset(source);
+    forget_input(source);
     source->descriptor = -1;
     source->raw = bytes;
     source->raw_length = length;
@@ -292,4 +292,75 @@ void source_free(struct source *source) {
     free(source->inflated);
     free(source->buffer);
     source->input = source->inflated = source->buffer = NULL;
+}
+
+/* ---- Writing ---- */
+
+void sink_open(struct sink *sink, int descriptor, int filter) {
+    *sink = (struct sink){.output = OUTPUT_KEPT, .filter = filter};
+    sink->output.descriptor = descriptor;
+}
+
+static void fail_sink(struct sink *sink, int error) {
+    if (sink->output.error == 0) sink->output.error = error == 0 ? ENOMEM : error;
+}
+
+static la_ssize_t write_to_output(struct archive *archive, void *context, const void *bytes, size_t length) {
+    struct sink *sink = context;
+    (void)archive;
+    output_bytes(&sink->output, bytes, length);
+    return sink->output.error == 0 ? (la_ssize_t)length : -1;
+}
+
+/* Without a time in it, the same bytes are written each time. */
+static bool begin_archive(struct sink *sink, struct archive *archive) {
+    if (archive_write_set_format_raw(archive) != ARCHIVE_OK) return false;
+    if (archive_write_add_filter(archive, sink->filter) != ARCHIVE_OK) return false;
+    if (sink->filter == ARCHIVE_FILTER_GZIP &&
+        archive_write_set_filter_option(archive, "gzip", "timestamp", NULL) != ARCHIVE_OK)
+        return false;
+    if (archive_write_set_bytes_in_last_block(archive, 1) != ARCHIVE_OK) return false;
+    if (archive_write_open(archive, sink, NULL, write_to_output, NULL) != ARCHIVE_OK) return false;
+    struct archive_entry *entry = archive_entry_new();
+    if (entry == NULL) return false;
+    archive_entry_set_pathname(entry, "data");
+    archive_entry_set_filetype(entry, AE_IFREG);
+    bool begun = archive_write_header(archive, entry) == ARCHIVE_OK;
+    archive_entry_free(entry);
+    return begun;
+}
+
+static bool begin_sink_member(struct sink *sink) {
+    sink->archive = archive_write_new();
+    if (sink->archive == NULL || !begin_archive(sink, sink->archive))
+        fail_sink(sink, sink->archive == NULL ? ENOMEM : archive_errno(sink->archive));
+    return sink->output.error == 0;
+}
+
+void sink_write(struct sink *sink, const void *bytes, size_t length) {
+    if (sink->output.error != 0 || length == 0) return;
+    if (sink->filter == ARCHIVE_FILTER_NONE) {
+        output_bytes(&sink->output, bytes, length);
+        return;
+    }
+    if (sink->archive == NULL && !begin_sink_member(sink)) return;
+    if (archive_write_data(sink->archive, bytes, length) != (la_ssize_t)length)
+        fail_sink(sink, archive_errno(sink->archive));
+}
+
+void sink_end_member(struct sink *sink) {
+    if (sink->archive == NULL) return;
+    if (archive_write_close(sink->archive) != ARCHIVE_OK) fail_sink(sink, archive_errno(sink->archive));
+    archive_write_free(sink->archive);
+    sink->archive = NULL;
+}
+
+bool sink_close(struct sink *sink) {
+    sink_end_member(sink);
+    output_flush(&sink->output);
+    if (close(sink->output.descriptor) != 0 && errno != EINTR) fail_sink(sink, errno);
+    free(sink->output.bytes);
+    sink->output.bytes = NULL;
+    sink->output.descriptor = -1;
+    return sink->output.error == 0;
 }

@@ -1,10 +1,11 @@
 /* source.h: the bytes of a file, of standard input or of memory, decompressed where they are gzip's (any number of
  * members), zstd's, xz's or bzip2's, and checked against the sums that are kept there: streamed, in bounded memory. A
- * source belongs to one thread at a time. */
+ * source belongs to one thread at a time. A sink writes a new file that is compressed as a source was. */
 #ifndef IDX_TOOLS_SOURCE_H
 #define IDX_TOOLS_SOURCE_H
 
 #include "tools/shared/message.h"
+#include "tools/shared/output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ struct source {
     uint64_t offset; /* within the decompressed bytes, of the next one */
     uint64_t read;   /* bytes read so far, compressed as they are */
 
-    /* Within. */
+    /* These are private. */
     struct archive *archive;
     int descriptor;  /* -1: memory */
     int error;       /* errno of read(2), or 0 */
@@ -55,8 +56,8 @@ struct source {
 size_t source_ending(const char *name);
 
 /* Opens the file at `path`; `-` is standard input, and where that is a terminal, says that it is waiting. A source that
- * is all zero, or was closed, may be opened. False where it can't be: `problem` says why, and source_close needn't be
- * called. */
+ * is all zero, or was closed, may be opened. Returns false where it can't be: `problem` says why, and source_close
+ * needn't be called. */
 bool source_open(struct source *source, const char *path);
 
 /* The same over bytes, which have to stay until it is closed. */
@@ -65,7 +66,7 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
 /* How the open source is compressed: a code of libarchive's, ARCHIVE_FILTER_NONE where it isn't. */
 int source_filter(const struct source *source);
 
-/* Gives what is at hand without consuming it: at least `want` bytes (up to SOURCE_MOST_PEEKED), fewer only at the end.
+/* Gives the next bytes without consuming them: at least `want` bytes (up to SOURCE_MOST_PEEKED), fewer only at the end.
  * Valid until the next call. Returns how many; 0 at the end, and then `broken` or `unreadable` may be set. */
 size_t source_peek(struct source *source, size_t want, const char **bytes);
 
@@ -76,5 +77,29 @@ void source_close(struct source *source);
 
 /* Closes it and frees its buffers. */
 void source_free(struct source *source);
+
+struct archive;
+
+/* A new file, compressed as a source was. */
+struct sink {
+    struct output output;    /* its descriptor -1: closed */
+    int filter;              /* as source_filter says */
+    struct archive *archive; /* of the member that was begun; NULL: none was */
+};
+
+#define SINK_CLOSED                                                                                                    \
+    { .output = OUTPUT_KEPT }
+
+/* Writes to the descriptor from now on, which is the sink's. */
+void sink_open(struct sink *sink, int descriptor, int filter);
+
+/* Errors are kept in sink->output, and nothing more is written after the first one. */
+void sink_write(struct sink *sink, const void *bytes, size_t length);
+
+/* Ends a member of compressed files, as each record of WARC is one; what is written after it begins another. */
+void sink_end_member(struct sink *sink);
+
+/* False where not all was written: sink->output.error says why. The file is closed whatever comes. */
+bool sink_close(struct sink *sink);
 
 #endif

@@ -1,17 +1,101 @@
-/* text.c: fingerprints of documents, over libidxtext. A build without it has without_text.c in place of this one, and
- * of all that only this one and pipeline.c use. */
+/* text.c: fingerprints of documents, over libidxtext, and of features that were made elsewhere. A build without
+ * libidxtext has without_text.c in place of this file, and of all files that only this one and pipeline.c use. */
 #include "tools/text/text.h"
 
-#include "tools/text/features.h"
+#include "tools/shared/notation.h"
 #include "tools/text/manual.h"
 #include "tools/text/memory.h"
 
+#include <idx.h>
 #include <idx_text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Features that were made elsewhere ---- */
+
+/* Documents have fewer than 2^30 bytes, so that no sum of weights, each up to 10^10, comes near 2^63. */
+static bool read_weight(const char *at, size_t length, int64_t *weight, struct bad *bad) {
+    return idx_weight_parse(at, length, weight) ||
+           bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
+                   length < 40 ? (int)length : 40, at);
+}
+
+static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_t weight,
+                        const struct extract_rules *rules, struct bad *bad) {
+    if (feature.length == 0) return bad_set(bad, BAD_FEATURE, "a feature is empty");
+    if (!rules->hashes) {
+        idx_simhash_add_hash(simhash, idx_hash(rules->hash, feature.bytes, feature.length), weight);
+        return true;
+    }
+    uint64_t hash;
+    struct problem problem;
+    if (!notation_parse(NOTATION_HEX, IDX_MAX_BITS, feature.bytes, feature.length, &hash, &problem))
+        return bad_set(bad, BAD_FEATURE, "'%.*s' is not a hash of 16 hex digits",
+                       feature.length < 40 ? (int)feature.length : 40, feature.bytes);
+    idx_simhash_add_hash(simhash, hash, weight);
+    return true;
+}
+
+/* feature[<TAB>weight] */
+static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
+                             uint64_t *count, struct bad *bad) {
+    const char *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
+    struct span feature = {line.bytes, tab == NULL ? line.length : (size_t)(tab - line.bytes)};
+    int64_t weight = IDX_DECIMAL_WEIGHT_ONE;
+    if (tab != NULL && !read_weight(tab + 1, line.length - feature.length - 1, &weight, bad)) return false;
+    ++*count;
+    return add_feature(simhash, feature, weight, rules, bad);
+}
+
+/* feature:weight. The feature may have colons itself. */
+static bool add_token(struct idx_simhash *simhash, struct span token, const struct extract_rules *rules,
+                      struct bad *bad) {
+    const char *colon = memrchr(token.bytes, ':', token.length);
+    int64_t weight;
+    if (colon == NULL)
+        return bad_set(bad, BAD_FEATURE, "'%.*s' has no weight: tokens must be feature:weight",
+                       token.length < 40 ? (int)token.length : 40, token.bytes);
+    struct span feature = {token.bytes, (size_t)(colon - token.bytes)};
+    return read_weight(colon + 1, token.length - feature.length - 1, &weight, bad) &&
+           add_feature(simhash, feature, weight, rules, bad);
+}
+
+static bool add_tokens(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
+                       uint64_t *count, struct bad *bad) {
+    for (size_t start = 0, end = 0; end <= line.length; end++) {
+        if (end < line.length && line.bytes[end] != ' ' && line.bytes[end] != '\t') continue;
+        struct span token = {line.bytes + start, end - start};
+        start = end + 1;
+        if (token.length == 0) continue;
+        if (!add_token(simhash, token, rules, bad)) return false;
+        ++*count;
+    }
+    return true;
+}
+
+/* Makes the fingerprint of a document's lines, ID<TAB>feature[<TAB>weight], all of one ID, or with rules->tokens
+ * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads, 1 where there is none. The rules say
+ * how features are hashed, and what ties are. */
+static bool features_fingerprint(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
+                                 uint64_t *fingerprint, uint64_t *count, struct bad *bad) {
+    struct idx_simhash simhash;
+    struct span rest;
+    idx_simhash_init(&simhash);
+    *count = 0;
+    while (lines.length > 0) {
+        if (!extract_id(span_cut(&lines, '\n'), id, &rest, bad)) return false;
+        if (id->length == 0) return bad_set(bad, BAD_ID, "the ID is empty");
+        if (!(rules->tokens ? add_tokens : add_feature_line)(&simhash, rest, rules, count, bad)) return false;
+    }
+    bool ties = rules->ties && *count > 0;
+    *fingerprint = idx_simhash_finish(&simhash, bits) | (ties ? idx_simhash_ties(&simhash, bits) : 0);
+    return true;
+}
+
+/* ---- Texts ---- */
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
@@ -86,7 +170,7 @@ static bool fingerprint_fields(struct text *text, const struct fields *fields, s
     result->features = counts.features;
     result->weight = counts.weight;
     result->signature.bytes = idx_text_signature(text->fingerprinter, &result->signature.length);
-    /* Of segments:N none has words: as other recipes do, one fingerprint 0 stands for that. */
+    /* With segments:N, a text without words has no fingerprint; it gets the fingerprint 0, as with other recipes. */
     if (result->count == 0) result->fingerprints[result->count++] = 0;
     return true;
 }
@@ -168,32 +252,34 @@ bool text_list_features(struct text *text, struct raw_document *raw, const struc
 }
 
 /* What a file's one document came to. */
-struct taken {
+struct fingerprinted_file {
     struct text *text;
     struct text_result result;
     bool good;
 };
 
-static bool visit(void *context, struct raw_document *raw) {
-    struct taken *taken = context;
-    taken->good = raw->bad.kind == BAD_NONE && text_fingerprint(taken->text, raw, &taken->result, &raw->bad);
-    if (!taken->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
+static bool fingerprint_one(void *context, struct raw_document *raw) {
+    struct fingerprinted_file *fingerprinted_file = context;
+    fingerprinted_file->good = raw->bad.kind == BAD_NONE &&
+                               text_fingerprint(fingerprinted_file->text, raw, &fingerprinted_file->result, &raw->bad);
+    if (!fingerprinted_file->good) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
-    return taken->good;
+    return fingerprinted_file->good;
 }
 
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result) {
-    struct taken taken = {.text = text};
-    struct documents documents = {.most = text->extractor.rules->max_text, .visit = visit, .context = &taken};
+    struct fingerprinted_file fingerprinted_file = {.text = text};
+    struct documents documents = {
+        .most = text->extractor.rules->max_text, .visit = fingerprint_one, .context = &fingerprinted_file};
     documents_read_one(&documents, path);
     documents_free(&documents);
-    *result = taken.result;
-    return taken.good;
+    *result = fingerprinted_file.result;
+    return fingerprinted_file.good;
 }
 
 /* ---- Tables of document frequencies ---- */
 
-static bool said(enum idx_status status, const struct idx_error *error) {
+static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
     if (status != IDX_OK) complain("%s", error->sentence);
     return status == IDX_OK;
 }
@@ -204,12 +290,12 @@ unsigned text_distance(double resemblance, uint64_t features, const char *recipe
 
 bool text_table_read(struct idx_text_table **table, const char *path) {
     struct idx_error error;
-    return said(idx_text_table_read(table, path, &error), &error);
+    return complain_unless_ok(idx_text_table_read(table, path, &error), &error);
 }
 
 bool text_table_create(struct idx_text_table **table, const struct text *text) {
     struct idx_error error;
-    return said(idx_text_table_create(table, text->fingerprinter, &error), &error);
+    return complain_unless_ok(idx_text_table_create(table, text->fingerprinter, &error), &error);
 }
 
 bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad) {
@@ -226,7 +312,7 @@ bool text_table_write(const struct idx_text_table *table, const char *path) {
     struct idx_error error;
     struct idx_text_table_properties properties;
     idx_text_table_get_properties(table, &properties);
-    if (!said(idx_text_table_write(table, path, &error), &error)) return false;
+    if (!complain_unless_ok(idx_text_table_write(table, path, &error), &error)) return false;
     if (properties.dropped > 0)
         complain("there were too many terms, so rare ones were dropped: frequencies in %s are up to %" PRIu64
                  " too low",

@@ -21,7 +21,7 @@ struct text {
 extern const char text_default_recipe[];
 
 /* Opens a fingerprinter by a recipe; NULL is none, for documents of FORMAT_FEATURES. `table` (for recipes that weigh by
- * one, or NULL) and `rules` have to stay. False after a complaint, also where this build has no libidxtext. */
+ * one, or NULL) and `rules` have to stay. Returns false after a complaint, also where this build has no libidxtext. */
 bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
                const struct extract_rules *rules);
 
@@ -44,7 +44,7 @@ struct text_result {
     struct span signature; /* what the fingerprint is the hash of, until the text's next use; bytes NULL: of nothing */
 };
 
-/* Fingerprints a document. False where it is bad, or where memory ran out. */
+/* Fingerprints a document. Returns false where it is bad, or where memory ran out. */
 bool text_fingerprint(struct text *text, struct raw_document *raw, struct text_result *result, struct bad *bad);
 
 /* What is listed of a document. */
@@ -63,27 +63,27 @@ struct features_wanted {
 };
 
 /* Appends the key of a document, if there is one, and what is listed of it to an output that keeps them; nothing where
- * it isn't wanted. False where it is bad, or where memory ran out. */
+ * it isn't wanted. Returns false where it is bad, or where memory ran out. */
 bool text_list_features(struct text *text, struct raw_document *raw, const struct features_wanted *wanted,
                         struct output *list, struct bad *bad);
 
 /* Fingerprints the file at `path` (`-`: standard input), one document, which is plain text or HTML, perhaps compressed.
- * By a recipe that makes one fingerprint. False after a complaint. */
+ * By a recipe that makes one fingerprint. Returns false after a complaint. */
 bool text_fingerprint_file(struct text *text, const char *path, struct text_result *result);
 
 /* The distance at which to compare fingerprints, as idx_text_distance has it. */
 unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured);
 
-/* Reads a table of document frequencies, which text_table_free frees. False after a complaint. */
+/* Reads a table of document frequencies, which text_table_free frees. Returns false after a complaint. */
 bool text_table_read(struct idx_text_table **table, const char *path);
 
-/* Makes an empty one for the features of a text's recipe. False after a complaint. */
+/* Makes an empty one for the features of a text's recipe. Returns false after a complaint. */
 bool text_table_create(struct idx_text_table **table, const struct text *text);
 
-/* Counts a document. False where it is bad, or where memory ran out. */
+/* Counts a document. Returns false where it is bad, or where memory ran out. */
 bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad);
 
-/* Writes it, and says how much of it was forgotten, if any. False after a complaint. */
+/* Writes it, and says how much of it was forgotten, if any. Returns false after a complaint. */
 bool text_table_write(const struct idx_text_table *table, const char *path);
 
 void text_table_free(struct idx_text_table *table);

@@ -75,7 +75,7 @@ static void read_features_recipe(const char *recipe, struct extract_rules *rules
     rules->ties = rules->ties || take_end(recipe, &length, ties);
 }
 
-/* Appends a part that an option gave, where `value` is not NULL. False after a complaint. */
+/* Appends a part that an option gave, where `value` is not NULL. Returns false after a complaint. */
 static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
     char part[16];
     size_t length = strlen(recipe);

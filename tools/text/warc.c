@@ -33,54 +33,44 @@ static struct span trim(struct span text) {
     return text;
 }
 
-static bool is(struct span text, const char *word) {
+static bool is_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
-}
-
-/* Takes the text up to `separator` off *rest, or all of it. */
-static struct span cut(struct span *rest, char separator) {
-    const char *end = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
-    struct span taken = {rest->bytes, end == NULL ? rest->length : (size_t)(end - rest->bytes)};
-    size_t gone = end == NULL ? taken.length : taken.length + 1;
-    rest->bytes += gone;
-    rest->length -= gone;
-    return taken;
 }
 
 /* The next header. Lines that are none, as continued ones, are passed over. */
 static bool next_header(struct span *rest, struct span *name, struct span *value) {
     while (rest->length > 0) {
-        struct span line = cut(rest, '\n');
+        struct span line = span_cut(rest, '\n');
         if (line.length == 0 || memchr(line.bytes, ':', line.length) == NULL) continue;
-        *name = trim(cut(&line, ':'));
+        *name = trim(span_cut(&line, ':'));
         *value = trim(line);
         return true;
     }
     return false;
 }
 
-static void copy(char *to, size_t size, struct span from) {
+static void copy_text(char *to, size_t size, struct span from) {
     size_t length = from.length < size ? from.length : size - 1;
     memcpy(to, from.bytes, length);
     to[length] = '\0';
 }
 
 static enum media media_of(struct span type) {
-    if (is(type, "text/html") || is(type, "application/xhtml+xml")) return MEDIA_HTML;
-    if (is(type, "application/http")) return MEDIA_HTTP;
-    return is(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
+    if (is_word(type, "text/html") || is_word(type, "application/xhtml+xml")) return MEDIA_HTML;
+    if (is_word(type, "application/http")) return MEDIA_HTTP;
+    return is_word(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
 }
 
 /* type/subtype; charset="name" */
 static struct media_type parse_type(struct span value) {
-    struct media_type type = {.media = media_of(trim(cut(&value, ';')))};
+    struct media_type type = {.media = media_of(trim(span_cut(&value, ';')))};
     while (value.length > 0) {
-        struct span parameter = cut(&value, ';');
-        if (!is(trim(cut(&parameter, '=')), "charset")) continue;
+        struct span parameter = span_cut(&value, ';');
+        if (!is_word(trim(span_cut(&parameter, '=')), "charset")) continue;
         struct span name = trim(parameter);
         while (name.length > 0 && (*name.bytes == '"' || *name.bytes == '\'')) name.bytes++, name.length--;
         while (name.length > 0 && strchr("\"'", name.bytes[name.length - 1]) != NULL) name.length--;
-        copy(type.charset, sizeof type.charset, name);
+        copy_text(type.charset, sizeof type.charset, name);
     }
     return type;
 }
@@ -88,11 +78,11 @@ static struct media_type parse_type(struct span value) {
 /* ---- WARC ---- */
 
 static enum warc_type type_of(struct span value) {
-    if (is(value, "response")) return WARC_RESPONSE;
-    return is(value, "conversion") || is(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
+    if (is_word(value, "response")) return WARC_RESPONSE;
+    return is_word(value, "conversion") || is_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
 }
 
-/* Without the <> that some stand in. */
+/* Removes the <> that some URIs are put in. */
 static struct span parse_uri(struct span value) {
     if (value.length < 2 || value.bytes[0] != '<' || value.bytes[value.length - 1] != '>') return value;
     return (struct span){value.bytes + 1, value.length - 2};
@@ -102,19 +92,19 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
     struct span rest = {head, length}, name, value, target = {"", 0}, record = {"", 0};
     bool typed = false, measured = false;
     *parsed = (struct warc_head){0};
-    if (length < 5 || memcmp(cut(&rest, '\n').bytes, "WARC/", 5) != 0)
+    if (length < 5 || memcmp(span_cut(&rest, '\n').bytes, "WARC/", 5) != 0)
         return bad_set(bad, BAD_WARC, "a WARC record must begin here, with WARC/1.0 or the like");
     while (next_header(&rest, &name, &value)) {
-        if (is(name, "WARC-Type")) {
+        if (is_word(name, "WARC-Type")) {
             parsed->type = type_of(value);
             typed = true;
-        } else if (is(name, "Content-Length")) {
+        } else if (is_word(name, "Content-Length")) {
             measured = number_parse_digits(value.bytes, value.length, &parsed->length);
-        } else if (is(name, "WARC-Target-URI")) {
+        } else if (is_word(name, "WARC-Target-URI")) {
             target = parse_uri(value);
-        } else if (is(name, "WARC-Record-ID")) {
+        } else if (is_word(name, "WARC-Record-ID")) {
             record = parse_uri(value);
-        } else if (is(name, "Content-Type")) {
+        } else if (is_word(name, "Content-Type")) {
             parsed->type_of_block = parse_type(value);
         }
     }
@@ -130,18 +120,18 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
 bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad) {
     struct span rest = {head, length}, name, value, line;
     *parsed = (struct http_head){0};
-    line = trim(cut(&rest, '\n'));
-    struct span version = cut(&line, ' ');
+    line = trim(span_cut(&rest, '\n'));
+    struct span version = span_cut(&line, ' ');
     line = trim(line);
     if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || line.length < 3)
         return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
     parsed->good = line.bytes[0] == '2';
     while (next_header(&rest, &name, &value)) {
-        if (is(name, "Content-Type")) {
+        if (is_word(name, "Content-Type")) {
             parsed->type = parse_type(value);
-        } else if (is(name, "Content-Encoding") && !is(value, "identity")) {
-            copy(parsed->encoding, sizeof parsed->encoding, value);
-        } else if (is(name, "Transfer-Encoding") && is(value, "chunked")) {
+        } else if (is_word(name, "Content-Encoding") && !is_word(value, "identity")) {
+            copy_text(parsed->encoding, sizeof parsed->encoding, value);
+        } else if (is_word(name, "Transfer-Encoding") && is_word(value, "chunked")) {
             parsed->chunked = true;
         }
     }

@@ -20,8 +20,9 @@ struct warc_search {
     size_t line, searched; /* the last line begins, and what was searched ends, so many bytes behind its beginning */
 };
 
-/* Searches the first `length` bytes of what begins with a head, no fewer than before. False where its end has still to
- * come. A line that begins another record ends it, too: then it is no head, and that line is where to go on. */
+/* Searches the first `length` bytes of what begins with a head, no fewer than before. Returns false where its end has
+ * still to come. A line that begins another record ends it, too: then it is no head, and that line is where to go on.
+ */
 bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
 
 /* What a document is made of. */

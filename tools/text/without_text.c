@@ -1,7 +1,5 @@
-/* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c and
- * compare.c. */
+/* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c and compare.c. */
 #include "tools/text/below.h"
-#include "tools/text/compare.h"
 #include "tools/text/pipeline.h"
 #include "tools/text/text.h"
 

@@ -346,7 +346,7 @@ IDX_API void idx_text_table_get_properties(const struct idx_text_table *table,
                                            struct idx_text_table_properties *properties);
 
 /* Writes the table to a file atomically: to `path` followed by .tmp and the process ID, synced, then renamed. The
- * format is described in libidx/text/table_bytes.c. Errors: IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the folder),
+ * format is described in libidx/text/table.c. Errors: IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the folder),
  * IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path,
                                              struct idx_error *error);
