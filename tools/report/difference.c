@@ -45,7 +45,7 @@ static int64_t extend(const struct comparison *comparison, const struct area *ar
     return x;
 }
 
-/* The path that is longest so far, of those within the area. */
+/* Returns where the longest path within the area ends. */
 static int64_t find_longest(const struct comparison *comparison, int64_t n, int64_t m, int64_t edits, int64_t *y) {
     int64_t best = 0;
     *y = 0;
@@ -58,8 +58,8 @@ static int64_t find_longest(const struct comparison *comparison, int64_t n, int6
     return best;
 }
 
-/* Where an optimal path goes through, or one that is good enough: relative to the area's beginning. Neither of its ends
- * is equal, and neither side is empty. */
+/* Returns a place that an optimal path goes through, or one that is good enough, relative to the area's beginning. The
+ * first words of the area must differ, and so must the last ones, and neither side may be empty. */
 static int64_t find_middle(const struct comparison *comparison, const struct area *area, int64_t *y) {
     int64_t n = (int64_t)(area->a_end - area->a), m = (int64_t)(area->b_end - area->b), delta = n - m;
     int64_t *forward = comparison->forward, *backward = comparison->backward;
@@ -83,7 +83,8 @@ static void mark_all(const struct comparison *comparison, const struct area *are
     for (size_t i = area->b; i < area->b_end; i++) comparison->b->differs[i] = true;
 }
 
-/* The smaller part by a call, so that calls nest no deeper than the logarithm of the words. */
+/* Marks what differs in an area. Only the smaller part is a call, so that calls nest no deeper than the logarithm of
+ * the number of words. */
 static void compare_areas(const struct comparison *comparison, struct area area) {
     for (;;) {
         trim(comparison, &area);

@@ -9,7 +9,7 @@
 
 /* ---- Text ---- */
 
-enum { LONGEST_ID = 600 /* bytes, as it is written */ };
+enum { LONGEST_ID = 600 /* An ID has at most so many bytes as it is written. */ };
 
 static void put_piece(struct output *output, const char *piece) {
     switch (*piece) {

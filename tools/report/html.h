@@ -23,13 +23,13 @@ void html_number(struct output *output, uint64_t number);
 enum { HTML_DIGITS = 28 };
 const char *html_digits(char text[HTML_DIGITS], uint64_t number);
 
-/* A number and what is counted, in the singular or with an s. */
+/* Writes a number and what is counted, which gets an s unless the number is 1. */
 void html_count(struct output *output, uint64_t number, const char *what);
 
 struct bar {
-    char label[24]; /* of digits and the like: it is written as it is */
+    char label[24]; /* It is written as it is, so that it must not be markup. */
     uint64_t value;
-    bool about; /* an estimate */
+    bool about; /* It is an estimate. */
 };
 
 /* Writes a figure with a bar for each, as long as the logarithm of its value. `name` is the figure's own in the page;

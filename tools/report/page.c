@@ -92,7 +92,7 @@ static void put_summary(struct output *output, const struct findings *findings, 
 
 /* ---- Distances ---- */
 
-/* The pairs that there are, as far as the sample says. */
+/* Returns the number of pairs, which beyond k is an estimate from the sample. */
 static uint64_t estimate(const struct findings *findings, unsigned d) {
     const struct at_distance *at = &findings->at[d];
     if (d <= findings->k) return at->pairs;

@@ -7,12 +7,12 @@
 
 /* The page says that it was made in this way. */
 struct page_origin {
-    const char *command; /* idx dedup, or idx clusters */
-    const char *recipe;  /* "" if it is not known; NULL: that of the index */
+    const char *command; /* It is idx dedup or idx clusters. */
+    const char *recipe;  /* "": it is not known; NULL: the index has it. */
     const char *method, *representative;
-    const char *threshold; /* of --confirm; or NULL */
-    const char *against;   /* an index; or NULL */
-    bool of_index;         /* documents are neither read nor written: there are no few and no known ones */
+    const char *threshold; /* --confirm has it; NULL: --confirm was not given. */
+    const char *against;   /* It is the path of an index, or NULL. */
+    bool of_index;         /* Only an index was read: nothing is known of inputs. */
 };
 
 /* Every report begins with this text. */

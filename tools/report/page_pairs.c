@@ -96,7 +96,7 @@ static size_t count_shown(const struct at_distance *at) {
     return at->shown_count < FINDINGS_PAIRS_SHOWN ? at->shown_count : FINDINGS_PAIRS_SHOWN;
 }
 
-/* Of those without texts. */
+/* Lists the pairs without texts. */
 static void put_table(struct output *output, const struct findings *findings, const struct at_distance *at) {
     output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"pairs\"><table>"
                         "<thead><tr><th scope=\"col\" class=\"text\">Document</th>"
@@ -113,7 +113,7 @@ static void put_table(struct output *output, const struct findings *findings, co
 static const unsigned percents[] = {50, 60, 70, 80, 90, 100};
 enum { PERCENTS = sizeof percents / sizeof *percents };
 
-/* How many of the pairs at a distance resemble each other by so much, as far as those that were compared tell. */
+/* Estimates how many pairs at a distance resemble each other by `percent` or more, from those that were compared. */
 static double count_alike(const struct at_distance *at, unsigned percent) {
     size_t compared = 0, alike = 0;
     for (size_t i = 0; i < at->shown_count; i++) {

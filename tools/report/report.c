@@ -122,7 +122,7 @@ static bool keep_text(struct shown *shown, const char *listed, size_t length) {
     return true;
 }
 
-/* Documents are in twos. */
+/* Compares the texts of two documents that are shown together, once both were read. */
 static bool compare_two(struct shown two[2]) {
     if (two[0].text == NULL || two[1].text == NULL || two[0].resemblance >= 0) return true;
     if (!excerpt_compare(two, &two[0].resemblance)) {

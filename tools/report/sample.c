@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* As many are sampled as make so many pairs with all fingerprints, but at least as many as follow. */
+/* The sample makes so many pairs with all fingerprints, but has at least LEAST_SAMPLED. */
 #define SAMPLED_PAIRS ((uint64_t)1 << 32)
 enum { LEAST_SAMPLED = 1024 };
 
@@ -19,14 +19,14 @@ struct sampling {
     uint64_t *keys; /* These are the hashes, and then the sample's fingerprints, ascending. */
     uint64_t limit; /* No greater hash can be of the sample. */
     size_t count, most;
-    unsigned char *nearest;  /* of each: the distance of the nearest other one that was seen; beyond all: none was */
-    struct idx_index *index; /* of the sample */
-    uint64_t fingerprint;    /* that is looked up there */
+    unsigned char *nearest;  /* It has the distance of each to the nearest other one that was seen, or UINT8_MAX. */
+    struct idx_index *index; /* It has the sample. */
+    uint64_t fingerprint;    /* It is being looked up in that index. */
     struct idx_error *error;
     bool failed;
 };
 
-/* A bijection, so that a fingerprint can be told from its hash. */
+/* This is a bijection, so that unmix can compute the fingerprint from its hash. */
 uint64_t sample_mix(uint64_t value) {
     value = (value ^ value >> 32) * UINT64_C(0xd6e8feb86659fd93);
     value = (value ^ value >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -34,7 +34,7 @@ uint64_t sample_mix(uint64_t value) {
 }
 
 static uint64_t unmix(uint64_t value) {
-    const uint64_t inverse = UINT64_C(0xcfee444d8b59a89b); /* modulo 2^64 */
+    const uint64_t inverse = UINT64_C(0xcfee444d8b59a89b); /* It is the inverse modulo 2^64. */
     value = (value ^ value >> 32) * inverse;
     value = (value ^ value >> 32) * inverse;
     return value ^ value >> 32;
@@ -42,7 +42,7 @@ static uint64_t unmix(uint64_t value) {
 
 /* ---- Choosing ---- */
 
-/* An idx_fingerprints_visitor. */
+/* This is an idx_fingerprints_visitor. */
 static bool count_bits(void *context, const uint64_t *fingerprints, size_t count) {
     struct findings *findings = context;
     for (size_t i = 0; i < count; i++)
@@ -64,7 +64,7 @@ static void drop_others(struct sampling *sampling) {
     if (sampling->count == sampling->most) sampling->limit = sampling->keys[sampling->count - 1];
 }
 
-/* An idx_fingerprints_visitor. */
+/* This is an idx_fingerprints_visitor. */
 static bool choose_sample(void *context, const uint64_t *fingerprints, size_t count) {
     struct sampling *sampling = context;
     for (size_t i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ static enum idx_status build_sample(struct sampling *sampling, const char *path,
     return status;
 }
 
-/* An idx_match_visitor: a sampled fingerprint that is near to the one at hand. */
+/* An idx_match_visitor, which is called with a sampled fingerprint near to sampling->fingerprint. */
 static bool take_match(void *context, const struct idx_match *match) {
     struct sampling *sampling = context;
     struct at_distance *at = &sampling->findings->at[match->distance];
@@ -111,7 +111,7 @@ static bool take_match(void *context, const struct idx_match *match) {
     return true;
 }
 
-/* An idx_fingerprints_visitor, of all. */
+/* This is an idx_fingerprints_visitor for all fingerprints. */
 static bool compare_all(void *context, const uint64_t *fingerprints, size_t count) {
     struct sampling *sampling = context;
     for (size_t i = 0; i < count && !sampling->failed; i++) {
@@ -122,7 +122,7 @@ static bool compare_all(void *context, const uint64_t *fingerprints, size_t coun
     return !sampling->failed && !interrupt_noted();
 }
 
-/* The index is gone as soon as it is open. */
+/* The folder of the index is removed as soon as the index is open. */
 static bool open_sample(struct sampling *sampling, const char *folder, unsigned threads) {
     struct scratch scratch = {0};
     if (!scratch_open(&scratch, folder, "--tmpdir")) return false;

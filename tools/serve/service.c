@@ -5,7 +5,6 @@
 #include "tools/serve/router.h"
 #include "tools/serve/signals.h"
 #include "tools/serve/sockets.h"
-#include "tools/serve/views.h"
 #include "tools/shared/command.h"
 #include "tools/shared/message.h"
 

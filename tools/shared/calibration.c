@@ -1,4 +1,4 @@
-/* calibration.c: see calibration.h. The keys are the names of struct idx_calibration's members. */
+/* calibration.c: reads and writes calibrations. The keys are the names of struct idx_calibration's members. */
 #include "tools/shared/calibration.h"
 
 #include "tools/shared/json.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number, or IDX_CALIBRATION_SIZES numbers. */
+/* A member is a number, or IDX_CALIBRATION_SIZES numbers. */
 static const struct member {
     const char *name;
     size_t offset;

@@ -1,4 +1,4 @@
-/* calibration.h: what look-ups take on a machine, as JSON. */
+/* calibration.h: reads and writes as JSON how long look-ups take on a machine. */
 #ifndef IDX_TOOLS_CALIBRATION_H
 #define IDX_TOOLS_CALIBRATION_H
 

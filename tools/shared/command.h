@@ -2,12 +2,12 @@
 #ifndef IDX_TOOLS_COMMAND_H
 #define IDX_TOOLS_COMMAND_H
 
-/* What the process ends with, as with grep. */
+/* The process ends with one of these statuses, as grep does. */
 enum {
     ENDS_WELL = 0,
     ENDS_WITHOUT = 1, /* lookup, batch: no match; pairs, join: no pair; remove: not there; verify: damage; compare:
                          different */
-    ENDS_BADLY = 2,   /* an error, said on standard error */
+    ENDS_BADLY = 2,   /* There was an error, which standard error names. */
 };
 
 /* argv[0] is the subcommand. Each returns the status of the process. */

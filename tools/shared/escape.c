@@ -1,4 +1,4 @@
-/* escape.c: escaped IDs, and printable text. */
+/* escape.c: escapes IDs, and makes text printable. */
 #include "tools/shared/escape.h"
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 static bool is_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f; }
 
-/* Of 8 bytes at a time: whether one is below 0x20, or is 0x7f. */
+/* Returns whether one of 8 bytes is below 0x20, or is 0x7f. */
 static bool has_control(uint64_t bytes) {
     const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
     uint64_t differs = bytes ^ ones * 0x7f;
@@ -74,7 +74,7 @@ size_t escape_undo(char *id, size_t length) {
 
 /* ---- Printable text ---- */
 
-/* The character that begins here and its length; false if it is not UTF-8. */
+/* Sets the character that begins here and its length. Returns false if it is not UTF-8. */
 static bool decode(const unsigned char *at, size_t left, uint32_t *character, size_t *length) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     *length = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf8 ? 4 : 0;
@@ -88,7 +88,8 @@ static bool decode(const unsigned char *at, size_t left, uint32_t *character, si
     return *character >= least[*length] && *character < 0x110000 && !surrogate;
 }
 
-/* Also the two that end lines and paragraphs, and those by which a text is read in another order than it stands. */
+/* Returns whether a character is a control character, ends a line or a paragraph, or changes the direction of reading.
+ */
 static bool is_unprintable(uint32_t character) {
     if (character < 0x20 || (character >= 0x7f && character < 0xa0)) return true;
     return character == 0x61c || character == 0x200e || character == 0x200f ||

@@ -12,23 +12,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether an ID has to be escaped. */
+/* Returns whether an ID has to be escaped. */
 bool escape_is_needed(const char *id, size_t length);
 
-/* The most bytes that one byte becomes. */
+/* One byte becomes at most so many. */
 enum { ESCAPE_MOST = 4 };
 
-/* Writes what stands for a byte of an escaped ID. Returns its length. */
+/* Writes a byte as it is in an escaped ID. Returns the length of that. */
 size_t escape_byte(char byte, char text[ESCAPE_MOST]);
 
-/* What the backslash at `at` and the bytes behind it, before `end`, stand for: sets *byte, and returns how many they
- * are. 0 if they stand for nothing. */
+/* Reads the escape sequence at `at`, which begins with a backslash and ends before `end`. Sets *byte, and returns the
+ * length of the sequence, or 0 if it is none. */
 size_t escape_read(const char *at, const char *end, char *byte);
 
-/* Makes of an escaped ID, in place, what it stands for, which is no longer. Returns its length. */
+/* Replaces an escaped ID by the original one, in place. Returns its length. */
 size_t escape_undo(char *id, size_t length);
 
-/* Room for what printable_piece writes, the terminating NUL included. */
+/* printable_piece writes at most so many bytes, the terminating NUL included. */
 enum { PRINTABLE_PIECE = 17 };
 
 /* Writes the first character of a text that is not empty: as it is, or each of its bytes as \xNN if it is a control

@@ -1,4 +1,4 @@
-/* folder.c: see folder.h. */
+/* folder.c: walks through folders, and compares paths. */
 #include "tools/shared/folder.h"
 
 #include "tools/shared/message.h"
@@ -25,18 +25,18 @@ static char *join(const char *folder, const char *name) {
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-/* A walk, and the temporary folders that it left out. */
+/* A walk notes the temporary folders that it left out. */
 struct walk {
     const char *root;
-    const struct globs *globs; /* or NULL */
+    const struct globs *globs; /* NULL: everything is read. */
     folder_visitor visit;
     void *context;
-    bool *failed; /* NULL: nothing is said */
+    bool *failed; /* NULL: no message is written. */
     size_t left_out;
-    char *names; /* of these, separated by commas; NULL: none */
+    char *names; /* They are separated by commas; NULL: there are none. */
 };
 
-/* Whether to go on: not without memory. */
+/* Returns false if memory ran out. */
 static bool complain_of(const char *path, const struct walk *walk) {
     bool on = errno != ENOMEM;
     if (walk->failed == NULL) return on;
@@ -143,13 +143,13 @@ bool folder_check_parent(const char *path, const char *option) {
     return good;
 }
 
-/* Whether both paths are there, and are the same. */
+/* Returns whether both paths exist and lead to the same place. */
 static bool is_same(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* Whether the last names of two paths are the same. */
+/* Returns whether the last names of two paths are the same. */
 static bool has_same_name(const char *a, const char *b) {
     size_t ends[2] = {strlen(a), strlen(b)}, i = 1;
     while (ends[0] > 0 && a[ends[0] - 1] == '/') ends[0]--;

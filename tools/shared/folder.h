@@ -1,4 +1,4 @@
-/* folder.h: the files in a folder and in those below; the folder that a path is in. */
+/* folder.h: visits the files in a folder and in those below, and finds the folder that a path is in. */
 #ifndef IDX_TOOLS_FOLDER_H
 #define IDX_TOOLS_FOLDER_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Called for each regular file; returns false to stop. */
+/* It is called for each regular file, and returns false to stop. */
 typedef bool (*folder_visitor)(void *context, const char *path);
 
 /* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes.
@@ -15,16 +15,16 @@ typedef bool (*folder_visitor)(void *context, const char *path);
  * complained about, sets *failed, and is passed over. Returns false when `visit` did, or memory ran out. */
 bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed);
 
-/* The same, but nothing is said: for a look at the files before they are walked. */
+/* Does the same without messages, for a look at the files before they are walked through. */
 void folder_search(const char *path, const struct globs *globs, folder_visitor visit, void *context);
 
-/* The folder that a path is in, which the caller frees; NULL: out of memory. */
+/* Returns the folder that a path is in, which the caller frees, or NULL if memory ran out. */
 char *folder_parent(const char *path);
 
-/* Whether the path can be made in its folder. False after a complaint, which names the option that has the path. */
+/* Checks whether the path can be made in its folder. Returns false after a complaint, which names the option. */
 bool folder_check_parent(const char *path, const char *option);
 
-/* Whether two paths lead to the same place, or one into the other, where neither has anything in it yet. */
+/* Returns whether two paths lead to the same place, or one into the other, if neither contains anything yet. */
 bool folder_is_shared(const char *a, const char *b);
 
 #endif

@@ -30,7 +30,7 @@ bool temporary_open(struct temporary *temporary, const struct scratch *scratch, 
 /* Writes what is still buffered. False after a complaint, also about what could not be written before. */
 bool temporary_flush(struct temporary *temporary);
 
-/* Goes to the beginning, to read. */
+/* Goes back to the beginning for reading. */
 void temporary_rewind(struct temporary *temporary);
 
 /* Reads the next `length` bytes. False at the end, and after a complaint: `failed` tells which. */
@@ -45,7 +45,7 @@ bool temporary_read_at(struct temporary *temporary, void *to, size_t length, uin
 /* Appends what is left to be read to an output. False after a complaint. */
 bool temporary_copy(struct temporary *temporary, struct output *to);
 
-/* The file is gone with it. */
+/* Closes the file, which disappears. */
 void temporary_close(struct temporary *temporary);
 
 #endif
