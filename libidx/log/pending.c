@@ -6,7 +6,7 @@
 
 #include "libidx/log/pending_records.h"
 
-/* Records that there is room for at least behind those of a run, and as a share of them: a half. */
+/* Records that there is room for at least behind those of a run. */
 #define LEAST_ROOM ((uint64_t)256)
 
 /* Records ahead of which memory is asked for what putting them into the hash tables takes. */
@@ -72,7 +72,7 @@ static struct idxi_pending *make(const struct idxf_record_rules *rules, unsigned
 
 enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
                                  uint64_t after, uint64_t expected, struct idx_error *error) {
-    struct idxi_pending *pending = make(rules, k, after, expected + expected / 8 + LEAST_ROOM, NULL);
+    struct idxi_pending *pending = make(rules, k, after, expected + expected / 16 + LEAST_ROOM, NULL);
     if (pending == NULL) return idxi_fail_memory(error);
     *result = pending;
     return IDX_OK;
@@ -258,7 +258,7 @@ static void expect_indexing(const struct idxi_pending *pending, uint32_t number)
 /* Takes the place of one that is full, with the same records. */
 static enum idx_status renew(struct idxi_pending **pending, struct idx_error *error) {
     struct idxi_pending *old = *pending;
-    uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed), room = count / 2;
+    uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed), room = count;
     struct idxi_pending *made =
         make(&old->rules, old->k, old->base, count + (room < LEAST_ROOM ? LEAST_ROOM : room), old->store);
     if (made == NULL) return idxi_fail_memory(error);

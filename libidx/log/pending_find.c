@@ -146,8 +146,8 @@ static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pendin
     size_t bucket = idxi_pending_bucket_of(&run->bits, query);
     uint32_t begin = run->begins[bucket];
     prefetch_lines(run->folded + begin, (run->begins[bucket + 1] - begin) * sizeof *run->folded);
-    const struct idxi_pending_array *array = atomic_load_explicit(
-        &rest->buckets[idxi_pending_bucket_of(&rest->bits, query)].array, memory_order_acquire);
+    const struct idxi_pending_array *array =
+        atomic_load_explicit(&rest->buckets[idxi_pending_bucket_of(&rest->bits, query)].array, memory_order_acquire);
     if (array != NULL) prefetch_lines(array, IDXI_CACHE_LINE);
     return array;
 }

@@ -87,7 +87,6 @@ void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *sl
 }
 
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size) {
-    const _Atomic uint32_t *slot =
-        idxi_pending_find_id_slot(pending, id, id_size, idxi_pending_hash_id(id, id_size));
+    const _Atomic uint32_t *slot = idxi_pending_find_id_slot(pending, id, id_size, idxi_pending_hash_id(id, id_size));
     return atomic_load_explicit(slot, memory_order_acquire) & pending->ids.link_mask;
 }

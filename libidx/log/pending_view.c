@@ -75,8 +75,7 @@ static bool has_document(const struct idxi_pending *pending, struct idxi_pending
                          uint64_t fingerprint, uint32_t link) {
     while (link != 0 && link - 1 >= floor) {
         const struct idxi_pending_links *links = idxi_pending_links_of(pending, link - 1);
-        if (link - 1 < range.end && is_kept(range, links) &&
-            idxi_pending_fingerprint(pending, link - 1) == fingerprint)
+        if (link - 1 < range.end && is_kept(range, links) && idxi_pending_fingerprint(pending, link - 1) == fingerprint)
             return true;
         link = links == NULL ? 0 : links->previous_id;
     }

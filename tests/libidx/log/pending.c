@@ -292,7 +292,7 @@ static void test_growth(void **state) {
         struct idxf_record record = {IDXF_ADD, fingerprint, (uint8_t *)&id, sizeof id};
         assert_ok(idxi_pending_append(&pending, &record, &failure));
     }
-    assert_in_range(idxi_pending_bytes(pending), bytes + 60 * count, bytes + 1000 * count);
+    assert_in_range(idxi_pending_bytes(pending), bytes + 40 * count, bytes + 160 * count);
     struct idxi_pending_view view = {pending, 0, count, 0};
     for (size_t i = 0; i < count; i += QUERIES) {
         memset(&found, 0, sizeof found);
