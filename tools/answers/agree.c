@@ -1,7 +1,6 @@
 /* agree.c: counts for each document of a run of queries how many of these it is near to. */
-#include "tools/answers/agree.h"
-
 #include "tools/answers/answerer.h"
+
 #include "tools/shared/json.h"
 
 #include <inttypes.h>

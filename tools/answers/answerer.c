@@ -1,7 +1,6 @@
 /* answerer.c: looks queries up and writes the answers as `idx lookup` prints it. */
 #include "tools/answers/answerer.h"
 
-#include "tools/answers/agree.h"
 #include "tools/shared/json.h"
 
 #include <stdlib.h>

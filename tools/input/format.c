@@ -1,5 +1,5 @@
-/* format.c: see format.h. */
-#include "tools/input/format.h"
+/* format.c: finds out in which format a file has fingerprints, by its name and first bytes. */
+#include "tools/input/input.h"
 
 #include "tools/shared/interrupt.h"
 #include "tools/shared/message.h"

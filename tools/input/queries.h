@@ -6,7 +6,7 @@
 #include "tools/input/reader.h"
 #include "tools/input/tsv.h"
 #include "tools/shared/arguments.h"
-#include "tools/text/below.h"
+#include "tools/text/text.h"
 
 #include <idx.h>
 

@@ -1,5 +1,6 @@
-/* below.c: see below.h. A file at a time is read, and what was made of it is kept until it is given. */
-#include "tools/text/below.h"
+/* below.c: fingerprints the files of a folder, one at a time, and keeps what was made of a file until all of it was
+ * given. */
+#include "tools/text/text.h"
 
 #include "tools/shared/folder.h"
 #include "tools/text/documents.h"

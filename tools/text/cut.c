@@ -1,5 +1,5 @@
 /* cut.c: cuts inputs into documents that are a file, a line, several lines, or a record of a WARC file. */
-#include "tools/text/cut.h"
+#include "tools/text/documents.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* date.c: see date.h. */
-#include "tools/text/date.h"
+/* date.c: reads dates and times as records write them. */
+#include "tools/text/documents.h"
 
 #include <math.h>
 

@@ -2,7 +2,6 @@
 #include "tools/text/documents.h"
 
 #include "tools/shared/folder.h"
-#include "tools/text/cut.h"
 #include "tools/text/manual.h"
 
 #include <ctype.h>

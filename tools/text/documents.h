@@ -7,9 +7,26 @@
 #include "tools/shared/globs.h"
 #include "tools/shared/output.h"
 #include "tools/text/bad.h"
-#include "tools/text/date.h"
 #include "tools/text/source.h"
 #include "tools/text/warc.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Points in time, in microseconds since 1970 in UTC, and the notations of them in records: date.c ---- */
+
+/* The date is not known; it is before all others. */
+#define DATE_NONE INT64_MIN
+
+/* Reads a date as RFC 3339 and ISO 8601 (extended format) write it: 2026-11-22, or with a time behind T or a blank:
+ * 12:34 or 12:34:56.789, and then Z, +01:00, +0100, +01, or nothing, which is UTC. Returns false where it is none. */
+bool date_parse(const char *text, size_t length, int64_t *date);
+
+/* From seconds since 1970. Returns false where they are beyond what a date can be. */
+bool date_of_seconds(double seconds, int64_t *date);
+
+/* ---- Documents ---- */
 
 enum document_format {
     FORMAT_AUTO, /* by the name of the file, else by how its content begins */
@@ -112,5 +129,38 @@ enum document_format documents_format_of(const char *name, const char *bytes, si
 uint64_t documents_count_bytes(const struct texts *paths, const struct globs *globs);
 
 void documents_free(struct documents *documents);
+
+/* ---- Giving documents that are cut: for cut.c alone ---- */
+
+/* The raw document that is being cut. */
+struct raw_document cut_begin(const struct documents *documents, enum document_format format);
+
+/* Adds bytes to a document. Of one that got too long they are dropped. */
+void cut_append(struct raw_document *raw, const char *bytes, size_t length);
+
+/* Gives a document, which is not the caller's any more. Its place is FILE:WHERENUMBER; `where` NULL: there is one
+ * document in the file. Returns false where the visitor wants no more. */
+bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
+
+/* Gives, in place of a document, what is wrong. */
+bool cut_give_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
+                  uint64_t number);
+
+/* Says what ended the source too soon, if anything did. */
+bool cut_give_end(struct documents *documents);
+
+/* ---- Cutting an open source into documents: cut.c; false where the visitor wants no more ---- */
+
+/* The file is a document. */
+bool cut_whole(struct documents *documents, enum document_format format);
+
+/* Each line is a document, but for blank ones. */
+bool cut_lines(struct documents *documents, enum document_format format);
+
+/* Lines of features, as long as their ID stays the same. */
+bool cut_features(struct documents *documents);
+
+/* Each record that holds a text is a document. */
+bool cut_warc(struct documents *documents);
 
 #endif

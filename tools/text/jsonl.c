@@ -1,7 +1,7 @@
 /* jsonl.c: the fields of a document that is a line of JSON, over jansson. */
 #include "tools/text/jsonl.h"
 
-#include "tools/text/date.h"
+#include "tools/text/documents.h"
 
 #include <stdio.h>
 #include <stdlib.h>
