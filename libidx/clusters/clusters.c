@@ -1,6 +1,7 @@
 /* clusters.c: idx_clusters: from pairs of fingerprints to clusters. Fingerprints are numbered by preference: of two
  * fingerprints, the one with the smaller number represents the other. Where the memory holds all fingerprints with
- * their numbers, those of each pair are looked up when it is found. Else pairs are sorted by one of their fingerprints,
+ * their numbers, those of each pair are looked up when it is found, and pairs are not kept: for stars, they are found
+ * again where many are left (stars.h). Else pairs are sorted by one of their fingerprints,
  * and then by the other; each time, the list of fingerprints and their numbers, in the same order, is read beside them.
  * What remains of a pair is two numbers, and of the clusters one number per fingerprint. */
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "libidx/clusters/cluster_visit.h"
 #include "libidx/clusters/document_groups.h"
 #include "libidx/clusters/numbering.h"
+#include "libidx/clusters/stars.h"
 #include "libidx/lookup/search.h"
 
 /* The memory is shared by the pairs that are sorted by one end, those by the other, the list of fingerprints, and what
@@ -38,6 +40,7 @@ struct clustering {
     struct idxi_progress silent; /* while idx_pairs reports progress */
     struct idxi_numbering numbering;
     struct numbers numbers;
+    struct idxi_stars stars;          /* while the numbers are in memory */
     struct idxi_sorter pairs, others; /* by the first end and the second; then fingerprints and documents, by cluster */
     uint32_t *roots;  /* by number: another of the cluster with a smaller one, or itself; at last the representative */
     uint64_t *listed; /* a bit for each representative: whether its cluster is given */
@@ -74,8 +77,14 @@ static enum idx_status fail_unlisted(const struct clustering *clustering, uint64
 typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
                                             struct idx_error *error);
 
-/* Numbers of a pair, the smaller first: sorted by these next. */
+static bool has_numbers(const struct clustering *clustering) { return clustering->numbers.fingerprints != NULL; }
+
+/* Numbers of a pair: kept in memory, or sorted next, the smaller first. */
 static enum idx_status put_star_pair(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+    if (has_numbers(clustering)) {
+        idxi_stars_put(&clustering->stars, (uint32_t)a, (uint32_t)b);
+        return IDX_OK;
+    }
     return idxi_sorter_put(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
 }
 
@@ -120,8 +129,8 @@ static enum idx_status put_pairs(struct clustering *clustering, const struct idx
 /* An idx_pairs_visitor. */
 static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct taking *taking = context;
-    bool numbered = taking->clustering->numbers.fingerprints != NULL;
-    taking->status = (numbered ? number_pairs : put_pairs)(taking->clustering, pairs, count, taking->error);
+    struct clustering *clustering = taking->clustering;
+    taking->status = (has_numbers(clustering) ? number_pairs : put_pairs)(clustering, pairs, count, taking->error);
     return taking->status == IDX_OK;
 }
 
@@ -161,6 +170,14 @@ static void free_numbers(struct numbers *numbers) {
     *numbers = (struct numbers){0};
 }
 
+/* Where stars are asked for, and the numbers are in memory. */
+static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
+    size_t count = (size_t)clustering->numbering.count;
+    if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
+    bool made = idxi_stars_make(&clustering->stars, clustering->roots, count, clustering->sorting.memory);
+    return made ? IDX_OK : idxi_fail_memory(error);
+}
+
 /* Finds all pairs. What is not joined at once is sorted by the first ends. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
@@ -173,11 +190,15 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     joining.progress = options->progress;
     joining.context = options->context;
     IDXI_TRY(read_numbers(clustering, error));
+    IDXI_TRY(make_stars(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent;
-    IDXI_TRY(idx_pairs(clustering->index, &joining, take_pairs, &taking, error));
+    do {
+        IDXI_TRY(idx_pairs(clustering->index, &joining, take_pairs, &taking, error));
+        IDXI_TRY(taking.status);
+    } while (clustering->stars.pairs != NULL && !idxi_stars_end(&clustering->stars));
+    idxi_stars_free(&clustering->stars);
     clustering->pairs.options.progress = &clustering->progress;
-    IDXI_TRY(taking.status);
     return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
 }
 
@@ -222,10 +243,7 @@ static enum idx_status visit_first_end(struct clustering *clustering, uint64_t n
     return idxi_sorter_put(&clustering->others, other, number, error);
 }
 
-/* ---- Stars ---- */
-
-/* All pairs with smaller numbers came before: so what is free now becomes a representative, and takes what is. */
-static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status take_sorted_stars(struct clustering *clustering, struct idx_error *error) {
     uint32_t *roots = clustering->roots;
     struct idxi_reading reading;
     struct idxi_stream *pairs;
@@ -236,12 +254,9 @@ static enum idx_status make_stars(struct clustering *clustering, struct idx_erro
     for (;;) {
         IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
         if (!found) return IDX_OK;
-        uint32_t a = (uint32_t)reading.fingerprints[at], b = (uint32_t)reading.values[at];
-        if (roots[a] == a && roots[b] == b) roots[b] = a;
+        idxi_star_take(roots, (uint32_t)reading.fingerprints[at], (uint32_t)reading.values[at]);
     }
 }
-
-/* ---- Both ---- */
 
 static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                               struct idx_error *error) {
@@ -261,10 +276,11 @@ static enum idx_status number_sorted(struct clustering *clustering, struct idx_e
 }
 
 static enum idx_status join(struct clustering *clustering, struct idx_error *error) {
-    bool numbered = clustering->numbers.fingerprints != NULL;
+    bool numbered = has_numbers(clustering);
     free_numbers(&clustering->numbers);
-    if (!numbered) IDXI_TRY(number_sorted(clustering, error));
-    return clustering->options.method == IDX_CLUSTER_STAR ? make_stars(clustering, error) : IDX_OK;
+    if (numbered) return IDX_OK;
+    IDXI_TRY(number_sorted(clustering, error));
+    return clustering->options.method == IDX_CLUSTER_STAR ? take_sorted_stars(clustering, error) : IDX_OK;
 }
 
 /* Representatives have the smallest numbers of their clusters. */
@@ -438,6 +454,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
     idxi_sorter_close(&clustering.others);
     idxi_numbering_close(&clustering.numbering);
     free_numbers(&clustering.numbers);
+    idxi_stars_free(&clustering.stars);
     free(clustering.roots);
     free(clustering.listed);
     if (clustering.folder >= 0) close(clustering.folder);

@@ -956,10 +956,12 @@ struct idx_cluster_summary {
  * of the representative comes first, then the others in the order in which they are preferred as representatives, each
  * with its documents in the order of idx_documents_next. All of this is the same for any number of threads and any
  * memory. With 80 to 128 bytes of memory_bytes for each fingerprint, pairs are joined as they are found: however many
- * there are, they take no memory, unless the method is IDX_CLUSTER_STAR. Else they are sorted, in files where the
- * memory does not hold them, at 16 bytes a pair. `options` and `summary` may be NULL. If `visit` stopped the call, the
- * summary covers what was visited. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or
- * more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+ * there are, they take no memory. For IDX_CLUSTER_STAR, those that a quarter of the memory holds, at 16 bytes each,
+ * are kept; where there are more, all pairs are found again, until all fingerprints have their cluster. With less
+ * memory, pairs are sorted, in files where the memory does not hold them, at 16 bytes a pair. `options` and `summary`
+ * may be NULL. If `visit` stopped the call, the summary covers what was visited. Errors: IDX_INVALID_ARGUMENT,
+ * IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group,
+ * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);

@@ -565,6 +565,31 @@ static void a_full_disk_is_told(void **state) {
     free_set(&set);
 }
 
+/* Nor can any file grow here: pairs that the memory does not hold are found again. */
+static void stars_write_no_pairs(void **state) {
+    struct set set = make_set(SHAPE_DENSE_LOW, 11, 2048, 0);
+    struct documents documents = make_documents(&set, IDX_ID_U64, 1);
+    struct idx_index *index = build(*state, &documents, 3, 1);
+    struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){0, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    options.method = IDX_CLUSTER_STAR;
+    options.distance = 3;
+    options.progress = fill_disk;
+    options.context = &limit;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    for (options.threads = 1; options.threads <= 2; options.threads++) {
+        compare(index, &documents, &options, 3);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    idx_close(index);
+    free(documents.items);
+    free_set(&set);
+}
+
 static void bad_options_are_refused(void **state) {
     uint64_t items[] = {1, 2};
     struct set set = set_of(items, LENGTH(items), 64);
@@ -662,6 +687,7 @@ int main(void) {
         in_folder(bad_options_are_refused),
         in_folder(smallest_ids_take_memory),
         in_folder(a_full_disk_is_told),
+        in_folder(stars_write_no_pairs),
         in_folder(tables_and_documents_must_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
