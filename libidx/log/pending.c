@@ -279,7 +279,7 @@ static enum idx_status renew(struct idxi_pending **pending, struct idx_error *er
 enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf_record *record,
                                     struct idx_error *error) {
     uint64_t count = atomic_load_explicit(&(*any)->count, memory_order_relaxed);
-    if (count >= UINT32_MAX - 1)
+    if (count == UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
                          (unsigned long long)count);
     if (count == (*any)->capacity) IDXI_TRY(renew(any, error));

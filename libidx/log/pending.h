@@ -36,7 +36,7 @@ uint64_t idxi_pending_last(const struct idxi_pending *pending);
 
 /* Appends the record after the last one, which must keep the rules; its ID is copied. One thread at a time. Where
  * *pending is full, another one with the same records takes its place, and the caller's hold is of that one; views of
- * the former one need a hold of their own. Nothing is changed on an error: IDX_OUT_OF_MEMORY, IDX_LIMIT (2^32 - 2
+ * the former one need a hold of their own. Nothing is changed on an error: IDX_OUT_OF_MEMORY, IDX_LIMIT (2^32 - 1
  * records; make a new one then, after compaction). */
 enum idx_status idxi_pending_append(struct idxi_pending **pending, const struct idxf_record *record,
                                     struct idx_error *error);

@@ -15,8 +15,8 @@
 static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64_t fingerprints) {
     unsigned used = 0;
     while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
-    return (struct idxi_pending_bits){idxf_low_bits(used) << (low + width - used), low + width - used,
-                                      (uint32_t)idxf_low_bits(used)};
+    unsigned shift = used == 0 ? 0 : low + width - used; /* 64 would be too far */
+    return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
 }
 
 /* Whether a record is the first of its fingerprint, which has been added. */
