@@ -26,7 +26,7 @@ static const char help[] =
     "\n"
     "  -k N                   largest distance, 0 to 16 (default: the k of INDEX; with --stream: 3)\n"
     "  --method METHOD        auto (default) or one of these, with the same output:\n"
-    "                         probe   look up query by query\n"
+    "                         probe   look up query by query; with --unpacked also beyond the k of INDEX\n"
     "                         sweep   sort the queries for each table, and read the table once, in file order\n"
     "                         stream  compare each fingerprint of the index with the queries, in memory; also\n"
     "                                 beyond the k of INDEX\n"
@@ -242,6 +242,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     const char *path = batch->operands.values[0];
     if (batch->disk) options.residence = IDX_RESIDENCE_DISK;
     if (batch->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
+    if (batch->unpacked) options.distance = batch->options.distance;
     options.threads = batch->options.threads;
     if (idx_open(index, path, &options, &batch->error) != IDX_OK) {
         complain("%s", batch->error.sentence);
@@ -250,7 +251,8 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     idx_get_properties(*index, &question->properties);
     question->index = *index;
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
-    bool by_tables = batch->options.method == IDX_BATCH_PROBE || batch->options.method == IDX_BATCH_SWEEP;
+    bool by_tables =
+        batch->options.method == IDX_BATCH_SWEEP || (batch->options.method == IDX_BATCH_PROBE && !batch->unpacked);
     if (!by_tables || batch->options.distance <= question->properties.k) return true;
     complain("-k %u is more than the %u that %s was built for; omit --method, or give --method stream",
              batch->options.distance, question->properties.k, path);

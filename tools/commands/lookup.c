@@ -13,7 +13,7 @@ static const char help[] =
     "lines from standard input and answer them as they arrive. A line is a fingerprint, or fingerprint, tab, query\n"
     "ID. Lines that begin with # are comments.\n"
     "\n"
-    "  -k N                   largest distance (default and maximum: the k of INDEX)\n"
+    "  -k N                   largest distance (default and maximum: the k of INDEX; with --unpacked up to 16)\n"
     "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; of a folder, all\n"
     "                         documents in it and below, read as by idx fingerprint; may be repeated\n"
     "  --include GLOB         for --text of a folder: which files in it to read; see idx fingerprint\n"
@@ -161,6 +161,12 @@ static void take_index(struct lookup *lookup, struct idx_index *index) {
     queries->id_type = question->properties.id_type;
 }
 
+/* The largest distance that the open index is asked for. */
+static unsigned get_most_distance(const struct lookup *lookup, const struct idx_properties *properties) {
+    bool chosen = lookup->unpacked && lookup->distance != UINT_MAX && lookup->distance > properties->k;
+    return chosen ? lookup->distance : properties->k;
+}
+
 /* Opening costs nothing where all is mapped, and look-ups cost less where the directories are loaded. */
 static bool open_index(struct lookup *lookup) {
     struct question *question = &lookup->question;
@@ -170,6 +176,7 @@ static bool open_index(struct lookup *lookup) {
     options.residence = few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
     if (lookup->disk) options.residence = IDX_RESIDENCE_DISK;
     if (lookup->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
+    if (lookup->unpacked) options.distance = lookup->distance;
     options.threads = lookup->threads;
     if (idx_open(&lookup->index, lookup->path, &options, &error) != IDX_OK) {
         complain("%s", error.sentence);
@@ -177,10 +184,10 @@ static bool open_index(struct lookup *lookup) {
     }
     take_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
-    if (question->distance > question->properties.k) {
-        complain(
-            "-k %u is more than the %u that %s was built for; build it with that -k, or look up with -k %u or less",
-            question->distance, question->properties.k, lookup->path, question->properties.k);
+    if (question->distance > get_most_distance(lookup, &question->properties)) {
+        complain("-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
+                 "with -k %u or less",
+                 question->distance, question->properties.k, lookup->path, question->properties.k);
         return false;
     }
     if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE) {
@@ -192,9 +199,9 @@ static bool open_index(struct lookup *lookup) {
 }
 
 /* Whether an index that took the other's place answers the same questions, in the same form. */
-static bool is_alike(const struct idx_properties *one, const struct idx_properties *other, unsigned distance) {
+static bool is_alike(const struct idx_properties *one, const struct idx_properties *other) {
     const char *recipe = one->recipe == NULL ? "" : one->recipe, *other_recipe = other->recipe;
-    return one->bits == other->bits && one->id_type == other->id_type && distance <= other->k &&
+    return one->bits == other->bits && one->id_type == other->id_type &&
            strcmp(recipe, other_recipe == NULL ? "" : other_recipe) == 0;
 }
 
@@ -210,7 +217,8 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
     }
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
-    bool alike = is_alike(&question->properties, &properties, question->distance);
+    bool alike = is_alike(&question->properties, &properties) &&
+                 question->distance <= get_most_distance(lookup, &properties);
     if (alike) {
         query_batch_forget(batch);
         take_index(lookup, newer);

@@ -3,6 +3,10 @@
 #include "tools/shared/command.h"
 #include "tools/shared/message.h"
 
+#include <idx.h>
+
+#include <limits.h>
+
 static const char help[] =
     "Usage: idx serve [OPTION…] INDEX\n"
     "Answer over HTTP which fingerprints of INDEX are near to a given one or to a text, and show a page for that.\n"
@@ -20,6 +24,7 @@ static const char help[] =
     "  --refresh SECONDS      how often to look for changes of INDEX; 0: only on SIGHUP (default 1)\n"
     "  --unpacked             first make plain tables in memory: about a second per ten million fingerprints, and up\n"
     "                         to 40 bytes for each\n"
+    "  -k N                   with --unpacked: allow distances up to N, 0 to 16, in look-ups (default: the k of INDEX)\n"
     "  --writable             also add and remove documents, for clients that have the token\n"
     "  --token-file FILE      the token for --writable (default: the environment variable IDX_TOKEN)\n"
     "  --documents FOLDER     show the texts of documents whose IDs are names of files below FOLDER\n"
@@ -56,6 +61,7 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
         {.name = "max-body", .kind = OPTION_COUNT, .value = &serve->max_body, .least = 1, .most = SERVE_MOST_BODY},
         {.name = "refresh", .kind = OPTION_NUMBER, .value = &serve->refresh_seconds, .most = 86400},
         {.name = "unpacked", .kind = OPTION_FLAG, .value = &serve->unpacked},
+        {.name = "k", .kind = OPTION_NUMBER, .value = &serve->distance, .most = IDX_MAX_K},
         {.name = "writable", .kind = OPTION_FLAG, .value = &serve->writable},
         {.name = "token-file", .kind = OPTION_TEXT, .value = &serve->token_file},
         {.name = "documents", .kind = OPTION_TEXT, .value = &serve->documents},
@@ -70,12 +76,19 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
         complain_of_usage("--token-file has no effect without --writable; omit it");
         return false;
     }
+    if (serve->distance != UINT_MAX && !serve->unpacked) {
+        complain_of_usage("-k has no effect without --unpacked; omit it");
+        return false;
+    }
     return true;
 }
 
 int command_serve(int argc, char **argv) {
-    struct serve_options serve = {
-        .threads = arguments_threads(), .connections = 1000, .max_body = (uint64_t)8 << 20, .refresh_seconds = 1};
+    struct serve_options serve = {.threads = arguments_threads(),
+                                  .connections = 1000,
+                                  .max_body = (uint64_t)8 << 20,
+                                  .refresh_seconds = 1,
+                                  .distance = UINT_MAX};
     int status;
     if (read_arguments(argc, argv, &serve, &status)) status = serve_run(&serve);
     texts_free(&serve.listen);

@@ -37,8 +37,8 @@ _idx_options() {
         pairs) echo -k --documents --max-documents --fingerprints --memory --threads --progress -h --help ;;
         join) echo -k --documents --fingerprints --memory --threads --progress -h --help ;;
         serve)
-            echo --listen --host --allow-origin --threads --connections --max-body --refresh --unpacked --writable --token-file \
-                --documents --table --main-text -h --help
+            echo --listen --host --allow-origin --threads --connections --max-body --refresh --unpacked -k --writable \
+                --token-file --documents --table --main-text -h --help
             ;;
         info) echo --format -h --help ;;
         verify) echo -h --help ;;

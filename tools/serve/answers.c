@@ -11,13 +11,15 @@
 /* So many matches have room on the stack; memory is allocated for more. */
 enum { FEW_MATCHES = 64 };
 
+/* Views of the service may be unpacked for more than the k of the index; a writer's view is not. */
 bool answers_set_distance(struct answers *answers) {
     struct request *request = answers->request;
-    unsigned most = answers->properties->k;
-    answers->distance = request->distance == UINT_MAX ? most : request->distance;
-    if (answers->distance <= most) return true;
-    request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index was built for distances up to %u",
-                 answers->distance, most);
+    unsigned k = answers->properties->k, unpacked = request->service->options->distance;
+    bool is_far = answers->view != NULL && unpacked != UINT_MAX && unpacked > k;
+    answers->distance = request->distance == UINT_MAX ? k : request->distance;
+    if (answers->distance <= (is_far ? unpacked : k)) return true;
+    request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u", answers->distance,
+                 is_far ? "is unpacked" : "was built", is_far ? unpacked : k);
     return false;
 }
 

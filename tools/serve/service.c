@@ -280,6 +280,7 @@ int serve_run(const struct serve_options *options) {
     service.documents = -1;
     if (!guard_open(&service.guard, options)) return status;
     if (options->unpacked) opening.residence = IDX_RESIDENCE_UNPACKED;
+    if (options->unpacked) opening.distance = options->distance;
     opening.threads = options->threads;
     if (views_open(&service.views, options->path, &opening)) status = run_open(&service);
     views_close(&service.views);
