@@ -21,8 +21,9 @@ void idxi_replay_release(struct idxi_replay *replay);
 void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_log *entry);
 
 /* Reads what is new in the log, if there is one, in the index's folder (a descriptor, and its path), and sets *view to
- * all records, held once for the caller (idxi_pending_release). From any thread: other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes
- * once. Errors: as idxi_log_open and idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
+ * all records, held once for the caller (idxi_pending_release). From any thread: other readers of the log wait,
+ * look-ups do not. If nothing is new, it reads a few bytes once. Errors: as idxi_log_open and idxi_log_read, also where
+ * the manifest is outdated; IDX_LIMIT. */
 enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path,
                                  struct idxi_pending_view *view, struct idx_error *error);
 

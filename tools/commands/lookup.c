@@ -217,8 +217,8 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
     }
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
-    bool alike = is_alike(&question->properties, &properties) &&
-                 question->distance <= get_most_distance(lookup, &properties);
+    bool alike =
+        is_alike(&question->properties, &properties) && question->distance <= get_most_distance(lookup, &properties);
     if (alike) {
         query_batch_forget(batch);
         take_index(lookup, newer);
