@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the conformance vectors of idx: the files in vectors/valid and vectors/invalid, and vectors/vectors.tsv.
+"""Makes the conformance vectors of idx: the text files in vectors, one for each chapter of SPEC.md that has some.
 
 A second writer of the format, written from SPEC.md alone, so that the C code is not tested with files that it wrote.
 Each run makes the same files. Needs Python 3.9 and the module xxhash (Debian: python3-xxhash).
@@ -9,7 +9,7 @@ Each run makes the same files. Needs Python 3.9 and the module xxhash (Debian: p
 import itertools
 import math
 import os
-import shutil
+import re
 import struct
 import sys
 from collections import Counter
@@ -581,47 +581,81 @@ def removed_header(data):
 
 # Chapter 14: the vectors
 
-ROWS = []
+FILES = {"index": "02-index", "manifest": "03-manifest", "table": "04-tables", "block": "06-blocks",
+         "group": "08-document-map", "ids": "08-document-map", "sums": "08-document-map", "record": "10-log",
+         "log": "10-log", "removed": "11-removals"}
+PARAGRAPHS = {}  # of each vector, by its name: the file, whether it has a fault, and the lines
 
 
-def write(path, data):
-    path = os.path.join(VECTORS, path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(data)
+def wrapped(name, items):
+    """A line of these items, continued where it would be wider than 120 columns."""
+    lines = [name]
+    for item in items:
+        if len(lines[-1]) + 1 + len(item) > 120:
+            lines.append("")
+        lines[-1] += " " + item
+    return lines
 
 
-def add(kind, name, data, fault="ok", fingerprints=None):
-    folder = "valid" if fault == "ok" else "invalid"
-    file = f"{folder}/{name}.{dict(table='tbl', sums='sum').get(kind, kind)}"
-    listed = f"{folder}/{name}.txt" if fingerprints is not None else ""
-    if any(row[0] == file for row in ROWS):
-        sys.exit(f"{file}: made twice")
-    write(file, data)
-    if listed:
-        write(listed, "".join(line + "\n" for line in fingerprints).encode())
-    ROWS.append((file, kind, fault, listed))
+def runs_of(data):
+    """Bytes as people can read them: items of up to 32 bytes, and runs of one byte."""
+    items, rest = [], ""
+    for byte, run in itertools.groupby(data):
+        count = len(list(run))
+        if count < 8:
+            rest += f"{byte:02x}" * count
+        else:
+            items += [rest[i:i + 64] for i in range(0, len(rest), 64)] + [f"{byte:02x}*{count}"]
+            rest = ""
+    return items + [rest[i:i + 64] for i in range(0, len(rest), 64)]
+
+
+def bytes_line(name, data):
+    return wrapped(name, runs_of(data))
+
+
+def text_lines(name, data):
+    """Bytes that are lines of text, each in a line of its own, quoted where people can read them."""
+    lines = [name]
+    for line in data.splitlines(keepends=True):
+        items = []
+        for quoted in re.findall(rb"[ !#-~]+|[^ !#-~]+", line):
+            is_text = 0x20 <= quoted[0] < 0x7f and quoted[0] != 0x22 and len(quoted) < 100
+            items += [f'"{quoted.decode()}"'] if is_text else runs_of(quoted)
+        lines += wrapped("", items)
+    return lines
+
+
+def add(kind, name, lines, fault="ok", expected=()):
+    """A vector, of these lines, and of what is expected: a list of lines of items for each."""
+    if name in PARAGRAPHS:
+        sys.exit(f"{name}: made twice")
+    for items in expected if fault == "ok" else ():
+        lines = lines + wrapped("expect", items)
+    PARAGRAPHS[name] = FILES[kind], fault != "ok", [f"vector {name} {kind} {fault}"] + lines
+
+
+def write_vectors():
+    """Those without a fault are first in each file."""
+    os.makedirs(VECTORS, exist_ok=True)
+    for name in sorted(set(FILES.values())):
+        chosen = sorted((is_broken, i, lines) for i, (file, is_broken, lines) in enumerate(PARAGRAPHS.values())
+                        if file == name)
+        text = "\n".join("".join(line + "\n" for line in lines) for _, _, lines in chosen)
+        with open(os.path.join(VECTORS, name + ".txt"), "w", encoding="ascii", newline="\n") as file:
+            file.write(text)
 
 
 def add_table(name, *arguments, **options):
     table = Table(*arguments, **options)
-    add("table", f"table-{name}", table.data(), fingerprints=table.plain())
+    add("table", f"table-{name}", bytes_line("bytes", table.data()), expected=[table.plain()])
     return table
 
 
-def runs_of(data):
-    """Bytes as people can read them."""
-    runs = []
-    for byte, run in itertools.groupby(data):
-        count = len(list(run))
-        runs.append(f"{byte:02x}" if count == 1 else f"{byte:02x}*{count}")
-    return " ".join(runs)
-
-
-def block_text(f, anchor, code, before, block, long):
-    return (f"bits {f}\nanchor-bits {anchor}\nblock-size {len(block)}\nlong-codes {long:d}\nnear-bits {code.near}\n"
-            f"lengths {' '.join(map(str, code.padded()))}\n"
-            f"before {'none' if before is None else as_text(before, f)}\nblock {runs_of(block)}\n").encode()
+def block_lines(f, anchor, code, before, block, long):
+    return [f"bits {f}", f"anchor-bits {anchor}", f"block-size {len(block)}", f"long-codes {long:d}",
+            f"near-bits {code.near}", *wrapped("lengths", map(str, code.padded())),
+            f"before {'none' if before is None else as_text(before, f)}", *bytes_line("block", block)]
 
 
 def between(numbers, low, high, count):
@@ -834,12 +868,12 @@ def valid_tables():
     table = Table(16, own.distinct(40, 16), mask=0xf00f, uuid=own.uuid())
     header = patched(table.data(), 172, struct.pack("<I", 5))[:4088]
     data = header + struct.pack("<Q", checksum(header)) + table.data()[4096:] + b"extra"
-    add("table", "table-foreign-extra", data, fingerprints=table.plain())
+    add("table", "table-foreign-extra", bytes_line("bytes", data), expected=[table.plain()])
 
 
 def invalid_tables():
     def add_broken(name, fault, data):
-        add("table", f"table-{name}", data, fault)
+        add("table", f"table-{name}", bytes_line("bytes", data), fault)
 
     numbers = Numbers(2)
     uuid = numbers.uuid()
@@ -1109,8 +1143,8 @@ def invalid_tables():
 def blocks():
     def add_block(name, f, anchor, code, values, block, before=None, long=False):
         """A valid one."""
-        add("block", f"block-{name}", block_text(f, anchor, code, before, block, long),
-            fingerprints=[as_text(value, f) for value in values])
+        add("block", f"block-{name}", block_lines(f, anchor, code, before, block, long),
+            expected=[[as_text(value, f) for value in values]])
         return block
 
     def add_written(name, f, anchor, code, values, before=None, size=64, **options):
@@ -1118,7 +1152,7 @@ def blocks():
                          before)
 
     def broken(name, fault, f, anchor, code, block, before=None, long=False):
-        add("block", f"block-{name}", block_text(f, anchor, code, before, block, long), fault)
+        add("block", f"block-{name}", block_lines(f, anchor, code, before, block, long), fault)
 
     def bits_set(block, *bits):
         block = bytearray(block)
@@ -1467,8 +1501,8 @@ def groups():
 
     def add_group(name, entries, fault="ok", data=None, **options):
         data = group_bytes(entries, **options) if data is None else data
-        listed = [f"{x:016x} {value}" for x, value in entries] if fault == "ok" else None
-        add("group", f"group-{name}", f"group {runs_of(data)}\n".encode(), fault, listed)
+        add("group", f"group-{name}", bytes_line("group", data), fault,
+            [[f"{x:016x}", str(value)] for x, value in entries or ()])
         return data
 
     def broken(name, fault, data):
@@ -1571,8 +1605,8 @@ def id_groups():
     dictionary = b"http://example.org/"
 
     def add_ids(name, data, ids=None, fault="ok", of=dictionary):
-        text = f"dictionary {runs_of(of)}\ngroup {runs_of(data)}\n"
-        add("ids", f"ids-{name}", text.encode(), fault, None if ids is None else [one.hex() for one in ids])
+        add("ids", f"ids-{name}", bytes_line("dictionary", of) + bytes_line("group", data), fault,
+            [runs_of(one) for one in ids or ()])
 
     def broken(name, fault, data, of=dictionary):
         add_ids(name, data, None, fault, of)
@@ -1622,7 +1656,7 @@ def manifests():
     numbers = Numbers(4)
 
     def add_lines(name, lines, fault="ok"):
-        add("manifest", f"manifest-{name}", manifest_data(lines), fault)
+        add("manifest", f"manifest-{name}", text_lines("bytes", manifest_data(lines)), fault)
 
     def added(name, fault="ok", **fields):
         add_lines(name, manifest_lines(numbers, **fields), fault)
@@ -1635,8 +1669,8 @@ def manifests():
     added("by-id-u64", id_type="u64", by_id="yes")
     added("no-recipe", recipe=None)
     added("recipe-not-ascii", recipe="Simhash: Wörter, Länge ≥ 3, 東京 😀")
-    add("manifest", "manifest-recipe-not-utf-8", with_checksum(
-        "".join(f"{line}\n" for line in manifest_lines(numbers, recipe="R\xff\x80")).encode("latin-1")))
+    add("manifest", "manifest-recipe-not-utf-8", text_lines("bytes", with_checksum(
+        "".join(f"{line}\n" for line in manifest_lines(numbers, recipe="R\xff\x80")).encode("latin-1"))))
     added("recipe-1-byte", recipe="r")
     added("recipe-255-bytes", recipe="r" * 255)
     added("scheme-name-63-bytes", title="n" * 63)
@@ -1667,7 +1701,8 @@ def manifests():
                         ("optional-several", ["optional a", "optional a ", f"optional {longest}  two  spaces \xff"]),
                         ("optional-fills-manifest", ["optional x " + "y" * 261700])):
         add("manifest", f"manifest-{name}",
-            with_checksum("".join(f"{line}\n" for line in manifest_lines(own) + lines).encode("latin-1")))
+            text_lines("bytes", with_checksum(
+                "".join(f"{line}\n" for line in manifest_lines(own) + lines).encode("latin-1"))))
     added("segments-1024", bits=4, k=0, title="1:1", tables=[(0xf, 0)],
           segments=[(f"{i:06}", 1, 1) for i in range(1, 1025)])
 
@@ -1677,7 +1712,7 @@ def manifests():
     short = manifest_lines(numbers, k=0, title="1:1", tables=[(0xffff, 0)])
 
     def add_data(name, fault, broken):
-        add("manifest", f"manifest-{name}", broken, fault)
+        add("manifest", f"manifest-{name}", text_lines("bytes", broken), fault)
 
     def changed(name, fault, old, new, lines=None):
         """With one line in the place of another."""
@@ -1874,11 +1909,11 @@ def sums():
     documents = b"".join(struct.pack("<Q", numbers.bits(64)) for _ in range(1200))
     for name, length in (("empty", 0), ("one-byte", 1), ("one-page", 4096), ("one-page-and-one-byte", 4097),
                          ("last-page-not-full", 9000)):
-        add("sums", f"sums-{name}", sums_data(numbers.uuid(), documents[:length]))
+        add("sums", f"sums-{name}", bytes_line("bytes", sums_data(numbers.uuid(), documents[:length])))
     good = sums_data(numbers.uuid(), documents[:8192])
 
     def add_broken(name, fault, data):
-        add("sums", f"sums-{name}", data, fault)
+        add("sums", f"sums-{name}", bytes_line("bytes", data), fault)
 
     def length(value):
         return sums_header(patched(good, 32, struct.pack("<Q", value)))
@@ -1890,7 +1925,7 @@ def sums():
     add_broken("version-2-all-else-broken", "version", b"idxdsums\2\0\0\0\xff")
     add_broken("size-12-bytes", "size", good[:12])
     add_broken("size-63-bytes", "size", good[:63])
-    add("sums", "sums-extra", sums_header(patched(good, 12, struct.pack("<I", 5))) + b"extra")
+    add("sums", "sums-extra", bytes_line("bytes", sums_header(patched(good, 12, struct.pack("<I", 5))) + b"extra"))
     add_broken("size-extra-less", "size", sums_header(patched(good, 12, struct.pack("<I", 6))) + b"extra")
     add_broken("size-extra-more", "size", sums_header(patched(good, 12, struct.pack("<I", 4))) + b"extra")
     add_broken("size-extra-2-32-less-one", "size", sums_header(patched(good, 12, b"\xff" * 4)))
@@ -1913,8 +1948,12 @@ def sums():
 NAME = dict(enumerate(("add", "remove-document", "remove-fingerprint")))
 
 
-def rules_text(uuid, bits, id_type):
-    return f"uuid {uuid_text(uuid)}\nbits {bits}\nid-type {id_type}\n"
+def rules_lines(uuid, bits, id_type):
+    return [f"uuid {uuid_text(uuid)}", f"bits {bits}", f"id-type {id_type}"]
+
+
+def record_items(operation, fingerprint, own):
+    return [NAME[operation], f"{fingerprint:x}", *runs_of(own)]
 
 
 def records():
@@ -1925,9 +1964,8 @@ def records():
     def add_record(name, fault="ok", id_type="text", bits=64, operation=ADD, fingerprint=None, own=b"", data=None):
         fingerprint = numbers.bits(bits) if fingerprint is None else fingerprint
         data = record_bytes(id_type, operation, fingerprint, own) if data is None else data
-        listed = [f"{NAME[operation]} {fingerprint:x} {own.hex()}"] if fault == "ok" else None
-        add("record", f"record-{name}", (rules_text(uuid, bits, id_type) + f"record {runs_of(data)}\n").encode(), fault,
-            listed)
+        add("record", f"record-{name}", rules_lines(uuid, bits, id_type) + bytes_line("record", data), fault,
+            [record_items(operation, fingerprint, own)] if fault == "ok" else [])
 
     number = struct.pack("<Q", 10**18)
     add_record("text", own=b"http://example.org/")
@@ -1971,9 +2009,8 @@ def logs():
              (ADD, 6, b"http://example.org/")]
 
     def add_log(name, data, fault="ok", id_type="text", bits=64, listed=()):
-        listed = [f"{NAME[operation]} {fingerprint:x} {name.hex()}" for operation, fingerprint, name in listed]
-        add("log", f"log-{name}", (rules_text(uuid, bits, id_type) + f"log {runs_of(data)}\n").encode(), fault,
-            listed if fault == "ok" else None)
+        add("log", f"log-{name}", rules_lines(uuid, bits, id_type) + bytes_line("log", data), fault,
+            [record_items(*record) for record in listed])
 
     def make(changes, id_type="text", first=0, salt=1, header=None):
         """The header, the frames of records, and the places between them."""
@@ -2074,9 +2111,9 @@ def removals():
 
     def add_removed(name, removed, fault="ok", id_type="text", bits=64, data=None):
         data = removed_data(uuid, id_type, removed) if data is None else data
-        text = f"uuid {uuid_text(uuid)}\nbits {bits}\nid-type {id_type}\nfile {runs_of(data)}\n"
-        listed = [f"{NAME[operation]} {fingerprint:x} {own.hex()}" for fingerprint, operation, own in removed or ()]
-        add("removed", f"removed-{name}", text.encode(), fault, listed if fault == "ok" else None)
+        expected = [(operation, fingerprint, own) for fingerprint, operation, own in removed or ()] if fault == "ok" else []
+        add("removed", f"removed-{name}", rules_lines(uuid, bits, id_type) + bytes_line("file", data), fault,
+            [record_items(*record) for record in expected])
 
     def number(value):
         return struct.pack("<Q", value)
@@ -2150,7 +2187,7 @@ def two_segments():
     second = sorted(set(first[::10]) | set(numbers.distinct(40, f)))
     segments = [(1, numbers.uuid(), first), (2, numbers.uuid(), second)]
     lines = manifest_lines(numbers, f, 3, "text", "no", None, "2:1:1", tables, [])
-    listed = []
+    parts, expected = [], []
     for number, uuid, fingerprints in segments:
         lines.append(f"segment {number:06} {uuid_text(uuid)} {len(fingerprints)} {len(fingerprints) + 5} 0")
         for i, (mask, radius) in enumerate(tables):
@@ -2158,15 +2195,12 @@ def two_segments():
             table = Table(f, values, mask, radius, i, uuid)
             assert sorted(table.plain()) == [as_text(fingerprint, f) for fingerprint in fingerprints]
             name = f"{number:06}/table-{i:02}.tbl"
-            write(f"valid/two-segments.idx/{name}", table.data())
-            listed += [name] + table.plain()
-    write("valid/two-segments.idx/manifest", manifest_data(lines))
-    write("valid/two-segments.txt", "".join(line + "\n" for line in listed).encode())
+            parts += bytes_line(f"part {name}", table.data())
+            expected.append([name] + table.plain())
+    add("index", "two-segments", text_lines("part manifest", manifest_data(lines)) + parts, expected=expected)
 
 
 def main():
-    for folder in ("valid", "invalid"):
-        shutil.rmtree(os.path.join(VECTORS, folder), ignore_errors=True)
     assert permute(0b00011011, 0x3c, 8) == 0b01100011  # chapter 2: cdefabgh from abcdefgh
     valid_tables()
     blocks()
@@ -2179,9 +2213,7 @@ def main():
     removals()
     two_segments()
     invalid_tables()
-    rows = sorted(ROWS, key=lambda row: row[2] != "ok")
-    rows.insert(0, ("file", "kind", "fault", "fingerprints"))
-    write("vectors.tsv", "".join("\t".join(row) + "\n" for row in rows).encode())
+    write_vectors()
 
 
 if __name__ == "__main__":
