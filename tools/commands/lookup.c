@@ -13,7 +13,7 @@ static const char help[] =
     "lines from standard input and answer them as they arrive. A line is a fingerprint, or fingerprint, tab, query\n"
     "ID. Lines that begin with # are comments.\n"
     "\n"
-    "  -k N                   largest distance, at most the k of INDEX, or 16 with --unpacked (default: the k of INDEX)\n"
+    "  -k N                   largest distance, up to the k of INDEX; with --unpacked up to 16 (default: the k)\n"
     "  --text FILE            look up the text in FILE (- is standard input) by the recipe of INDEX; of a folder, all\n"
     "                         documents in it and below, read as by idx fingerprint; may be repeated\n"
     "  --include GLOB         for --text of a folder: which files in it to read; see idx fingerprint\n"
