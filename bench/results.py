@@ -1,0 +1,180 @@
+"""RESULTS.md: written from the measured tables, read again, and compared with the figures in README.md.
+
+A figure in README.md has a comment behind it, `1,970,000<!-- lookup-1e7 | idx `auto` mapped | many at once, a second
+-->`: the table, its row and its column; a fourth part, `million`, is what the number counts, or the factor that the
+cell is multiplied by. `<!-- not measured -->` marks what looks like a figure and is none.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import tables
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+FIRST = "Measured commit: "
+MOST_LINES = 400
+SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds of µs": 1e-3}
+
+# The pictures that bench/pictures.py draws: the file, its section, and what it shows.
+PICTURES = [
+    ("speed-and-size.svg", "How fast, how small, and beside whom?", "queries per second over bytes per fingerprint"),
+    ("time-over-k.svg", "How does it grow?", "time of a query over k"),
+    ("building.svg", "Building?", "time and memory of a build over the number of fingerprints"),
+    ("recall-over-time.svg", "How good are the answers?", "pairs resolved over processor time, beside MinHash"),
+]
+
+# What a measured figure looks like: a number and what it counts, or a table's cell.
+UNIT = (r"(?:million )?(?:queries|fingerprints a second|bytes|[GMk]i?B\b|ns\b|µs|microseconds|milliseconds|ms\b|s\b|"
+        r"seconds|%|times\b)")
+FIGURE = re.compile(rf"(?<![\w.,:-])\d[\d,]*(?:\.\d+)?(?=(?:<!--[^>]*-->)?(?: to \d[\d.,]*)? {UNIT})")
+CELL = re.compile(r"(?<=\| )\d[\d,.]*(?=(?:<!--[^>]*-->)? \|)")
+MARKED = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)<!-- (?P<mark>[^>]*?) -->")
+
+
+# ---- Commits ----
+
+
+def git(*arguments):
+    done = subprocess.run(["git", *arguments], cwd=SOURCE, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def is_document(path):
+    return path.endswith((".md", ".svg", ".png")) or path.startswith("tools/man/")
+
+
+def changed_since(commit):
+    """The files other than documents that differ from `commit` in the working tree, or None if there is no such
+    commit here."""
+    names = git("diff", "--name-only", commit)
+    return None if names is None else [name for name in names.splitlines() if not is_document(name)]
+
+
+# ---- RESULTS.md ----
+
+
+def read_outputs(folder):
+    """The finished tables in a folder of bench/run-all, by name."""
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+
+
+def markdown(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(str(cell) for cell in line) + " |" if line != ["---"] * len(header) else
+            "|" + "---|" * len(header) for line in lines]
+
+
+def wrapped(text):
+    lines, line = [], ""
+    for word in text.split():
+        if len(line) + len(word) >= 120:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}".strip()
+    return [*lines, line]
+
+
+def write(outputs, pictures):
+    """The text of RESULTS.md. `pictures` is (file name, section, what it shows) of each picture there is."""
+    measured = [table for table in tables.TABLES if table.name in outputs]
+    commits = list(dict.fromkeys(outputs[table.name]["commit"] for table in measured))
+    dates = sorted(outputs[table.name]["date"] for table in measured)
+    loads = max(outputs[table.name]["others"] for table in measured)
+    minutes = sum(outputs[table.name]["seconds"] for table in measured) / 60
+    lines = ["# Results", "", f"{FIRST}{', '.join(commits)}. ", ""]
+    lines[2] = lines[2].strip()
+    lines += wrapped(
+        f"Measured {dates[0]} to {dates[-1]} UTC, in {minutes:.0f} minutes, on {outputs[measured[0].name]['machine']}. "
+        f"Other processes used at most {loads:.2f} of a processor before a table began. `bench/run-all OUTPUT` wrote this "
+        "page, its pictures, and the figures in [README.md](../README.md); nothing here is typed. OUTPUT keeps what each "
+        "command printed.")
+    lines += [""] + wrapped(
+        "Unless a table says otherwise: one pinned core, k = 3, exact answers, a tenth of the fingerprints near-copies, "
+        "half of the queries near to one. A cell is the median, and behind ± the round that is farthest from it; "
+        "a cell without ± is of one round, whose figure is itself a median of several passes. Peers: `mih` is multi-index "
+        "hashing with numbers in its buckets, `mih wide` with fingerprints; `uncompressed` is sorted tables of plain "
+        "fingerprints with directories; `faiss` is its IndexBinaryMultiHash. Each has the settings that were best for "
+        "it. [DECISIONS.md](DECISIONS.md) has what was tried without gain.")
+    section = None
+    for table in measured:
+        if table.section != section:
+            section = table.section
+            lines += ["", f"## {section}"]
+            for name, place, shown in pictures:
+                if place == section:
+                    lines += ["", f"![{shown}]({name})"]
+        header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
+        if not rows:
+            raise SystemExit(f"results: {table.name}: nothing of what its commands printed is a row of it")
+        lines += ["", f"### {table.name}: {table.title}", "", *wrapped(table.sentence), "", *markdown(header, rows)]
+    if len(lines) > MOST_LINES:
+        raise SystemExit(f"results: RESULTS.md would have {len(lines)} lines; {MOST_LINES} are its limit: leave out "
+                         "tables, or rows of them, in bench/tables.py")
+    return "\n".join(lines) + "\n"
+
+
+def read(text):
+    """{(table, row, column): cell} of RESULTS.md."""
+    cells, name, header = {}, None, None
+    for line in text.splitlines():
+        if line.startswith("### "):
+            name, header = line[4:].split(":")[0], None
+        elif line.startswith("|") and name and not set(line) <= set("|- "):
+            parts = [part.strip() for part in line.strip().strip("|").split("|")]
+            if header is None:
+                header = parts
+            else:
+                cells.update({(name, parts[0], header[i]): parts[i] for i in range(1, len(parts))})
+    return cells
+
+
+# ---- Figures elsewhere ----
+
+
+def blank_code(text):
+    """The same text with code blocks blank, so that places in it stay."""
+    return re.sub(r"^```.*?^```", lambda code: re.sub(r"[^\n]", " ", code[0]), text, flags=re.M | re.S)
+
+
+def unmarked(text):
+    """(line, figure) of each figure without a comment."""
+    text = blank_code(text)
+    found = {match.start(): match for pattern in (FIGURE, CELL) for match in pattern.finditer(text)}
+    return [(text.count("\n", 0, start) + 1, match[0]) for start, match in sorted(found.items())
+            if not text.startswith("<!--", match.end())]
+
+
+def figure_of(mark, shown, cells):
+    """What a figure with this comment must be, with as many significant digits as `shown` has (two or three)."""
+    parts = [part.strip() for part in mark.split(" | ")]
+    if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3] not in SCALES):
+        raise ValueError(f"'{mark}' is not a table, a row, a column, and at most one of {', '.join(SCALES)}")
+    if tuple(parts[:3]) not in cells:
+        raise ValueError(f"RESULTS.md has no cell '{mark}'")
+    number = tables.number(cells[tuple(parts[:3])].split(" ±")[0]) * SCALES[parts[3] if len(parts) == 4 else ""]
+    digits = len(shown.replace(",", "").replace(".", "").strip("0")) or 1
+    return tables.number_text(number, min(3, max(2, digits)))
+
+
+def filled(text, cells):
+    """(text with the figures of the cells, [what is wrong])."""
+    wrong = []
+
+    def fill(match):
+        if match["mark"] == "not measured":
+            return match[0]
+        try:
+            figure = figure_of(match["mark"], match["number"], cells)
+        except ValueError as error:
+            wrong.append(str(error))
+            return match[0]
+        if figure != match["number"]:
+            line = text.count("\n", 0, match.start()) + 1
+            wrong.append(f"line {line} has {match['number']}, where RESULTS.md has {figure}: {match['mark']}")
+        return f"{figure}<!-- {match['mark']} -->"
+
+    return MARKED.sub(fill, text), wrong

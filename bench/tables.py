@@ -1,0 +1,378 @@
+"""The tables of RESULTS.md: what measures each, how long that takes, and how a row is made of what was printed.
+
+A table's commands run `rounds` times over; what is printed is kept as it is (bench/run-all), and `rows` makes the table
+from it, so that a table can be written differently without being measured again. A cell is a text, or numbers of which
+the median and the spread are shown.
+"""
+import dataclasses
+import re
+import statistics
+
+PINNED = "taskset -c {core} "  # one thread, on the last core
+THREE = "@ffffff0000000000:1,@000000fffff00000,@00000000000fffff"
+FOUR = "@ffffff0000000000,@fff000fff0000000,@000ffffff0000000,@000000000fffffff:1"
+FIVE = "@ffffe00000000000,@ffc01ff000000000,@003ffff000000000,@0000000ffffc0000,@000000000003ffff"
+NAMES = {THREE: "three", FOUR: "four", FIVE: "five"}
+RESIDENCES = {"idx": "mapped", "idx-memory": "in memory", "idx-unpacked": "unpacked"}
+
+
+@dataclasses.dataclass
+class Table:
+    name: str
+    section: str  # the question that it answers
+    title: str
+    sentence: str
+    minutes: float  # on two idle cores, for --help and the sum of all
+    commands: list
+    rows: object  # from the printed texts, one of each command and round, to (header, rows)
+    rounds: int = 3
+    full: bool = False  # measured by --full alone
+    needs: tuple = ()  # "texts": the corpus; "python": the virtual environment
+
+
+# ---- Cells ----
+
+
+class Figures:
+    """One number, measured several times: its median, and how far the rounds are from it at most."""
+
+    def __init__(self, numbers, digits=3):
+        self.numbers, self.digits = numbers, digits
+
+    def median(self):
+        return statistics.median(self.numbers)
+
+    def __str__(self):
+        shown = number_text(self.median(), self.digits)
+        if len(self.numbers) < 2 or self.median() == 0:
+            return shown
+        spread = max(abs(number - self.median()) for number in self.numbers) / abs(self.median())
+        return f"{shown} ±{100 * spread:.0f} %" if spread >= 0.005 else shown
+
+
+def number_text(number, digits=3):
+    """A number with so many significant digits: 1,970,000 or 0.0123."""
+    if number == 0 or number != number:
+        return "0"
+    rounded = float(f"{number:.{digits - 1}e}")
+    if abs(rounded) >= 10 ** (digits - 1):
+        return f"{rounded:,.0f}"
+    decimals = digits - 1 - int(f"{rounded:e}".split("e")[1])
+    return f"{rounded:.{max(0, decimals)}f}"
+
+
+# ---- What was printed ----
+
+
+def records(runs):
+    """The rows of tables with a header, separated by tabs or bars, as dicts from column to text."""
+    for text in runs:
+        header = None
+        for line in text.splitlines():
+            if line.startswith("|"):
+                cells = [cell.strip() for cell in line.strip("|").split("|")]
+                if set(line) <= set("|-"):
+                    continue
+            elif "\t" in line:
+                cells = line.split("\t")
+            else:
+                header = None
+                continue
+            if header is None or len(cells) != len(header) or cells[0] == header[0]:
+                header = cells
+            else:
+                yield dict(zip(header, cells))
+
+
+def number(text):
+    return float(re.sub(r"[,x]|ns$|us$| ", "", text))
+
+
+def grouped(runs, key, values, digits=3, first="", keep=None):
+    """(header, rows): one row for each label that `key` makes of a record (None leaves it out); `values` maps a column
+    to a function from a record to a number, to a text, or to None where this record has nothing for it."""
+    found, texts = {}, {}
+    for record in records(runs):
+        if keep and not keep(record):
+            continue
+        label = key(record)
+        if label is None:
+            continue
+        row = found.setdefault(label, {})
+        for column, value in values.items():
+            cell = value(record)
+            if isinstance(cell, str):
+                texts[label, column] = cell
+            elif cell is not None:
+                row.setdefault(column, []).append(cell)
+    rows = []
+    for label, row in found.items():
+        cells = [texts.get((label, column)) or (Figures(row[column], digits) if column in row else "")
+                 for column in values]
+        rows.append([label, *cells])
+    return [first, *values], rows
+
+
+def column(name, scale=1, **wanted):
+    """Takes the number of a column, from records that have the wanted texts in others."""
+
+    def take(record):
+        if name not in record or any(record.get(key) != text for key, text in wanted.items()):
+            return None
+        return number(record[name]) * scale
+
+    return take
+
+
+# ---- Look-ups ----
+
+
+def system_label(record):
+    """Such as 'idx `auto` in memory' or 'mih wide m=3'. Blocks of another than the usual size are named."""
+    system, scheme = record["system"], record["scheme"]
+    if system not in RESIDENCES:
+        return f"{system} {scheme}" if scheme != "-" else system
+    size = "" if record["block_size"] in ("0", "64") else f", {record['block_size']}"
+    return f"idx `{NAMES.get(scheme, scheme)}`{size} {RESIDENCES[system]}"
+
+
+def lookup_rows(runs):
+    def size(record):
+        return number(record["table_bytes_per_fp"]) + (
+            number(record["resident_bytes_per_fp"]) if record["system"] == "idx" else 0)
+
+    return grouped(runs, system_label, {
+        "one at a time, a second": column("queries_per_second", mode="single"),
+        "many at once, a second": column("queries_per_second", mode="staged"),
+        "bytes": size})
+
+
+def large_k_rows(runs):
+    """The time of a query by k, many at once; of `mih wide` and FAISS the setting that is the fastest at this k."""
+    times = {}
+    for record in records(runs):
+        if record["mode"] != "staged":
+            continue
+        kind = {"idx": "idx mapped", "idx-memory": "idx in memory", "idx-unpacked": "idx unpacked",
+                "mih wide": "mih wide", "faiss": "faiss"}.get(record["system"])
+        if kind:
+            key = f"{int(record['n']):.0e}, k = {record['k']}".replace("e+0", "e"), kind
+            times.setdefault(key, {}).setdefault(record["scheme"], []).append(number(record["ns_per_query"]))
+    labels = list(dict.fromkeys(label for label, _ in times))
+    kinds = [kind for kind in ("idx mapped", "idx in memory", "idx unpacked", "mih wide", "faiss")
+             if any(kind == other for _, other in times)]
+    rows = [[label] + [Figures(min(times[label, kind].values(), key=statistics.median)) if (label, kind) in times else ""
+                       for kind in kinds] for label in labels]
+    return ["n, k", *(f"{kind}, ns" for kind in kinds)], rows
+
+
+LOOKUP = PINNED + "{bench}/lookup --folder {data} --passes 3 "
+SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
+EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
+PEERS = " --system idx --system uncompressed --system mih"
+
+TABLES = [
+    Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints, k = 3",
+          "Such a structure is in the processor's caches: plain tables win, and idx unpacked is one of them.", 3,
+          [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --scheme 4:1 --system scan --system faiss "
+           "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows),
+    Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints, k = 3",
+          "*three* and *five* are tables by masks; ', 128' is the size of blocks, where it is not 64 bytes.", 8,
+          [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --block-size 64 --block-size 128 --system scan "
+           "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows),
+    Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints, k = 3",
+          "FAISS is left out, whose fastest exact setting needs 18 GB here. One round, so there is no spread.", 9,
+          [LOOKUP + f"--count {{n8}} --seconds 0.4 --queries 1e6 --scheme 2:1:1 --scheme '{THREE}' --scheme '{FOUR}' "
+           "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1),
+    Table("lookup-paragraphs", "How fast, how small, and beside whom?", "The fingerprints of a million paragraphs",
+          "Fingerprints of real texts share prefixes, which costs who counts on even ones.", 3,
+          [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme 4:1" + SCHEMES + PEERS],
+          lookup_rows, needs=("texts",)),
+    Table("codes", "How fast, how small, and beside whom?", "Codes of blocks",
+          "Bits per fingerprint of blocks alone by the paper's interleaved code, by Elias-Fano, and by idx's own, in "
+          "portable C that decodes a block at a time.", 1, [PINNED + "{bench}/codes --count {n6}"],
+          lambda runs: grouped(runs, lambda r: f"{r['data']}, {r['code']}", {
+              **{f"{size} bytes, bits": column("bits_per_fingerprint", block_size=size) for size in ("64", "1024", "4096")},
+              "64 bytes, ns": column("ns_per_fingerprint", block_size="64")}), rounds=1),
+    Table("small", "How does it grow?", "Ten thousand to a million fingerprints",
+          "Time of a query, many at once: below some hundred thousand, plain tables beat blocks by far.", 2,
+          [LOOKUP + f"--count {count} --seconds 0.1 --queries 2e5 --scheme 4:1 --scheme auto --parts 4"
+           " --uncompressed 4:1" + PEERS for count in ("{n4}", "{n5}", "{n6}")],
+          lambda runs: small_rows(runs), rounds=3),
+    Table("large-k", "How does it grow?", "By k", "Time of a query, many at once; a peer's fastest setting of those "
+          "measured at each k. Some wins are theirs.", 7,
+          [LOOKUP + f"--count {count} -k {k} --seconds 0.2 --queries 1e5 --scheme auto {parts} --system idx --system mih"
+           for count, ks in (("{n6}", (1, 2, 3, 4, 5, 6, 8, 10, 12)), ("{n7}", (3, 4, 5, 6)))
+           for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({3, 4, 5} if k > 8 else {3, 4}))]],
+          large_k_rows, rounds=1),
+    Table("skew", "How does it grow?", "Fingerprints that are not spread evenly",
+          "Microseconds of a query alone, the median and the slowest of 2,000: `auto` measures the data, and avoids "
+          "what is slow there.", 2, [PINNED + "{bench}/skew"],
+          lambda runs: grouped(runs, lambda r: f"{r['data']}, `{r['scheme']}`", {
+              "median": column("p50_us"), "99th of 100": column("p99_us"), "slowest": column("worst_us"),
+              "bytes": column("bytes_per_fp")}), rounds=1),
+    Table("growth", "How does it grow?", "From a million to fifty million by additions",
+          "Check-and-adds in batches of 1,000, compacted beside that, beside one build of as many.", 2,
+          ["{bench}/growing growth {data} --from {n6} --to {n57} --threads 2"],
+          lambda runs: grouped(runs, lambda r: f"{int(r['fingerprints']):,}", {
+              "seconds": column("seconds so far"), "of a build's": column("of the build's"),
+              "pending": column("pending"), "look-up, ns": column("look-up ns"),
+              "of a built one's": column("of the built one's")}, keep=lambda r: "look-up ns" in r), rounds=1),
+    Table("adds", "How does it grow?", "Additions that are on disk when they are answered",
+          "Check-and-adds in batches of 1,000 beside ten million fingerprints.", 1,
+          ["{bench}/growing adds {data} --count {n7} --pending {n6}"],
+          lambda runs: grouped(runs, lambda r: "pending " + next(iter(r.values())), {
+              "a second": column("a second"), "a second of the processor": column("a second of the processor")},
+              keep=lambda r: "a second" in r)),
+    Table("pending", "How does it grow?", "Look-ups beside a million pending records",
+          "Nanoseconds of the processor for a query, without and with pending records.", 1,
+          ["{bench}/growing lookups {data} --count {n7} --pending {n6}"],
+          lambda runs: grouped(runs, lambda r: f"{r['queries at a time']} at a time", {
+              "without, ns": column("ns on the base"), "times": column("times")},
+              keep=lambda r: "ns on the base" in r)),
+    Table("disk", "From disk?", "In memory that is a quarter of the tables",
+          "Ten million in `5:2`, page cache included in the limit; *directory* reads a block when it is needed, and "
+          "the kernel reads ahead of it.", 2, [PINNED + "{bench}/disk --count {n7} --folder {data}"],
+          lambda runs: grouped(runs, lambda r: f"{r['block_size']}-byte blocks, {r['residence']}, {r['batch']}", {
+              "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
+              "pages": column("pages_per_query")}), rounds=1),
+    Table("billion", "From disk?", "A billion fingerprints",
+          "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB.",
+          40, ["{bench}/billion write --count {n9} | {bench}/within {four} {idx} build --format u64 --id-type u64 "
+               f"--memory {{three}} --scheme '{scheme}' {{data}}/billion.idx - && taskset -c {{core}} {{bench}}/billion "
+               "ask {data}/billion.idx --count {n9} --limit {two} && rm -r {data}/billion.idx"
+               for scheme in ("2:1:1", FOUR)],
+          lambda runs: grouped(runs, lambda r: f"`{NAMES.get(r['scheme'], r['scheme'])}` {r['way']} {r['at_a_time']}", {
+              "a second": column("queries_per_second"), "processor, µs": column("cpu_us"),
+              "median, µs": column("p50_us"), "p99, µs": column("p99_us"), "pages": column("pages_per_query")}),
+          rounds=1, full=True),
+    Table("build", "Building?", "From a file of fingerprints to a published index",
+          "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 5,
+          [f"{{bench}}/build --folder {{data}} --count {count} --scheme {scheme} --ids {ids} --threads 2 --sorts 0"
+           for scheme, ids in (("5:2", "u64"), ("2:1:1", "none")) for count in ("{n5}", "{n6}", "{n7}", "{n8}")],
+          lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {int(r['n']):.0e}".replace("e+0", "e"), {
+              "seconds": column("build_seconds"), "processor seconds": column("build_cpu_seconds"),
+              "memory, MiB": column("peak_bytes", 2**-20), "index, MB": column("index_bytes", 1e-6),
+              "copy, s": column("copy_seconds")}), rounds=1),
+    Table("merge", "Building?", "Ten indexes of a million merged", "With integer IDs, beside a build of all.", 1,
+          ["{bench}/build --folder {data} --count {n7} --scheme 5:2 --threads 2 --sorts 10 --parts 10 --check 10000"],
+          lambda runs: grouped(runs, lambda r: r["n"], {
+              "build, processor seconds": column("build_cpu_seconds"), "merge": column("merge_cpu_seconds"),
+              "ten sorts": column("sorts_cpu_seconds"), "merge, MiB": column("merge_peak_bytes", 2**-20)})),
+    Table("pairs", "All pairs?", "All near pairs of a million and ten million",
+          "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts.",
+          5, ["{bench}/pairs --count {n6} --folder /dev/shm", "{bench}/pairs --count {n7} --folder /dev/shm"],
+          lambda runs: pair_rows(runs), rounds=1),
+    Table("pairs-1e8", "All pairs?", "All near pairs of a hundred million",
+          "Processor seconds of one thread, the building of the index beside them.", 3,
+          ["{bench}/pairs --count {n8} --rounds 1 --schemes auto --threads 1 --folder {data}"],
+          lambda runs: pair_rows(runs), rounds=1),
+    Table("pairs-k", "All pairs?", "At large k", "A million fingerprints, processor seconds of one thread.", 4,
+          [PINNED + f"{{bench}}/pairs --count {{n6}} -k {k} --threads 1 --rounds 1" for k in (6, 8, 10, 12)],
+          lambda runs: pair_rows(runs), rounds=1),
+    Table("batch", "All pairs?", "A million queries against ten million",
+          "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 2,
+          ["{bench}/batch --count {n7} --folder {data}"],
+          lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {r['way']}" if r["scheme"] != "-" else "passing", {
+              "one": column("seconds", threads="1"), "two": column("seconds", threads="2"),
+              "a second, one": column("queries_per_second", threads="1")}), rounds=1),
+    Table("quality", "How good are the answers?", "Recall and precision of the recipes",
+          "Edited copies of the corpus's documents, at most 1 % of the words, at k = 3; short has 50 to 199 words.", 4,
+          ["{bench}/quality {data}/corpus words:1 words:3 chars:5 'words:1;w=tfidf' | "
+           "grep -P '^test|^edits.*\\t(50-199|200\\+)\\tany\\t<=1\\t'"],
+          lambda runs: grouped(runs, lambda r: f"`{r['recipe']}` {r['language']} "
+                               f"{'short' if r['class'] == '50-199' else 'long'}", {
+                                   **{f"recall, k = {k}": column("recall", k=k) for k in ("3", "4", "6")},
+                                   **{f"precision, k = {k}": column("precision", k=k) for k in ("3", "4", "6")}},
+                               keep=lambda r: r.get("test") == "edits" and r["language"] in ("en", "zh")),
+          rounds=1, needs=("texts",)),
+    Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
+          "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 2,
+          ["{bench}/quality {data}/corpus words:1 MinHash | grep -P '^test|^pairs\\t[^\\t]*\\tall\\t0.5'"],
+          lambda runs: grouped(runs, lambda r: f"{r['recipe']} {r['k']}", {
+              "recall": column("recall"), "precision": column("precision")},
+              keep=lambda r: r.get("test") == "pairs" and r["k"] in
+              (("64", "80", "96") if r["recipe"] == "MinHash" else ("3", "6", "10"))), rounds=1, needs=("texts",)),
+    *(Table(f"texts-{size}-{least}", "How good are the answers?",
+            f"{'A hundred thousand' if size == '1e5' else 'A million'} paragraphs, resemblance {least}",
+            "Pairs of word 5-shingles with that Jaccard coefficient or more; MinHash has 128 values. Dropped: by who "
+            "keeps the first of each pair. One core; MiB of memory.", minutes,
+            [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py texts {{data}}/paragraphs.tsv {count} {least}"
+             f"{systems}"], lambda runs: text_rows(runs), rounds=1, full=full, needs=("texts", "python"))
+      for size, count, least, minutes, full, systems in (
+          ("1e5", "{n5}", 0.8, 2, False, ""), ("1e5", "{n5}", 0.5, 2, False, ""),
+          ("1e6", "{n6}", 0.8, 15, True, " 'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' "
+           "'rensa 128, 32 bands' 'gaoya 32 × 4'"))),
+    Table("fingerprint", "How good are the answers?", "Fingerprinting English texts",
+          "Seconds for 140 MB, from one TSV file.", 0.3,
+          [f"echo threads$'\\t'seconds; TIMEFORMAT={threads}$'\\t'%R; time {{idx}} fingerprint --threads {threads} "
+           "--format tsv {data}/english.tsv >{data}/part" for threads in (1, 2)],
+          lambda runs: grouped(runs, lambda r: f"{r['threads']} threads", {"seconds": column("seconds")}),
+          needs=("texts",)),
+    Table("plan", "How good are the answers?", "What `idx plan --measure` predicts",
+          "Predicted and measured nanoseconds of a query, mapped, many at once.", 3,
+          [PINNED + "{bench}/plan --measure --count {n6} --count {n7} -k 3 -k 4 -k 6 --seconds 0.2 --folder {data}"],
+          lambda runs: grouped(runs, lambda r: f"{int(r['n']):.0e}, k = {r['k']}, `{r['scheme']}`".replace("e+0", "e"), {
+              "measured": column("measured_ns"), "predicted": column("predicted_ns")},
+              keep=lambda r: r["residence"] == "mapped" and r["mode"] == "many"), rounds=1),
+    Table("python-peers", "From Python?", "Beside other packages",
+          "A million fingerprints, queries as one array, one core; a scan needs the fewest bytes.", 1,
+          [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} " + EXACT],
+          lambda runs: peer_rows(runs), rounds=1, needs=("python",)),
+    Table("python-hnsw", "From Python?", "Beside graphs", "A million fingerprints; HNSW misses some, and takes minutes "
+          "to build.", 12,
+          [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} 'faiss HNSW' 'usearch HNSW'"],
+          lambda runs: peer_rows(runs), rounds=1, full=True, needs=("python",)),
+    Table("python-peers-1e7", "From Python?", "Beside other packages, ten million",
+          "The same of ten million, exact ones alone.", 4,
+          [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n7} " + EXACT],
+          lambda runs: peer_rows(runs), rounds=1, needs=("python",)),
+    Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
+          ["taskset -c 0,1 {python} bench/python.py build-release"],
+          lambda runs: (["call", "Python", "C", "Python / C"],
+                        [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)]),
+          rounds=1, needs=("python",)),
+    Table("spark", "On Spark?", "Beside one process",
+          "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 7,
+          ["{bench}/against --count {n7} --write {data}/u7.u64 && {bench}/against --count {n8} --write {data}/u8.u64 && "
+           "SCALE={scale} TURNS=1 {python} bench/spark.py {idx} {data} match fingerprint pairs dedup"],
+          lambda runs: (["", "Spark", "one process", "ratio"], [
+              [m[1], m[2], m[3], m[4]] for text in runs for m in re.finditer(
+                  r"^(\S.*?): (-?[\d.]+) s, .*one process ([\d.]+) s, ratio (-?[\d.]+)", text, re.M)]),
+          rounds=1, needs=("texts", "python")),
+    Table("serve", "As a service?", "Beside an empty reply",
+          "Microseconds of processor time for a request of a service with one thread, and p99 of all time in ms.", 2,
+          ["{bench}/against --count {n7} --write {data}/uniform.u64 && "
+           "python3 bench/serve build-release {data}/uniform.u64 --rounds 3 --seconds 2"],
+          lambda runs: (["request", "empty, µs", "idx serve, µs", "p99 empty, ms", "p99 idx serve, ms"], [
+              [m[1], m[2], m[4], m[3], m[5]] for text in runs for m in re.finditer(
+                  r"^(GET, .*?): empty ([\d.]+) us, p99 ([\d.]+) ms; idx serve ([\d.]+) us, p99 ([\d.]+) ms", text, re.M)]),
+          rounds=1),
+]
+
+
+def small_rows(runs):
+    sizes = sorted({int(record["n"]) for record in records(runs)})
+    return grouped(runs, system_label, {f"{size:,}, ns": column("ns_per_query", n=str(size), mode="staged")
+                                        for size in sizes})
+
+
+def pair_rows(runs):
+    def label(record):
+        scheme = "" if record["scheme"] == "-" else f" `{record['scheme']}`"
+        return f"{int(record['n']):.0e}, k = {record['k']}, {record['system']}{scheme}".replace("e+0", "e")
+
+    return grouped(runs, label, {
+        "build, s": column("build_cpu_seconds", threads="1"), "pairs, s": column("pairs_cpu_seconds", threads="1"),
+        "two threads, s": column("pairs_seconds", threads="2"), "pairs": lambda r: f"{int(r['pairs']):,}"})
+
+
+def text_rows(runs):
+    return grouped(runs, lambda r: f"`{r['system']}`", {
+        "seconds": column("seconds"), "MiB": column("MiB"), **{name: column(name) for name in (
+            "recall", "precision", "resolved", "dropped", "dropped rightly")}}, digits=4)
+
+
+def peer_rows(runs):
+    return grouped(runs, lambda r: r["system"], {name: column(name) for name in (
+        "queries per second", "bytes per fingerprint", "seconds to build", "recall")})
