@@ -110,7 +110,7 @@ def write(outputs, pictures):
         header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
         if not rows:
             raise SystemExit(f"results: {table.name}: nothing of what its commands printed is a row of it")
-        lines += ["", f"### {table.name}: {table.title}", "", *wrapped(table.sentence), "", *markdown(header, rows)]
+        lines += ["", f"### {table.name}: {table.title}", *wrapped(table.sentence), "", *markdown(header, rows)]
     if len(lines) > MOST_LINES:
         raise SystemExit(f"results: RESULTS.md would have {len(lines)} lines; {MOST_LINES} are its limit: leave out "
                          "tables, or rows of them, in bench/tables.py")

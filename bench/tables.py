@@ -166,7 +166,7 @@ def large_k_rows(runs):
     return ["n, k", *(f"{kind}, ns" for kind in kinds)], rows
 
 
-LOOKUP = PINNED + "{bench}/lookup --folder {data} --passes 3 "
+LOOKUP = PINNED + "{bench}/lookup --folder {scratch} --passes 3 "
 SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
 EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
 PEERS = " --system idx --system uncompressed --system mih"
@@ -177,17 +177,17 @@ TABLES = [
           [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --scheme 4:1 --system scan --system faiss "
            "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows),
     Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints, k = 3",
-          "*three* and *five* are tables by masks; ', 128' is the size of blocks, where it is not 64 bytes.", 8,
-          [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --block-size 64 --block-size 128 --system scan "
+          "*three* and *five* are schemes by masks, of so many tables; blocks have 64 bytes.", 6,
+          [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --system scan "
            "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows),
     Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints, k = 3",
-          "FAISS is left out, whose fastest exact setting needs 18 GB here. One round, so there is no spread.", 9,
+          "FAISS is left out, whose fastest exact setting needs 18 GB here. One round, so there is no spread.", 7,
           [LOOKUP + f"--count {{n8}} --seconds 0.4 --queries 1e6 --scheme 2:1:1 --scheme '{THREE}' --scheme '{FOUR}' "
            "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1),
     Table("lookup-paragraphs", "How fast, how small, and beside whom?", "The fingerprints of a million paragraphs",
-          "Fingerprints of real texts share prefixes, which costs who counts on even ones.", 3,
-          [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme 4:1" + SCHEMES + PEERS],
-          lookup_rows, needs=("texts",)),
+          "Fingerprints of real texts share prefixes, which costs who counts on even ones.", 2,
+          [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto "
+           "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("texts",)),
     Table("codes", "How fast, how small, and beside whom?", "Codes of blocks",
           "Bits per fingerprint of blocks alone by the paper's interleaved code, by Elias-Fano, and by idx's own, in "
           "portable C that decodes a block at a time.", 1, [PINNED + "{bench}/codes --count {n6}"],
@@ -200,47 +200,47 @@ TABLES = [
            " --uncompressed 4:1" + PEERS for count in ("{n4}", "{n5}", "{n6}")],
           lambda runs: small_rows(runs), rounds=3),
     Table("large-k", "How does it grow?", "By k", "Time of a query, many at once; a peer's fastest setting of those "
-          "measured at each k. Some wins are theirs.", 7,
+          "measured at each k. Some wins are theirs.", 5,
           [LOOKUP + f"--count {count} -k {k} --seconds 0.2 --queries 1e5 --scheme auto {parts} --system idx --system mih"
            for count, ks in (("{n6}", (1, 2, 3, 4, 5, 6, 8, 10, 12)), ("{n7}", (3, 4, 5, 6)))
-           for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({3, 4, 5} if k > 8 else {3, 4}))]],
+           for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({min(m, k + 1) for m in (3, 4, *([5] if k > 8 else []))}))]],
           large_k_rows, rounds=1),
     Table("skew", "How does it grow?", "Fingerprints that are not spread evenly",
           "Microseconds of a query alone, the median and the slowest of 2,000: `auto` measures the data, and avoids "
           "what is slow there.", 2, [PINNED + "{bench}/skew"],
           lambda runs: grouped(runs, lambda r: f"{r['data']}, `{r['scheme']}`", {
               "median": column("p50_us"), "99th of 100": column("p99_us"), "slowest": column("worst_us"),
-              "bytes": column("bytes_per_fp")}), rounds=1),
+              "bytes": column("bytes_per_fp")}, keep=lambda r: r["scheme"] in ("2:1:1", "auto")), rounds=1),
     Table("growth", "How does it grow?", "From a million to fifty million by additions",
           "Check-and-adds in batches of 1,000, compacted beside that, beside one build of as many.", 2,
-          ["{bench}/growing growth {data} --from {n6} --to {n57} --threads 2"],
+          ["{bench}/growing growth {scratch} --from {n6} --to {n57} --threads 2"],
           lambda runs: grouped(runs, lambda r: f"{int(r['fingerprints']):,}", {
               "seconds": column("seconds so far"), "of a build's": column("of the build's"),
               "pending": column("pending"), "look-up, ns": column("look-up ns"),
               "of a built one's": column("of the built one's")}, keep=lambda r: "look-up ns" in r), rounds=1),
     Table("adds", "How does it grow?", "Additions that are on disk when they are answered",
           "Check-and-adds in batches of 1,000 beside ten million fingerprints.", 1,
-          ["{bench}/growing adds {data} --count {n7} --pending {n6}"],
+          ["{bench}/growing adds {scratch} --count {n7} --pending {n6}"],
           lambda runs: grouped(runs, lambda r: "pending " + next(iter(r.values())), {
               "a second": column("a second"), "a second of the processor": column("a second of the processor")},
-              keep=lambda r: "a second" in r)),
+              keep=lambda r: "a second" in r and r["a second"].isdigit())),
     Table("pending", "How does it grow?", "Look-ups beside a million pending records",
           "Nanoseconds of the processor for a query, without and with pending records.", 1,
-          ["{bench}/growing lookups {data} --count {n7} --pending {n6}"],
+          ["{bench}/growing lookups {scratch} --count {n7} --pending {n6}"],
           lambda runs: grouped(runs, lambda r: f"{r['queries at a time']} at a time", {
               "without, ns": column("ns on the base"), "times": column("times")},
               keep=lambda r: "ns on the base" in r)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
           "Ten million in `5:2`, page cache included in the limit; *directory* reads a block when it is needed, and "
-          "the kernel reads ahead of it.", 2, [PINNED + "{bench}/disk --count {n7} --folder {data}"],
+          "the kernel reads ahead of it.", 2, [PINNED + "{bench}/disk --count {n7} --block-size 64 --block-size 1024 --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"{r['block_size']}-byte blocks, {r['residence']}, {r['batch']}", {
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
               "pages": column("pages_per_query")}), rounds=1),
     Table("billion", "From disk?", "A billion fingerprints",
           "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB.",
           40, ["{bench}/billion write --count {n9} | {bench}/within {four} {idx} build --format u64 --id-type u64 "
-               f"--memory {{three}} --scheme '{scheme}' {{data}}/billion.idx - && taskset -c {{core}} {{bench}}/billion "
-               "ask {data}/billion.idx --count {n9} --limit {two} && rm -r {data}/billion.idx"
+               f"--memory {{three}} --scheme '{scheme}' {{scratch}}/billion.idx - && taskset -c {{core}} {{bench}}/billion "
+               "ask {scratch}/billion.idx --count {n9} --limit {two} && rm -r {scratch}/billion.idx"
                for scheme in ("2:1:1", FOUR)],
           lambda runs: grouped(runs, lambda r: f"`{NAMES.get(r['scheme'], r['scheme'])}` {r['way']} {r['at_a_time']}", {
               "a second": column("queries_per_second"), "processor, µs": column("cpu_us"),
@@ -248,31 +248,32 @@ TABLES = [
           rounds=1, full=True),
     Table("build", "Building?", "From a file of fingerprints to a published index",
           "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 5,
-          [f"{{bench}}/build --folder {{data}} --count {count} --scheme {scheme} --ids {ids} --threads 2 --sorts 0"
+          [f"{{bench}}/build --folder {{scratch}} --count {count} --scheme {scheme} --ids {ids} --threads 2 --sorts 0"
            for scheme, ids in (("5:2", "u64"), ("2:1:1", "none")) for count in ("{n5}", "{n6}", "{n7}", "{n8}")],
           lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {int(r['n']):.0e}".replace("e+0", "e"), {
               "seconds": column("build_seconds"), "processor seconds": column("build_cpu_seconds"),
               "memory, MiB": column("peak_bytes", 2**-20), "index, MB": column("index_bytes", 1e-6),
               "copy, s": column("copy_seconds")}), rounds=1),
     Table("merge", "Building?", "Ten indexes of a million merged", "With integer IDs, beside a build of all.", 1,
-          ["{bench}/build --folder {data} --count {n7} --scheme 5:2 --threads 2 --sorts 10 --parts 10 --check 10000"],
+          ["{bench}/build --folder {scratch} --count {n7} --scheme 5:2 --threads 2 --sorts 10 --parts 10 --check 10000"],
           lambda runs: grouped(runs, lambda r: r["n"], {
               "build, processor seconds": column("build_cpu_seconds"), "merge": column("merge_cpu_seconds"),
               "ten sorts": column("sorts_cpu_seconds"), "merge, MiB": column("merge_peak_bytes", 2**-20)})),
     Table("pairs", "All pairs?", "All near pairs of a million and ten million",
           "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts.",
-          5, ["{bench}/pairs --count {n6} --folder /dev/shm", "{bench}/pairs --count {n7} --folder /dev/shm"],
+          5, ["{bench}/pairs --count {n6} --schemes auto --folder {scratch}",
+              "{bench}/pairs --count {n7} --schemes auto --folder {scratch}"],
           lambda runs: pair_rows(runs), rounds=1),
     Table("pairs-1e8", "All pairs?", "All near pairs of a hundred million",
           "Processor seconds of one thread, the building of the index beside them.", 3,
-          ["{bench}/pairs --count {n8} --rounds 1 --schemes auto --threads 1 --folder {data}"],
+          ["{bench}/pairs --count {n8} --rounds 1 --schemes auto --threads 1 --folder {scratch}"],
           lambda runs: pair_rows(runs), rounds=1),
-    Table("pairs-k", "All pairs?", "At large k", "A million fingerprints, processor seconds of one thread.", 4,
-          [PINNED + f"{{bench}}/pairs --count {{n6}} -k {k} --threads 1 --rounds 1" for k in (6, 8, 10, 12)],
+    Table("pairs-k", "All pairs?", "At large k", "A million fingerprints, processor seconds of one thread.", 3,
+          [PINNED + f"{{bench}}/pairs --count {{n6}} -k {k} --threads 1 --rounds 1" for k in (6, 8, 12)],
           lambda runs: pair_rows(runs), rounds=1),
     Table("batch", "All pairs?", "A million queries against ten million",
           "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 2,
-          ["{bench}/batch --count {n7} --folder {data}"],
+          ["{bench}/batch --count {n7} --scheme auto --scheme 2:1:1 --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {r['way']}" if r["scheme"] != "-" else "passing", {
               "one": column("seconds", threads="1"), "two": column("seconds", threads="2"),
               "a second, one": column("queries_per_second", threads="1")}), rounds=1),
@@ -310,8 +311,8 @@ TABLES = [
           lambda runs: grouped(runs, lambda r: f"{r['threads']} threads", {"seconds": column("seconds")}),
           needs=("texts",)),
     Table("plan", "How good are the answers?", "What `idx plan --measure` predicts",
-          "Predicted and measured nanoseconds of a query, mapped, many at once.", 3,
-          [PINNED + "{bench}/plan --measure --count {n6} --count {n7} -k 3 -k 4 -k 6 --seconds 0.2 --folder {data}"],
+          "Predicted and measured nanoseconds of a query, mapped, many at once.", 1.5,
+          [PINNED + "{bench}/plan --measure --count {n7} -k 3 -k 6 --seconds 0.2 --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"{int(r['n']):.0e}, k = {r['k']}, `{r['scheme']}`".replace("e+0", "e"), {
               "measured": column("measured_ns"), "predicted": column("predicted_ns")},
               keep=lambda r: r["residence"] == "mapped" and r["mode"] == "many"), rounds=1),
@@ -324,7 +325,7 @@ TABLES = [
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} 'faiss HNSW' 'usearch HNSW'"],
           lambda runs: peer_rows(runs), rounds=1, full=True, needs=("python",)),
     Table("python-peers-1e7", "From Python?", "Beside other packages, ten million",
-          "The same of ten million, exact ones alone.", 4,
+          "The same of ten million.", 3,
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n7} " + EXACT],
           lambda runs: peer_rows(runs), rounds=1, needs=("python",)),
     Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
@@ -333,7 +334,7 @@ TABLES = [
                         [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)]),
           rounds=1, needs=("python",)),
     Table("spark", "On Spark?", "Beside one process",
-          "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 7,
+          "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 6,
           ["{bench}/against --count {n7} --write {data}/u7.u64 && {bench}/against --count {n8} --write {data}/u8.u64 && "
            "SCALE={scale} TURNS=1 {python} bench/spark.py {idx} {data} match fingerprint pairs dedup"],
           lambda runs: (["", "Spark", "one process", "ratio"], [
