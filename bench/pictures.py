@@ -81,7 +81,7 @@ def speed_and_size(cells, folder):
             shown[kind] = axis.scatter(size, max(filter(None, speeds)), s=34, color=COLOURS[kind],
                                        marker="o" if system.startswith("idx") else "s", zorder=3)
             label = re.sub(r"^idx |`| mapped| in memory| unpacked|nhash=| b=| flip=|uncompressed |mih ", " ", system)
-            if kind != "scan":
+            if kind not in ("scan", "unpacked"):
                 axis.annotate(label.strip(), (size, max(filter(None, speeds))), fontsize=7, color=COLOURS[kind],
                               xytext=(4, 3), textcoords="offset points")
         axis.set(xscale="log", yscale="log", xlabel="bytes per fingerprint", title=f"{name[7:]} fingerprints")

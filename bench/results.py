@@ -1,8 +1,8 @@
 """RESULTS.md: written from the measured tables, read again, and compared with the figures in README.md.
 
-A figure in README.md has a comment behind it, `1,970,000<!-- lookup-1e7 | idx `auto` mapped | many at once, a second
--->`: the table, its row and its column; a fourth part, `million`, is what the number counts, or the factor that the
-cell is multiplied by. `<!-- not measured -->` marks what looks like a figure and is none.
+A figure in README.md has a comment behind it, `1,970,000<!-- lookup-1e7; idx `auto` mapped; many at once, a second
+-->`: the table, its row and its column; a fourth part, such as `million`, is what the number counts. `<!-- not measured
+-->` marks what looks like a figure and is none, and `<!-- by hand: … -->` names the commit of one that no table has.
 """
 import json
 import pathlib
@@ -17,7 +17,7 @@ import tables
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 FIRST = "Measured commit: "
 MOST_LINES = 400
-SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds of µs": 1e-3}
+SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds": 1e-3}  # the latter of µs
 
 # The pictures that bench/pictures.py draws: the file, its section, and what it shows.
 PICTURES = [
@@ -28,11 +28,11 @@ PICTURES = [
 ]
 
 # What a measured figure looks like: a number and what it counts, or a table's cell.
-UNIT = (r"(?:million )?(?:queries|fingerprints a second|bytes|[GMk]i?B\b|ns\b|µs|microseconds|milliseconds|ms\b|s\b|"
+UNIT = (r"(?:million\b|queries|fingerprints a second|bytes|[GMk]i?B\b|ns\b|µs|microseconds|milliseconds|ms\b|s\b|"
         r"seconds|%|times\b)")
-FIGURE = re.compile(rf"(?<![\w.,:-])\d[\d,]*(?:\.\d+)?(?=(?:<!--[^>]*-->)?(?: to \d[\d.,]*)? {UNIT})")
+FIGURE = re.compile(rf"(?<![\w.,:-])\d[\d,]*(?:\.\d+)?(?=(?:<!--[^>]*-->)?(?: to \d[\d.,]*)?\s+{UNIT})")
 CELL = re.compile(r"(?<=\| )\d[\d,.]*(?=(?:<!--[^>]*-->)? \|)")
-MARKED = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)<!-- (?P<mark>[^>]*?) -->")
+MARKED = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)<!--\s(?P<mark>[^>]*?)\s-->")
 
 
 # ---- Commits ----
@@ -150,7 +150,7 @@ def unmarked(text):
 
 def figure_of(mark, shown, cells):
     """What a figure with this comment must be, with as many significant digits as `shown` has (two or three)."""
-    parts = [part.strip() for part in mark.split(" | ")]
+    parts = [part.strip() for part in mark.split("; ")]
     if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3] not in SCALES):
         raise ValueError(f"'{mark}' is not a table, a row, a column, and at most one of {', '.join(SCALES)}")
     if tuple(parts[:3]) not in cells:
@@ -161,14 +161,19 @@ def figure_of(mark, shown, cells):
 
 
 def filled(text, cells):
-    """(text with the figures of the cells, [what is wrong])."""
+    """(text with the figures of the cells, [what is wrong]). Figures stay whose tables --full alone measures, where it
+    did not."""
     wrong = []
+    missing = {table.name for table in tables.TABLES if table.full} - {table for table, _, _ in cells}
 
     def fill(match):
-        if match["mark"] == "not measured":
+        mark = " ".join(match["mark"].split())
+        if mark == "not measured" or mark.startswith("by hand: "):
+            return match[0]
+        if mark.split("; ")[0] in missing:
             return match[0]
         try:
-            figure = figure_of(match["mark"], match["number"], cells)
+            figure = figure_of(mark, match["number"], cells)
         except ValueError as error:
             wrong.append(str(error))
             return match[0]
