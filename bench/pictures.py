@@ -62,6 +62,7 @@ def save(figure, folder, name):
 
 def plain(axis):
     axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda number, _: f"{number:,.10g}"))
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
 
 
 def speed_and_size(cells, folder):
@@ -81,7 +82,7 @@ def speed_and_size(cells, folder):
             shown[kind] = axis.scatter(size, max(filter(None, speeds)), s=34, color=COLOURS[kind],
                                        marker="o" if system.startswith("idx") else "s", zorder=3)
             label = re.sub(r"^idx |`| mapped| in memory| unpacked|nhash=| b=| flip=|uncompressed |mih ", " ", system)
-            if kind not in ("scan", "unpacked"):
+            if kind not in ("scan", "unpacked", "idx"):  # idx in memory, beside it, has the same name
                 axis.annotate(label.strip(), (size, max(filter(None, speeds))), fontsize=7, color=COLOURS[kind],
                               xytext=(4, 3), textcoords="offset points")
         axis.set(xscale="log", yscale="log", xlabel="bytes per fingerprint", title=f"{name[7:]} fingerprints")
@@ -112,6 +113,7 @@ def time_over_k(cells, folder):
             if points:
                 axis.plot(*zip(*points), marker="o", markersize=4, label=column[:-4],
                           color=COLOURS[colours.get(column[:-4], "faiss")])
+        axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
         axis.set(yscale="log", xlabel="k", title=f"{size} fingerprints")
     axes[0][0].set_ylabel("nanoseconds per query, many at once")
     plain(axes[0][0].yaxis)
