@@ -206,7 +206,7 @@ bool regroup_all(struct regroup *regroup) {
     *summary = (struct idx_cluster_summary){.documents = summary->documents - regroup->known_count};
     regroup->ids[0] = regroup->ids[1] = (struct output)OUTPUT_KEPT;
     struct idx_error error;
-    bool good = idx_text_leaders_create(&regroup->leaders, regroup->threshold, &error) == IDX_OK;
+    bool good = idx_text_leaders_make(&regroup->leaders, regroup->threshold, &error) == IDX_OK;
     if (good) idx_text_leaders_limit(regroup->leaders, regroup->memory_bytes);
     if (!good) complain("%s", error.sentence);
     good = good && take_members(regroup);
