@@ -238,7 +238,7 @@ static void build(const char *path, const struct idx_build_options *options, siz
     try(idx_builder_open(&builder, path, options, &error), &error);
     add_all(builder, total, part, parts);
     try(idx_builder_finish(builder, summary, &error), &error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 static void measure_build(const struct options *options, struct idx_build_summary *summary, double *figures) {

@@ -80,7 +80,7 @@ static double build(const char *path, uint64_t count, const char *scheme) {
     check(idx_builder_open(&builder, path, &options, &error), &error);
     for (uint64_t i = 0; i < count; i++) check(idx_builder_add_u64(builder, fingerprint_of(i), i, &error), &error);
     check(idx_builder_finish(builder, NULL, &error), &error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return now() - begin;
 }
 

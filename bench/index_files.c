@@ -41,7 +41,7 @@ void make_index(const struct data *data, const struct index_choice *choice, cons
     for (size_t i = 0; i < data->count; i++)
         try(idx_builder_add_u64(builder, data->fingerprints[i], 0, &error), &error);
     try(idx_builder_finish(builder, NULL, &error), &error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     snprintf(made, sizeof made, "%s", path);
 }
 

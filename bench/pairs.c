@@ -237,7 +237,7 @@ static void build(const uint64_t *fingerprints, size_t count, const char *scheme
     check(idx_builder_open(&builder, index_path, &options, &error), &error);
     for (size_t i = 0; i < count; i++) check(idx_builder_add_u64(builder, fingerprints[i], 0, &error), &error);
     check(idx_builder_finish(builder, &summary, &error), &error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     run->build = now() - begin;
     run->build_cpu = cpu_now() - cpu;
     run->bytes = summary.table_bytes;

@@ -79,11 +79,11 @@ uint64_t documents_each(const struct idx_index *index, const uint64_t *fingerpri
 }
 
 uint64_t documents_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count, unsigned threads) {
-    struct idx_documents_options options = IDX_DOCUMENTS_OPTIONS_INIT;
+    struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct idx_document_lists lists;
     options.threads = threads;
     double begin = now();
-    if (idx_documents_many(index, fingerprints, count, &options, &lists, NULL) != IDX_OK) return 0;
-    idx_documents_many_free(&lists);
+    if (idx_document_lists_make(index, fingerprints, count, &options, &lists, NULL) != IDX_OK) return 0;
+    idx_document_lists_free(&lists);
     return (uint64_t)(1e9 * (now() - begin));
 }

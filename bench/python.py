@@ -128,15 +128,15 @@ def documents(index, c, fingerprints):
     many = in_turns(
         lambda: timed(index.documents, fingerprints), lambda: c("documents_many", fingerprints, count, 1), 5
     )
-    row("`documents(array)`, beside idx_documents_many", count, *many)
+    row("`documents(array)`, beside idx_document_lists_make", count, *many)
     each = in_turns(
         lambda: c("documents_each", fingerprints, count), lambda: c("documents_many", fingerprints, count, 1), 5
     )
-    row("one cursor in C, fingerprint by fingerprint, beside idx_documents_many", count, *each)
+    row("one cursor in C, fingerprint by fingerprint, beside idx_document_lists_make", count, *each)
     two = in_turns(
         lambda: c("documents_many", fingerprints, count, 2), lambda: c("documents_many", fingerprints, count, 1), 5
     )
-    row("idx_documents_many, 2 threads beside 1", count, *two)
+    row("idx_document_lists_make, 2 threads beside 1", count, *two)
 
 
 def builds(idx, folder, fingerprints):

@@ -39,7 +39,7 @@ static struct idx_text_table *train(const struct recipe *recipe, const struct te
     struct idx_text *text = open_text(features, NULL);
     struct idx_text_table *table;
     struct idx_error error;
-    try(idx_text_table_create(&table, text, &error), &error);
+    try(idx_text_table_make(&table, text, &error), &error);
     for (size_t i = 0; i < count; i++) {
         struct idx_text_field body = get_body(recipe, &texts[i]);
         try(idx_text_table_add(table, text, &body, 1, &error), &error);

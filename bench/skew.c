@@ -167,7 +167,7 @@ static void build(const uint64_t *fingerprints, size_t count, const char *scheme
     try(idx_builder_open(&builder, path, &build, &error), &error);
     for (size_t i = 0; i < count; i++) try(idx_builder_add_u64(builder, fingerprints[i], 0, &error), &error);
     try(idx_builder_finish(builder, NULL, &error), &error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 static bool count_match(void *context, const struct idx_match *match) {

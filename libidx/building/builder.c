@@ -28,7 +28,7 @@ struct idx_builder {
     struct idxi_survey survey;
     struct idx_scheme scheme;
     uint64_t added;
-    bool failed; /* it can only be freed */
+    bool failed; /* it can only be closed */
 };
 
 /* ---- Opening ---- */
@@ -107,7 +107,7 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
     if (status == IDX_OK)
         *result = builder;
     else
-        idx_builder_free(builder);
+        idx_builder_close(builder);
     return status;
 }
 
@@ -115,7 +115,7 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
 
 static enum idx_status check_usable(const struct idx_builder *builder, struct idx_error *error) {
     return builder->failed ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                                       "this builder has finished or failed: it can only be freed")
+                                       "this builder has finished or failed: it can only be closed")
                            : IDX_OK;
 }
 
@@ -333,7 +333,7 @@ enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build
     return status;
 }
 
-void idx_builder_free(struct idx_builder *builder) {
+void idx_builder_close(struct idx_builder *builder) {
     if (builder == NULL) return;
     idxi_sorter_close(&builder->sorter);
     idxi_sorter_close(&builder->by_id);

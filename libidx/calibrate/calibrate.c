@@ -87,7 +87,7 @@ static enum idx_status open_small(struct small_index *small, const struct shape 
     opening.residence = IDX_RESIDENCE_ALL;
     IDXI_TRY(idx_builder_open(&builder, path, &options, error));
     enum idx_status status = fill(builder, error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     if (status == IDX_OK) status = idx_open(&small->index, path, &opening, error);
     idxi_remove_tree(AT_FDCWD, path);
     return status;

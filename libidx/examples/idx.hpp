@@ -129,7 +129,7 @@ class builder {
     }
 
   private:
-    std::unique_ptr<idx_builder, closer<idx_builder_free>> handle_;
+    std::unique_ptr<idx_builder, closer<idx_builder_close>> handle_;
 };
 
 // Adds to an existing index; one writer at a time. What a call added is on disk when it returns.

@@ -11,7 +11,7 @@
  *   and which may be NULL. The other out-parameters are then not set, unless the function's comment says otherwise.
  *   Finding nothing is success.
  * - An option struct begins with its own size: initialise it with its _INIT macro, then set what you need.
- * - `_close` and `_free` accept NULL and never fail.
+ * - What `_open` made is released by `_close`, and what `_make` made by `_free`. Both accept NULL and never fail.
  * - The library prints nothing and never ends the process. Its only global state is which instructions the processor
  *   has; it has no thread-local state.
  *
@@ -416,7 +416,7 @@ struct idx_builder;
  * that holds anything but files of an index stays. It checks at once that it can write there, and that nothing exists
  * at `path` (with `replace`: nothing, or an idx index). Several builders may build the same index at a time: the first
  * one to finish publishes it; with `replace`, the last one to finish replaces the others. `options` may be NULL; the
- * builder copies it. The caller frees *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
+ * builder copies it. The caller closes *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
  * IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder),
  * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
@@ -425,7 +425,7 @@ IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const cha
 /* Adds a document: its fingerprint and its ID of `length` bytes, which are copied. For IDX_ID_TEXT.
  * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID of more than IDX_MAX_ID_BYTES bytes,
  * another ID type; the builder stays usable). After IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR or
- * IDX_DISK_FULL the builder can only be freed. */
+ * IDX_DISK_FULL the builder can only be closed. */
 IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id,
                                         size_t length, struct idx_error *error);
 
@@ -450,7 +450,7 @@ struct idx_build_summary {
 /* Sorts, encodes, writes, syncs, and publishes the index at its path. This is the only call that publishes. If its very
  * last step fails, syncing the folder that holds the index, the new index is complete and in place; a replaced index is
  * left beside it, and the next build removes that. `summary` may be NULL. Whatever the call returned, the builder can
- * only be freed afterwards.
+ * only be closed afterwards.
  * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something appeared at the path since the builder was opened), IDX_BUSY (a
  * writer has the index that is to be replaced; its pending documents would be lost), IDX_UNSUPPORTED (the file system
  * can't exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY,
@@ -458,8 +458,8 @@ struct idx_build_summary {
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
 
-/* Frees the builder. If it did not publish, it leaves nothing behind. */
-IDX_API void idx_builder_free(struct idx_builder *builder);
+/* Closes the builder. If it did not publish, it leaves nothing behind. */
+IDX_API void idx_builder_close(struct idx_builder *builder);
 
 /* What a build needs. */
 struct idx_build_estimate {
@@ -837,7 +837,7 @@ IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, stru
 
 IDX_API void idx_documents_close(struct idx_documents *documents);
 
-struct idx_documents_options {
+struct idx_document_lists_options {
     size_t size;
     unsigned threads;              /* 1 to IDX_MAX_THREADS */
     uint64_t max_documents;        /* that are listed of each fingerprint, the first ones; 0: they are only counted */
@@ -846,11 +846,11 @@ struct idx_documents_options {
     void *context;                 /* of `progress` */
 };
 
-#define IDX_DOCUMENTS_OPTIONS_INIT                                                                                     \
-    { sizeof(struct idx_documents_options), 1, UINT64_MAX, UINT64_MAX, NULL, NULL }
+#define IDX_DOCUMENT_LISTS_OPTIONS_INIT                                                                                \
+    { sizeof(struct idx_document_lists_options), 1, UINT64_MAX, UINT64_MAX, NULL, NULL }
 
 /* The documents of many fingerprints, of fingerprints[i] those numbered from offsets[i] on, before offsets[i + 1]. The
- * arrays are the caller's, who frees them together by idx_documents_many_free, or each by free. */
+ * arrays are the caller's, who frees them together by idx_document_lists_free, or each by free. */
 struct idx_document_lists {
     int64_t *offsets;    /* one more than there are fingerprints */
     int64_t *counts;     /* of each fingerprint: how many documents it has, of which max_documents may be listed */
@@ -866,12 +866,12 @@ struct idx_document_lists {
  * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT (options, a fingerprint of more than `bits` bits), IDX_LIMIT
  * (more than max_bytes), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT (also where the tables hold a fingerprint and the map lacks
  * it), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_documents_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                           const struct idx_documents_options *options,
-                                           struct idx_document_lists *lists, struct idx_error *error);
+IDX_API enum idx_status idx_document_lists_make(const struct idx_index *index, const uint64_t *fingerprints,
+                                                size_t count, const struct idx_document_lists_options *options,
+                                                struct idx_document_lists *lists, struct idx_error *error);
 
 /* Frees the arrays, and sets them to NULL. NULL is accepted. */
-IDX_API void idx_documents_many_free(struct idx_document_lists *lists);
+IDX_API void idx_document_lists_free(struct idx_document_lists *lists);
 
 /* ---- Clusters ---------------------------------------------------------------------------------------------------- */
 

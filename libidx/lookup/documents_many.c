@@ -26,7 +26,7 @@ struct share {
 
 struct many {
     const struct idx_index *index;
-    struct idx_documents_options options;
+    struct idx_document_lists_options options;
     size_t count;                    /* of fingerprints */
     uint64_t *fingerprints, *places; /* ascending, and where the caller has them */
     uint64_t *values, *slots;        /* of documents, ascending, and where their IDs belong */
@@ -319,10 +319,10 @@ static enum idx_status list(struct many *many, const uint64_t *fingerprints, str
     return many->index->manifest->id_type == IDXF_ID_U64 ? list_integers(many, error) : IDX_OK;
 }
 
-enum idx_status idx_documents_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                   const struct idx_documents_options *options, struct idx_document_lists *lists,
-                                   struct idx_error *error) {
-    struct many many = {.index = index, .options = IDX_DOCUMENTS_OPTIONS_INIT, .count = count};
+enum idx_status idx_document_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                        const struct idx_document_lists_options *options,
+                                        struct idx_document_lists *lists, struct idx_error *error) {
+    struct many many = {.index = index, .options = IDX_DOCUMENT_LISTS_OPTIONS_INIT, .count = count};
     idxi_copy_options(&many.options, options);
     IDXI_TRY(idxi_check_threads(many.options.threads, error));
     IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
@@ -336,12 +336,12 @@ enum idx_status idx_documents_many(const struct idx_index *index, const uint64_t
     if (status == IDX_OK) {
         *lists = many.lists;
     } else {
-        idx_documents_many_free(&many.lists);
+        idx_document_lists_free(&many.lists);
     }
     return status;
 }
 
-void idx_documents_many_free(struct idx_document_lists *lists) {
+void idx_document_lists_free(struct idx_document_lists *lists) {
     if (lists == NULL) return;
     free(lists->offsets);
     free(lists->counts);

@@ -88,7 +88,7 @@ static void discard(struct builder_object *object) {
     object->builder = NULL;
     if (builder == NULL || object->process != (long)getpid()) return;
     PyThreadState *thread = PyEval_SaveThread();
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     PyEval_RestoreThread(thread);
 }
 

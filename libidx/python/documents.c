@@ -58,7 +58,7 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
 static PyObject *make_documents(struct idx_document_lists *lists, size_t count) {
     struct block *block = block_new(DOCUMENTS_KINDS);
     if (block == NULL) {
-        idx_documents_many_free(lists);
+        idx_document_lists_free(lists);
         return PyErr_NoMemory();
     }
     size_t listed = (size_t)lists->offsets[count];
@@ -73,24 +73,24 @@ static PyObject *make_documents(struct idx_document_lists *lists, size_t count) 
 }
 
 static PyObject *list_documents(struct view *view, PyObject *fingerprints,
-                                const struct idx_documents_options *options) {
+                                const struct idx_document_lists_options *options) {
     struct idx_document_lists lists;
     struct idx_error error;
     struct array array;
     if (!array_take(fingerprints, "fingerprints", &array)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_documents_many(view->index, array.items, array.count, options, &lists, &error);
+    enum idx_status status = idx_document_lists_make(view->index, array.items, array.count, options, &lists, &error);
     PyEval_RestoreThread(thread);
     size_t count = array.count;
     array_release(&array);
     if (check_call(status, &error, options->context)) return make_documents(&lists, count);
-    if (status == IDX_OK) idx_documents_many_free(&lists); /* the watch raised */
+    if (status == IDX_OK) idx_document_lists_free(&lists); /* the watch raised */
     return NULL;
 }
 
 /* (fingerprints, limit, max_bytes, threads, progress), limits as numbers, -1: none */
 PyObject *index_documents(PyObject *self, PyObject *arguments) {
-    struct idx_documents_options options = IDX_DOCUMENTS_OPTIONS_INIT;
+    struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct watch watch = {Py_None, false};
     PyObject *fingerprints;
     long long limit, max_bytes;

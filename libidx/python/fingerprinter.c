@@ -225,7 +225,7 @@ static PyObject *train_by(struct idx_text *text, const struct documents *documen
     struct idx_error error;
     bool interrupted = false;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_table_create(&table, text, &error);
+    enum idx_status status = idx_text_table_make(&table, text, &error);
     if (status == IDX_OK) status = add_all(table, text, documents, &thread, &interrupted, &error);
     PyEval_RestoreThread(thread);
     if (!interrupted && check_call(status, &error, NULL)) return table_new(table);

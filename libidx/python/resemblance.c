@@ -138,7 +138,7 @@ static PyObject *leaders_new(PyTypeObject *type, PyObject *arguments, PyObject *
     struct leaders_object *object = (struct leaders_object *)allocate(type, 0);
     if (object == NULL) return NULL;
     object->options = options;
-    enum idx_status status = idx_text_leaders_create(&object->leaders, threshold, &error);
+    enum idx_status status = idx_text_leaders_make(&object->leaders, threshold, &error);
     if (check_call(status, &error, NULL)) return (PyObject *)object;
     Py_DECREF(object);
     return NULL;

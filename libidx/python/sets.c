@@ -204,7 +204,7 @@ static PyObject *lead(struct offered *offered, int64_t threshold, uint64_t memor
     if (block == NULL || !column_reserve(&block->columns[0], &room[0], count) ||
         !column_reserve(&block->columns[1], &room[1], count)) {
         PyErr_NoMemory();
-    } else if (check_call(idx_text_leaders_create(&offered->leaders, threshold, &error), &error, NULL)) {
+    } else if (check_call(idx_text_leaders_make(&offered->leaders, threshold, &error), &error, NULL)) {
         block->columns[0].count = block->columns[1].count = count;
         offered->found = block->columns[0].items;
         offered->resemblances = block->columns[1].items;

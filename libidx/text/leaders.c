@@ -372,9 +372,9 @@ static enum idx_status join_leader(struct idx_text_leaders *leaders, uint64_t nu
     return IDX_OK;
 }
 
-enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64_t threshold, struct idx_error *error) {
+enum idx_status idx_text_leaders_make(struct idx_text_leaders **leaders, int64_t threshold, struct idx_error *error) {
     if (leaders == NULL)
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "idx_text_leaders_create needs a pointer for its result");
+        return idxt_fail(error, IDX_INVALID_ARGUMENT, "idx_text_leaders_make needs a pointer for its result");
     if (threshold < 1 || threshold > IDX_DECIMAL_WEIGHT_ONE)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
                          (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);

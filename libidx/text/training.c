@@ -22,8 +22,8 @@ static void name_features(const struct idx_text *text, char name[IDX_MAX_RECIPE_
     idxt_recipe_print(&features, name);
 }
 
-enum idx_status idx_text_table_create(struct idx_text_table **table, const struct idx_text *text,
-                                      struct idx_error *error) {
+enum idx_status idx_text_table_make(struct idx_text_table **table, const struct idx_text *text,
+                                    struct idx_error *error) {
     if (table == NULL || text == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a fingerprinter and a pointer for its result");
     enum idxt_method method = text->features.recipe.method;

@@ -42,7 +42,7 @@ static unsigned build_with_few(const char *folder, const char *path) {
         enum idx_status status = idx_builder_open(&builder, path, NULL, &failure);
         if (status == IDX_OK) status = idx_builder_add(builder, 1, "a", 1, &failure);
         if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &failure);
-        idx_builder_free(builder);
+        idx_builder_close(builder);
         leave_all();
         if (status == IDX_OK) return count;
         assert_status(IDX_IO_ERROR, status);

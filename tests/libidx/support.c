@@ -211,7 +211,7 @@ void build_index(const char *path, const struct idx_build_options *options, cons
             assert_ok(idx_builder_add_u64(builder, fingerprints[i], i, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 struct idx_index *open_index(const char *path, enum idx_residence residence) {

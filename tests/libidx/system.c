@@ -39,7 +39,7 @@ static enum idx_status build_with(bool replace, unsigned threads) {
     if (status != IDX_OK) return status;
     status = add_all(builder, replace ? 2 : 1);
     if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &failure);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return status;
 }
 

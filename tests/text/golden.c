@@ -133,7 +133,7 @@ static struct idx_text_table *train(void) {
     struct idx_text *text;
     struct idx_text_table *table;
     assert_int_equal(idx_text_open(&text, NULL, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_create(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
     for (size_t i = 0; i < sizeof corpus / sizeof *corpus; i++) {
         struct idx_text_field field = {"body", corpus[i], strlen(corpus[i])};
         assert_int_equal(idx_text_table_add(table, text, &field, 1, NULL), IDX_OK);

@@ -19,7 +19,7 @@ enum { SETS = 3000, MOST = 8, KINDS = 40 };
 static struct idx_text_leaders *create(int64_t threshold) {
     struct idx_text_leaders *leaders;
     struct idx_error error;
-    if (idx_text_leaders_create(&leaders, threshold, &error) != IDX_OK) fail_msg("%s", error.sentence);
+    if (idx_text_leaders_make(&leaders, threshold, &error) != IDX_OK) fail_msg("%s", error.sentence);
     return leaders;
 }
 
@@ -188,10 +188,10 @@ static void test_wrong_arguments(void **state) {
     struct idx_text_leaders *leaders = NULL;
     struct idx_error error;
     uint64_t leader = 9;
-    assert_int_equal(idx_text_leaders_create(NULL, 5000, &error), IDX_INVALID_ARGUMENT);
-    assert_int_equal(idx_text_leaders_create(&leaders, 0, &error), IDX_INVALID_ARGUMENT);
-    assert_int_equal(idx_text_leaders_create(&leaders, -1, &error), IDX_INVALID_ARGUMENT);
-    assert_int_equal(idx_text_leaders_create(&leaders, 10001, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_leaders_make(NULL, 5000, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_leaders_make(&leaders, 0, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_leaders_make(&leaders, -1, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_leaders_make(&leaders, 10001, &error), IDX_INVALID_ARGUMENT);
     assert_null(leaders);
     leaders = create(5000);
     assert_int_equal(idx_text_leaders_join(NULL, 0, up, 2, &leader, &error), IDX_INVALID_ARGUMENT);

@@ -243,7 +243,7 @@ static void test_recipes(void **state) {
     struct idx_text_field field = {"body", "a", 1};
     assert_int_equal(idx_text_table_add(table, text, &field, 1, &error), IDX_INVALID_ARGUMENT);
     assert_non_null(strstr(error.sentence, "a list of words that another program made"));
-    assert_int_equal(idx_text_table_create(&counted, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_make(&counted, text, NULL), IDX_OK);
     assert_int_equal(idx_text_table_merge(counted, table, &error), IDX_INVALID_ARGUMENT);
     assert_int_equal(idx_text_table_merge(table, counted, &error), IDX_INVALID_ARGUMENT);
     idx_text_table_free(counted);

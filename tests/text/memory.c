@@ -97,7 +97,7 @@ static void test_every_method(void **state) {
     struct idx_text_table *table;
     options.recipe = "words:1;stop=en";
     assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_create(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
     assert_int_equal(idx_text_table_add(table, text, fields, 2, NULL), IDX_OK);
     idx_text_close(text);
     options.table = table;
@@ -137,9 +137,9 @@ static void test_training(void **state) {
         struct idx_text_table *table = NULL, *other = NULL;
         struct idx_error error;
         calls_until_failure = calls;
-        enum idx_status status = idx_text_table_create(&table, text, &error);
+        enum idx_status status = idx_text_table_make(&table, text, &error);
         if (status == IDX_OK) status = idx_text_table_add(table, text, &field, 1, &error);
-        if (status == IDX_OK) status = idx_text_table_create(&other, text, &error);
+        if (status == IDX_OK) status = idx_text_table_make(&other, text, &error);
         if (status == IDX_OK) status = idx_text_table_merge(other, table, &error);
         failed = calls_until_failure == 0;
         calls_until_failure = 0;
@@ -162,7 +162,7 @@ static void test_leaders(void **state) {
         struct idx_error error;
         uint64_t leader;
         calls_until_failure = calls;
-        enum idx_status status = idx_text_leaders_create(&leaders, 5000, &error);
+        enum idx_status status = idx_text_leaders_make(&leaders, 5000, &error);
         for (uint64_t i = 0; i < 2 * SETS && status == IDX_OK; i++)
             status = idx_text_leaders_expect(leaders, &hashes[i / 2], 1, &error);
         for (uint64_t i = 0; i < SETS && status == IDX_OK; i++)

@@ -272,7 +272,7 @@ static struct idx_text_table *train(const struct model *model, const struct idx_
     struct idx_text *text;
     struct idx_text_table *table;
     assert_int_equal(idx_text_open(&text, options, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_create(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
     for (size_t i = 0; i < CORPUS; i++) {
         struct source source = random_source(i * 3);
         struct idx_text_field body = {NULL, source.given, source.length};

@@ -53,7 +53,7 @@ static int64_t idf_of(const struct idx_text_table *table, const char *word) {
 static struct idx_text_table *small_table(void) {
     struct idx_text *text = open_by("words:1", NULL);
     struct idx_text_table *table;
-    assert_int_equal(idx_text_table_create(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
     add(table, text, "a b a a");
     add(table, text, "A c");
     add(table, text, "");
@@ -214,8 +214,8 @@ static void test_merging(void **state) {
     struct idx_text *text = open_by("words:1;stop=en", NULL), *other = open_by("words:2", NULL);
     struct idx_text_table *whole, *parts[2], *foreign;
     uint64_t expected, hash;
-    assert_int_equal(idx_text_table_create(&whole, text, NULL), IDX_OK);
-    for (size_t i = 0; i < 2; i++) assert_int_equal(idx_text_table_create(&parts[i], text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_make(&whole, text, NULL), IDX_OK);
+    for (size_t i = 0; i < 2; i++) assert_int_equal(idx_text_table_make(&parts[i], text, NULL), IDX_OK);
     for (size_t i = 0; i < 5; i++) {
         add(whole, text, bodies[i]);
         add(parts[i % 2], text, bodies[i]);
@@ -225,7 +225,7 @@ static void test_merging(void **state) {
 
     struct idx_error error;
     struct idx_text_field field = {"body", "a b c", 5};
-    assert_int_equal(idx_text_table_create(&foreign, other, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_make(&foreign, other, NULL), IDX_OK);
     assert_int_equal(idx_text_table_merge(whole, foreign, &error), IDX_INVALID_ARGUMENT);
     assert_int_equal(idx_text_table_merge(whole, whole, &error), IDX_INVALID_ARGUMENT);
     assert_int_equal(idx_text_table_add(whole, other, &field, 1, &error), IDX_INVALID_ARGUMENT);
@@ -235,7 +235,7 @@ static void test_merging(void **state) {
     idx_text_close(other);
     other = open_by("sentences:3", NULL);
     idx_text_table_free(foreign);
-    assert_int_equal(idx_text_table_create(&foreign, other, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_table_make(&foreign, other, &error), IDX_INVALID_ARGUMENT);
     for (size_t i = 0; i < 2; i++) idx_text_table_free(parts[i]);
     idx_text_table_free(whole);
     idx_text_close(other);

@@ -221,7 +221,7 @@ static bool run(struct build *build) {
         return false;
     }
     bool published = make(builder, build);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return published;
 }
 

@@ -428,7 +428,7 @@ static bool build(struct dedup *dedup, const char *path) {
         making_failed(&error);
         built = false;
     }
-    idx_builder_free(*builder);
+    idx_builder_close(*builder);
     return built;
 }
 

@@ -253,7 +253,7 @@ bool known_decide(struct known *known, struct sets *sets, const struct pipeline_
         !sets_map(&known->sets))
         return false;
     say_missing(known);
-    if (!complain_unless_ok(idx_text_leaders_create(&leaders, known->threshold, &error), &error)) return false;
+    if (!complain_unless_ok(idx_text_leaders_make(&leaders, known->threshold, &error), &error)) return false;
     bool decided = decide_all(known, sets, leaders) && intake_end_known(known->intake);
     idx_text_leaders_free(leaders);
     return decided;

@@ -252,7 +252,7 @@ bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *opti
     uint64_t known_count = known->is_asked_for ? known->intake->known_count : 0;
     struct idx_error error;
     *summary = (struct idx_cluster_summary){.documents = summary->documents - known_count};
-    bool good = idx_text_leaders_create(&regroup.leaders, confirm->least, &error) == IDX_OK;
+    bool good = idx_text_leaders_make(&regroup.leaders, confirm->least, &error) == IDX_OK;
     if (good) idx_text_leaders_limit(regroup.leaders, options->memory_bytes / 2);
     if (!good) complain("%s", error.sentence);
     good = good && take_members(&regroup);

@@ -92,7 +92,7 @@ static enum idx_status build_sample(struct sampling *sampling, const char *path,
     for (size_t i = 0; i < sampling->count && status == IDX_OK; i++)
         status = idx_builder_add_u64(builder, sampling->keys[i], 0, sampling->error);
     if (status == IDX_OK) status = idx_builder_finish(builder, NULL, sampling->error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return status;
 }
 

@@ -295,7 +295,7 @@ bool text_table_read(struct idx_text_table **table, const char *path) {
 
 bool text_table_create(struct idx_text_table **table, const struct text *text) {
     struct idx_error error;
-    return complain_unless_ok(idx_text_table_create(table, text->fingerprinter, &error), &error);
+    return complain_unless_ok(idx_text_table_make(table, text->fingerprinter, &error), &error);
 }
 
 bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad) {

@@ -255,8 +255,8 @@ struct idx_text_leaders;
 
 /* `threshold` is 1 to IDX_DECIMAL_WEIGHT_ONE, in units of 1/IDX_DECIMAL_WEIGHT_ONE: 8000 is 0.8. The caller frees
  * *leaders. Errors: IDX_INVALID_ARGUMENT, IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_text_leaders_create(struct idx_text_leaders **leaders, int64_t threshold,
-                                                struct idx_error *error);
+IDX_API enum idx_status idx_text_leaders_make(struct idx_text_leaders **leaders, int64_t threshold,
+                                              struct idx_error *error);
 
 /* What a set joins that none of the representatives resembles, where they may take no more memory. */
 #define IDX_TEXT_NO_LEADER UINT64_MAX
@@ -320,8 +320,8 @@ IDX_API unsigned idx_text_distance(double resemblance, uint64_t features, const 
 /* Makes an empty table for the features (method, N, stop words) of `text`, whose weights must not need a table. The
  * caller frees *table. A table keeps up to 2^22 terms; when it would exceed that, it drops the rarest quarter.
  * Errors: IDX_INVALID_ARGUMENT (sentences and description have no features), IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_text_table_create(struct idx_text_table **table, const struct idx_text *text,
-                                              struct idx_error *error);
+IDX_API enum idx_status idx_text_table_make(struct idx_text_table **table, const struct idx_text *text,
+                                            struct idx_error *error);
 
 /* Adds a document: adds 1 to the document frequency of each of its features, in all fields that the recipe of `text`
  * uses. Errors: as idx_text_fingerprints; IDX_INVALID_ARGUMENT also if `text` makes other features than the table has;

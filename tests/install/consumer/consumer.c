@@ -17,7 +17,7 @@ static int build(const char *path) {
     if (status == IDX_OK) status = idx_builder_add(builder, 0x1234, "first", strlen("first"), &error);
     if (status == IDX_OK) status = idx_builder_add(builder, 0xcafe, "second", strlen("second"), &error);
     if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &error);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return status == IDX_OK ? 0 : fail(&error);
 }
 

@@ -56,7 +56,7 @@ static void test_other_files(void **state) {
     expect_refused(path, victim);
     assert_ok(idx_builder_open(&builder, path, &options, &failure)); /* there can be no writer, then */
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     expect_whole(victim);
 }
 

@@ -38,7 +38,7 @@ static enum idx_status try_build(const char *path, bool replace, size_t count, s
     if (status != IDX_OK) return status;
     status = add_documents(count, length);
     if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &failure);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return status;
 }
 
@@ -54,7 +54,7 @@ static uint64_t count_fingerprints(const char *path) {
 
 static enum idx_status try_options(const char *folder, struct idx_build_options options) {
     enum idx_status status = idx_builder_open(&builder, path_in(folder, "i"), &options, &failure);
-    if (status == IDX_OK) idx_builder_free(builder);
+    if (status == IDX_OK) idx_builder_close(builder);
     assert_int_equal(count_entries(folder), 0);
     return status;
 }
@@ -120,7 +120,7 @@ static void test_options_are_copied(void **state) {
     memset(path, 'x', sizeof path - 1);
     memset(&options, 0xee, sizeof options);
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     struct idx_index *index = open_index(path_in(*state, "i"), IDX_RESIDENCE_DIRECTORY);
     idx_get_properties(index, &properties);
     assert_string_equal(properties.recipe, "words-1");
@@ -139,7 +139,7 @@ static void test_options_of_an_older_header(void **state) {
     assert_ok(idx_builder_open(&builder, path_in(*state, "i"), &options, &failure));
     assert_ok(idx_builder_add(builder, 1, "a", 1, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     struct idx_index *index = open_index(path_in(*state, "i"), IDX_RESIDENCE_DIRECTORY);
     idx_get_properties(index, &properties);
     assert_int_equal(properties.bits, 20);
@@ -276,7 +276,7 @@ static void test_something_comes_meanwhile(void **state) {
             if (kind > 0) assert_int_equal(mkdir(path, 0777), 0);
             if (kind > 1) write_file(path_in(path, "x"), "x", 1);
             assert_status(replace ? IDX_NOT_AN_INDEX : IDX_EXISTS, idx_builder_finish(builder, NULL, &failure));
-            idx_builder_free(builder);
+            idx_builder_close(builder);
             assert_int_equal(count_entries(*state), 1);
             assert_int_equal(count_entries(path), kind - 1);
             remove_all(path);
@@ -291,7 +291,7 @@ static void test_an_index_comes_meanwhile(void **state) {
         struct idx_builder *slow = builder;
         assert_ok(try_build(path, false, 7, 1));
         assert_status(replace ? IDX_OK : IDX_EXISTS, idx_builder_finish(slow, NULL, &failure));
-        idx_builder_free(slow);
+        idx_builder_close(slow);
         assert_int_equal(count_fingerprints(path), replace ? 0 : 7);
         assert_int_equal(count_entries(*state), 1);
         remove_all(path);
@@ -305,7 +305,7 @@ static void test_the_index_goes_meanwhile(void **state) {
     assert_ok(open_builder(path, true));
     remove_all(path);
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(count_fingerprints(path), 0);
     assert_int_equal(count_entries(*state), 1);
 }
@@ -315,14 +315,14 @@ static void test_the_index_goes_meanwhile(void **state) {
 static void expect_unusable(void) {
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, "a", 1, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_finish(builder, NULL, &failure));
-    assert_string_equal(failure.sentence, "this builder has finished or failed: it can only be freed");
+    assert_string_equal(failure.sentence, "this builder has finished or failed: it can only be closed");
 }
 
 static void test_a_finished_builder(void **state) {
     assert_ok(open_builder(path_in(*state, "i"), false));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     expect_unusable();
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(count_fingerprints(path_in(*state, "i")), 0);
 }
 
@@ -330,9 +330,9 @@ static void test_an_abandoned_builder(void **state) {
     assert_ok(open_builder(path_in(*state, "i"), false));
     assert_ok(add_documents(500, 70000)); /* so many that a part was written */
     assert_int_equal(count_entries(*state), 1);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(count_entries(*state), 0);
-    idx_builder_free(NULL);
+    idx_builder_close(NULL);
 }
 
 /* A fingerprint of too many bits is refused, and the builder goes on. */
@@ -346,7 +346,7 @@ static void test_bad_fingerprints(void **state) {
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, UINT64_MAX, "b", 1, &failure));
     assert_ok(idx_builder_add(builder, 0, "c", 1, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(count_fingerprints(path), 2);
 }
 
@@ -356,7 +356,7 @@ static void test_ids_too_long(void **state) {
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, id, IDX_MAX_ID_BYTES + 1, &failure));
     assert_ok(idx_builder_add(builder, 1, id, 1, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(count_fingerprints(path_in(*state, "i")), 1);
 }
 
@@ -405,7 +405,7 @@ static void test_files_over_the_limit_while_adding(void **state) {
     signal(SIGXFSZ, handler);
     assert_status(IDX_DISK_FULL, status);
     expect_unusable();
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(count_entries(*state), 0);
 }
 
@@ -447,7 +447,7 @@ static void test_summary(void **state) {
         if (i % 3 == 0) assert_ok(idx_builder_add_u64(builder, set.items[i], i, &failure));
     }
     assert_ok(idx_builder_finish(builder, &summary, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(summary.documents, set.count);
     assert_int_equal(summary.fingerprints, set.distinct_count);
     assert_int_equal(summary.tables, 10);
@@ -500,7 +500,7 @@ static void test_auto_is_chosen_by_count(void **state) {
     assert_ok(open_builder(path_in(*state, "i"), false));
     for (uint64_t i = 0; i < 100; i++) assert_ok(idx_builder_add(builder, next_random(&seed), "a", 1, &failure));
     assert_ok(idx_builder_finish(builder, &summary, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_ok(idx_scheme_parse(&scheme, "auto", 64, 3, 100, &failure));
     assert_string_equal(summary.scheme, scheme.name);
     assert_int_equal(summary.tables, scheme.table_count);

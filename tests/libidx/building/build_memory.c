@@ -64,7 +64,7 @@ static struct idx_build_summary build(const char *path, const struct idx_build_o
     assert_ok(idx_builder_open(&builder, path, options, &failure));
     assert_ok(add_all(builder, make, count));
     assert_ok(idx_builder_finish(builder, &summary, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return summary;
 }
 
@@ -197,14 +197,14 @@ static int play_read_only(const char *folder) {
     EXPECT(idx_builder_open(&builder, path_in(folder, "plenty"), &options, &failure) == IDX_OK);
     EXPECT(add_all(builder, &make, SOME) == IDX_OK);
     EXPECT(idx_builder_finish(builder, NULL, &failure) == IDX_OK);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     options.memory_bytes = IDX_MIN_MEMORY_BYTES;
     EXPECT(idx_builder_open(&builder, path_in(folder, "least"), &options, &failure) == IDX_OK);
     EXPECT(add_all(builder, &make, SOME) == IDX_NO_ACCESS);
     EXPECT(strcmp(failure.file, temporary) == 0);
     EXPECT(idx_builder_add_u64(builder, 1, 1, &failure) == IDX_INVALID_ARGUMENT);
     EXPECT(idx_builder_finish(builder, NULL, &failure) == IDX_INVALID_ARGUMENT);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     EXPECT(count_entries(folder) == 2 && count_entries(temporary) == 0);
     return 0;
 }
@@ -223,7 +223,7 @@ static int play_full(const char *folder) {
     EXPECT(idx_builder_open(&builder, path_in(folder, "index"), &options, &failure) == IDX_OK);
     EXPECT(add_all(builder, &make, SOME) == IDX_DISK_FULL);
     EXPECT(strcmp(failure.file, temporary) == 0);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     EXPECT(count_entries(folder) == 1 && count_entries(temporary) == 0);
     return 0;
 }

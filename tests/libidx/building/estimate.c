@@ -89,7 +89,7 @@ static struct idx_build_summary build(const char *path, const struct idx_build_o
             assert_ok(idx_builder_add_u64(builder, fingerprint, id, &failure));
     }
     assert_ok(idx_builder_finish(builder, &summary, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return summary;
 }
 

@@ -116,7 +116,7 @@ static enum idx_status build(const char *path, const struct idx_build_options *o
     for (size_t i = 0; i < count && status == IDX_OK; i++)
         status = idx_builder_add(builder, (i + 1) * UINT64_C(0x9e3779b97f4a7c15), id, write_id(id, i), &failure);
     if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &failure);
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return status;
 }
 

@@ -33,7 +33,7 @@ static void build(char letter) {
         assert_ok(idx_builder_add(builder, fingerprint_of(letter, i), id, (size_t)length, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 /* ---- Readers, which are processes of their own: no assertions ---- */

@@ -68,7 +68,7 @@ static void build_shard(const char *path, const struct idx_build_options *option
             assert_ok(idx_builder_add_u64(builder, set->items[i], i, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 static void merge_shards(const char *folder, enum shape shape, enum idx_id_type id_type) {

@@ -47,7 +47,7 @@ static void build(const char *path, enum idx_id_type id_type, size_t begin, size
             assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 static struct idx_writer *open_writer(const char *path, uint64_t records, unsigned segments) {
@@ -285,7 +285,7 @@ static void test_one_at_a_time(void **state) {
     struct idx_builder *builder;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     assert_status(IDX_BUSY, idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     close(lock);
     assert_ok(idx_compact(path, NULL, NULL, &failure));
 }

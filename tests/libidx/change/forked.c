@@ -114,7 +114,7 @@ static void test_compacting_writer(void **state) {
 static int use_builder(void *inherited) {
     struct idx_builder *builder = inherited;
     if (idx_builder_finish(builder, NULL, &failure) != IDX_INVALID_ARGUMENT) return 1;
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return 0;
 }
 
@@ -126,7 +126,7 @@ static void test_builder(void **state) {
     fork_and_expect(use_builder, builder);
     assert_ok(idx_builder_add(builder, 2, "b", 1, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
 }
 

@@ -87,7 +87,7 @@ static void build_at(const char *place, const struct model *model) {
     struct idx_builder *builder = model_begin_build(place, &make);
     model_give(model, &make, builder);
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 /* ---- What is asked of the writer, and what it answers ---- */

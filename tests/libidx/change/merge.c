@@ -76,7 +76,7 @@ static struct idx_build_summary build_part(const char *path, const struct idx_bu
     assert_ok(idx_builder_open(&builder, path, options, &failure));
     for (size_t i = begin; i < end; i++) add_document(builder, options->id_type, &documents->items[i]);
     assert_ok(idx_builder_finish(builder, &summary, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return summary;
 }
 

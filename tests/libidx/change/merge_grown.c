@@ -47,7 +47,7 @@ static struct document choose_document(void) {
 static struct idx_build_summary end_build(struct idx_builder *builder) {
     struct idx_build_summary summary;
     assert_ok(idx_builder_finish(builder, &summary, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     return summary;
 }
 

@@ -292,7 +292,7 @@ static void build_part(const char *path, struct model *model, uint64_t *seed) {
         model_add_behind(model, begin, fingerprint, id);
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 /* One removal of a `removed` file. */
@@ -713,7 +713,7 @@ static void check_large_batch(const char *path, unsigned threads) {
     assert_ok(idx_builder_open(&builder, path, &build, &failure));
     for (size_t i = 0; i < built; i++) assert_ok(idx_builder_add_u64(builder, there[i], i, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     options.threads = threads;
     assert_ok(idx_writer_open(&writer, path, &options, &failure));
     assert_ok(idx_writer_add(writer, items + built, pending - built, &failure));

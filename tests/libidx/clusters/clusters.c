@@ -87,7 +87,7 @@ static struct idx_index *build(const char *folder, const struct documents *docum
         for (size_t j = documents->count * i / segments; j < documents->count * (i + 1) / segments; j++)
             add(builder, documents, &documents->items[j]);
         assert_ok(idx_builder_finish(builder, NULL, &failure));
-        idx_builder_free(builder);
+        idx_builder_close(builder);
     }
     if (segments > 1) join_indexes(path, parts, segments);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
@@ -635,7 +635,7 @@ static void smallest_ids_take_memory(void **state) {
         assert_ok(idx_builder_add(builder, i % 7, id, sizeof id, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     struct idx_index *index = open_index(path_in(*state, "x.idx"), IDX_RESIDENCE_NONE);
     options.representative = IDX_REPRESENTATIVE_SMALLEST_ID;
     options.memory_bytes = IDX_MIN_MEMORY_BYTES;

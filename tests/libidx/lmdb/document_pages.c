@@ -44,7 +44,7 @@ static void build_map(const char *path, enum idx_id_type id_type) {
             assert_ok(idx_builder_add_u64(builder, fingerprint_of(document), document, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 /* Checks the document that a cursor gives; `expected` is its number or ID. */
@@ -286,7 +286,7 @@ static void test_shared_pages(void **state) {
         assert_ok(idx_builder_add_u64(builder, i * UINT64_C(0x9e3779b97f4a7c15), i, &failure));
     for (uint64_t i = 0; i < 20 * DUPLICATES; i++) assert_ok(idx_builder_add_u64(builder, LAST, i, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     share_pages(path);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     assert_ok(idx_documents_open(index, &documents, &failure));
@@ -315,7 +315,7 @@ static void test_values_that_descend(void **state) {
     assert_ok(idx_builder_add_u64(builder, one, 1000, &failure));
     assert_ok(idx_builder_add_u64(builder, one, 1255, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     open_pages(path, &pages, &root);
     find_last(&pages, root, &cursor);
     size_t at = (size_t)(cursor.value + cursor.value_size - 2 - pages.map);

@@ -43,7 +43,7 @@ static void build_first(const char *path, enum idx_id_type id_type, const struct
         }
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 /* Adds documents, and removes some of before, and some fingerprints. */
@@ -111,19 +111,19 @@ static uint64_t check_one(const struct idx_index *index, struct idx_documents *c
 
 static void compare(const struct idx_index *index, const uint64_t *fingerprints, size_t count, unsigned threads,
                     uint64_t max_documents) {
-    struct idx_documents_options options = IDX_DOCUMENTS_OPTIONS_INIT;
+    struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct idx_document_lists lists;
     struct idx_documents *cursor;
     uint64_t documents = 0;
     options.threads = threads;
     options.max_documents = max_documents;
-    assert_ok(idx_documents_many(index, fingerprints, count, &options, &lists, &failure));
+    assert_ok(idx_document_lists_make(index, fingerprints, count, &options, &lists, &failure));
     assert_ok(idx_documents_open(index, &cursor, &failure));
     assert_int_equal(lists.offsets[0], 0);
     for (size_t i = 0; i < count; i++) documents += check_one(index, cursor, fingerprints[i], i, &lists, max_documents);
     assert_true(count < KNOWN || documents > DOCUMENTS / 2);
     idx_documents_close(cursor);
-    idx_documents_many_free(&lists);
+    idx_document_lists_free(&lists);
     assert_null(lists.offsets);
 }
 
@@ -152,14 +152,14 @@ static void test_none(void **state) {
     static const uint64_t fingerprints[] = {3, 5, 3};
     struct idx_index *index = make_index(path_in(*state, "i"), IDX_ID_NONE);
     struct idx_document_lists lists;
-    assert_ok(idx_documents_many(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
+    assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
     assert_true(lists.numbers == NULL && lists.id_offsets == NULL && lists.ids == NULL);
     for (size_t i = 0; i < LENGTH(fingerprints); i++) {
         assert_int_equal(lists.counts[i], 0);
         assert_int_equal(lists.offsets[i + 1], 0);
     }
-    idx_documents_many_free(&lists);
-    idx_documents_many_free(NULL);
+    idx_document_lists_free(&lists);
+    idx_document_lists_free(NULL);
     idx_close(index);
 }
 
@@ -168,22 +168,22 @@ static void test_none(void **state) {
 /* The bound is exact: of three fingerprints 7 numbers, and of their documents 3 offsets more and 6 bytes. */
 static void test_a_bound_on_bytes(void **state) {
     static const uint64_t set[] = {1, 2}, fingerprints[] = {1, 2, 9};
-    struct idx_documents_options options = IDX_DOCUMENTS_OPTIONS_INIT;
+    struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct idx_document_lists lists = {NULL, NULL, NULL, NULL, NULL};
     const char *path = path_in(*state, "i");
     struct idx_builder *builder;
     assert_ok(idx_builder_open(&builder, path, NULL, &failure));
     for (size_t i = 0; i < LENGTH(set); i++) assert_ok(idx_builder_add(builder, set[i], "abc", 3, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     options.max_bytes = (7 + 3) * 8 + 6;
-    assert_ok(idx_documents_many(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
+    assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
     assert_memory_equal(lists.ids, "abcabc", 6);
-    idx_documents_many_free(&lists);
+    idx_document_lists_free(&lists);
     for (options.max_bytes = 0; options.max_bytes < (7 + 3) * 8 + 6; options.max_bytes++) {
         assert_status(IDX_LIMIT,
-                      idx_documents_many(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
+                      idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
         assert_null(lists.offsets);
     }
     idx_close(index);
@@ -193,15 +193,15 @@ static void test_what_is_refused(void **state) {
     static const uint64_t set[] = {1}, wide[] = {1, 1 << 20};
     const char *path = path_in(*state, "i");
     struct idx_build_options building = options_for(16, 2, "4");
-    struct idx_documents_options options = IDX_DOCUMENTS_OPTIONS_INIT;
+    struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct idx_document_lists lists;
     build_index(path, &building, set, LENGTH(set));
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_status(IDX_INVALID_ARGUMENT, idx_documents_many(index, wide, 2, NULL, &lists, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_document_lists_make(index, wide, 2, NULL, &lists, &failure));
     options.threads = 0;
-    assert_status(IDX_INVALID_ARGUMENT, idx_documents_many(index, set, 1, &options, &lists, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_document_lists_make(index, set, 1, &options, &lists, &failure));
     options.threads = IDX_MAX_THREADS + 1;
-    assert_status(IDX_INVALID_ARGUMENT, idx_documents_many(index, set, 1, &options, &lists, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_document_lists_make(index, set, 1, &options, &lists, &failure));
     idx_close(index);
 }
 
@@ -233,12 +233,12 @@ static void test_cancelling(void **state) {
     struct idx_document_lists lists;
     for (unsigned at = 1; at <= 3; at++) {
         struct watcher watcher = {0, at};
-        struct idx_documents_options options = IDX_DOCUMENTS_OPTIONS_INIT;
+        struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
         options.progress = watch;
         options.context = &watcher;
         enum idx_status wanted = at <= 2 ? IDX_CANCELLED : IDX_OK; /* as it begins with either phase */
-        assert_status(wanted, idx_documents_many(index, fingerprints, 3, &options, &lists, &failure));
-        if (wanted == IDX_OK) idx_documents_many_free(&lists);
+        assert_status(wanted, idx_document_lists_make(index, fingerprints, 3, &options, &lists, &failure));
+        if (wanted == IDX_OK) idx_document_lists_free(&lists);
     }
     idx_close(index);
 }

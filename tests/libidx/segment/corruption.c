@@ -43,7 +43,7 @@ static void build(void) {
     }
     for (size_t i = 0; i < 2 * COUNT; i++) assert_ok(idx_builder_add(builder, set.items[7], "x", 1, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 static void mix(uint64_t *digest, const void *bytes, size_t length) {

@@ -44,7 +44,7 @@ static struct idx_index *build(const char *path, enum idx_id_type id_type, size_
             assert_ok(idx_builder_add_u64(builder, fingerprint, entries[i].value, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     qsort(entries, count, sizeof *entries, compare_entries);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     assert_ok(idxi_map_prepare(&index->segments[0]->map, &failure));

@@ -83,7 +83,7 @@ static void build_part(const char *path, enum idx_id_type id_type, const struct 
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = begin; i < end; i++) add(builder, id_type, documents->all[i].fingerprint, documents->all[i].id);
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 /* ---- Exactness ---- */
@@ -270,7 +270,7 @@ static void test_ids_of_one_hash(void **state) {
         assert_ok(idx_builder_add(builder, documents[i].fingerprint, id, strlen(id), &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     expect_found(index, twins[0], (const uint64_t[]){7, 9}, 2);
@@ -438,7 +438,7 @@ static void test_an_entry_of_no_document(void **state) {
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (const char *id = "aab"; *id != '\0'; id++) assert_ok(idx_builder_add(builder, 6, id, 1, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
     for (const char *id = "abc"; *id != '\0'; id++) add_entry(&entries, idxi_id_hash(id, 1), 6);
     forge_map(path, &entries, 0, 0);
@@ -513,7 +513,7 @@ static void test_longest_id(void **state) {
     assert_string_equal(failure.sentence, "an ID of 16777216 bytes is too long: the maximum is 16777215");
     assert_ok(idx_builder_add(builder, 1, id, IDX_MAX_ID_BYTES, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
     assert_ok(idx_writer_open(&writer, path, NULL, &failure));
     assert_ok(idx_writer_remove_ids(writer, &item, 1, &removal, &failure));

@@ -25,7 +25,7 @@ static struct idx_builder *begin(const char *path, enum idx_id_type id_type) {
 static struct idx_index *end(struct idx_builder *builder, const char *path, uint64_t documents, uint64_t fingerprints) {
     struct idx_build_summary summary;
     assert_ok(idx_builder_finish(builder, &summary, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_int_equal(summary.documents, documents);
     assert_int_equal(summary.fingerprints, fingerprints);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
@@ -37,7 +37,7 @@ static void build_text(const char *path, const struct document *documents, size_
     for (size_t i = 0; i < count; i++)
         assert_ok(idx_builder_add(builder, documents[i].fingerprint, documents[i].id, documents[i].length, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 static struct idx_documents *open_cursor(const struct idx_index *index) {
@@ -367,7 +367,7 @@ static void build_u64(const char *path, const uint64_t (*pairs)[2], size_t count
     struct idx_builder *builder = begin(path, IDX_ID_U64);
     for (size_t i = 0; i < count; i++) assert_ok(idx_builder_add_u64(builder, pairs[i][0], pairs[i][1], &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 /* Ascending over all segments, each ID once. */

@@ -62,7 +62,7 @@ static void test_building(void **state) {
         struct idx_builder *builder;
         assert_ok(idx_estimate_build(options, 1000, &estimate, &failure));
         assert_ok(idx_builder_open(&builder, other, options, &failure));
-        idx_builder_free(builder);
+        idx_builder_close(builder);
     });
     build_index(path, NULL, fingerprints, LENGTH(fingerprints));
     with_each_size(page, struct idx_merge_options, IDX_MERGE_OPTIONS_INIT, options, {

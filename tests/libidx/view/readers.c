@@ -225,7 +225,7 @@ static void build(size_t number, size_t begin, size_t end) {
         assert_ok(idx_builder_add_u64(builder, fingerprint_of(MARKS + number), MARKS + number, &failure));
         for (size_t i = begin; i < end; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
         status = idx_builder_finish(builder, NULL, &failure);
-        idx_builder_free(builder);
+        idx_builder_close(builder);
     } while (status == IDX_BUSY);
     assert_ok(status);
 }

@@ -41,7 +41,7 @@ static void build_at(const char *path, bool replace) {
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (uint64_t i = 0; i < BASE; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
 }
 
 static struct idx_writer *open_writer(const char *path) {
@@ -361,7 +361,7 @@ static void add_segment(const char *folder, const char *path, uint64_t begin, ui
     assert_ok(idx_builder_open(&builder, part_path, &options, &failure));
     for (uint64_t i = begin; i < end; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     read_manifest(part_path, part);
     read_manifest(path, manifest);
     uint32_t number = manifest->segment_count + 1;
@@ -552,7 +552,7 @@ static void test_not_built_anew(void **state) {
     options.replace = true;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     assert_status(IDX_BUSY, idx_builder_finish(builder, NULL, &failure));
-    idx_builder_free(builder);
+    idx_builder_close(builder);
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
     idx_writer_close(writer);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
