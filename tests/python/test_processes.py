@@ -238,7 +238,7 @@ def test_signals_end_long_calls(how, random):
             libidx.Fingerprinter()(["word " * 1000] * 20000)
 
     old = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
     try:
         with pytest.raises(Interrupted):
             for _ in range(1000):
