@@ -10,7 +10,7 @@
 #include "libidx/building/builder.h"
 #include "libidx/building/segment_output.h"
 #include "libidx/building/tables.h"
-#include "libidx/plan/plan.h"
+#include "libidx/scheme/plan.h"
 #include "libidx/scheme/sample.h"
 #include "libidx/scheme/scheme.h"
 #include "libidx/streams/distinct.h"

@@ -9,9 +9,9 @@
 #include "libidx/base/file.h"
 #include "libidx/base/lock.h"
 #include "libidx/base/memory.h"
-#include "libidx/base/recipe.h"
 #include "libidx/change/combine.h"
 #include "libidx/change/purge.h"
+#include "libidx/fingerprints/recipe.h"
 
 struct merge {
     struct idx_merge_options options;

@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-#include "libidx/arrays/compare.h"
 #include "libidx/change/background.h"
+#include "libidx/fingerprints/compare.h"
 #include "libidx/log/log_writer.h"
 #include "libidx/view/index.h"
 

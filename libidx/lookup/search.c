@@ -12,12 +12,6 @@
 
 /* ---- Matches ---- */
 
-enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
-                                 struct idx_error *error) {
-    *repeated = idxi_first_live(index, fingerprint) > segment;
-    return *repeated ? IDX_OK : idxi_is_before(index, segment, fingerprint, repeated, error);
-}
-
 /* `query` and `found` are permuted. */
 static enum idx_status report(struct idxi_search *search, const struct idxi_probe *probe, uint64_t query,
                               uint64_t found) {
@@ -230,27 +224,6 @@ static enum idx_status search_query(struct idxi_search *search, size_t query) {
 }
 
 /* ---- Searches ---- */
-
-enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
-    if (distance <= idxi_index_farthest(index)) return IDX_OK;
-    if (index->unpacks && distance <= IDX_MAX_K)
-        return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
-                         "was unpacked for distances up to %u, not %u: use a smaller distance, or open it for %u",
-                         idxi_index_farthest(index), distance, distance);
-    return idxi_check_table_distance(index, distance, error);
-}
-
-enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
-    if (distance <= index->manifest->k) return IDX_OK;
-    return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
-                     "supports distances up to %u, not %u: use a smaller distance, or build an index with -k %u",
-                     index->manifest->k, distance, distance);
-}
-
-enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
-                                   struct idx_error *error) {
-    return idxi_check_fingerprints(queries, count, index->manifest->bits, error);
-}
 
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error) {

@@ -60,14 +60,6 @@ struct idxi_table_query {
     uint64_t permuted;
 };
 
-/* Whether look-ups take the distance, and whether the files' tables do. Errors: IDX_BAD_DISTANCE. */
-enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
-enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
-
-/* Errors: IDX_INVALID_ARGUMENT (a fingerprint of more bits than the index's). */
-enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
-                                   struct idx_error *error);
-
 /* Begins a search. The distance and all its queries must have been checked. Keeps all pointers. */
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error);
@@ -90,9 +82,5 @@ double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
 /* Ends the probes that are in progress. */
 enum idx_status idxi_search_end(struct idxi_search *search);
-
-/* Whether to skip a fingerprint of this segment: it was removed from there, or an earlier segment has it as well. */
-enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint, bool *repeated,
-                                 struct idx_error *error);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "libidx/base/check.h"
 #include "libidx/base/memory.h"
-#include "libidx/base/recipe.h"
+#include "libidx/fingerprints/recipe.h"
 #include "libidx/lookup/search.h"
 #include "libidx/pairs/pending_pairs.h"
 

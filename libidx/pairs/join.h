@@ -8,9 +8,9 @@
 
 #include "format/processor.h"
 #include "libidx/base/progress.h"
-#include "libidx/lookup/range.h"
 #include "libidx/pairs/matching.h"
 #include "libidx/pairs/spread.h"
+#include "libidx/view/range.h"
 
 /* Pairs that are handed over at a time. */
 #define IDXI_JOIN_PAIRS 4096

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "libidx/arrays/array_pairs.h"
 #include "libidx/base/memory.h"
-#include "libidx/lookup/cost.h"
+#include "libidx/batch/cost.h"
+#include "libidx/fingerprints/array_pairs.h"
 
 /* A side, some of whose fingerprints are in memory. */
 struct side {

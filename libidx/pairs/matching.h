@@ -5,7 +5,7 @@
 
 #include <idx.h>
 
-#include "libidx/arrays/compare.h"
+#include "libidx/fingerprints/compare.h"
 
 /* Masks that may be in use at a time: those of the owner, up to one a table and some; and at most one for each error
  * that can be, a level, and each level of groups within groups has a bit less that varies. */

@@ -10,7 +10,7 @@
 #include "format/group.h"
 #include "format/ids.h"
 #include "format/manifest.h"
-#include "libidx/lmdb/document_pages.h"
+#include "libidx/segment/document_pages.h"
 #include "libidx/streams/stream.h"
 
 /* The two maps that a segment may have. The map from IDs has the hash of an ID in place of a fingerprint, and the

@@ -13,7 +13,7 @@
 #include "format/document_sums.h"
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
-#include "libidx/lmdb/lmdb_error.h"
+#include "libidx/segment/lmdb_error.h"
 
 #define NAMED_DATABASES 3
 

@@ -1,5 +1,5 @@
 /* document_writer.h: writes a segment's docs.mdb and docs.sum, or its map from IDs (SPEC.md, chapter 8), with LMDB.
- * Readers do not need LMDB (libidx/lmdb/document_pages.h). */
+ * Readers do not need LMDB (libidx/segment/document_pages.h). */
 #ifndef IDX_LIBIDX_DOCUMENT_WRITER_H
 #define IDX_LIBIDX_DOCUMENT_WRITER_H
 

@@ -12,7 +12,7 @@
 #include "format/checksum.h"
 #include "libidx/base/error.h"
 #include "libidx/base/file.h"
-#include "libidx/scheme/cost.h"
+#include "libidx/segment/probe_cost.h"
 
 #define MAX_PREFETCHED_BYTES 4096
 

@@ -217,3 +217,26 @@ void idx_close(struct idx_index *index) {
     if (origin != index) free(index);
     release_origin(origin);
 }
+
+/* ---- What look-ups of it may ask ---- */
+
+enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
+    if (distance <= idxi_index_farthest(index)) return IDX_OK;
+    if (index->unpacks && distance <= IDX_MAX_K)
+        return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
+                         "was unpacked for distances up to %u, not %u: use a smaller distance, or open it for %u",
+                         idxi_index_farthest(index), distance, distance);
+    return idxi_check_table_distance(index, distance, error);
+}
+
+enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
+    if (distance <= index->manifest->k) return IDX_OK;
+    return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
+                     "supports distances up to %u, not %u: use a smaller distance, or build an index with -k %u",
+                     index->manifest->k, distance, distance);
+}
+
+enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                   struct idx_error *error) {
+    return idxi_check_fingerprints(queries, count, index->manifest->bits, error);
+}

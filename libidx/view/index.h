@@ -14,7 +14,7 @@
 #include "libidx/segment/names.h"
 #include "libidx/segment/removed.h"
 #include "libidx/segment/table_reader.h"
-#include "libidx/unpacked/unpacked.h"
+#include "libidx/segment/unpacked.h"
 #include "libidx/view/replay.h"
 
 /* Shared by all views that have it. */
@@ -92,5 +92,13 @@ unsigned idxi_index_farthest(const struct idx_index *index);
 
 /* What its records have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
+
+/* Whether look-ups take the distance, and whether the files' tables do. Errors: IDX_BAD_DISTANCE. */
+enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
+enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
+
+/* Errors: IDX_INVALID_ARGUMENT (a fingerprint of more bits than the index's). */
+enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                   struct idx_error *error);
 
 #endif

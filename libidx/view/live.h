@@ -27,6 +27,14 @@ static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64
     return *live ? IDX_OK : idxi_is_before(index, index->open_segments, fingerprint, live, error);
 }
 
+/* Whether to skip a fingerprint of this segment: it was removed from there, or an earlier segment has it as well.
+ * Errors: as above. */
+static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                               bool *repeated, struct idx_error *error) {
+    *repeated = idxi_first_live(index, fingerprint) > segment;
+    return *repeated ? IDX_OK : idxi_is_before(index, segment, fingerprint, repeated, error);
+}
+
 /* Whether single documents of a fingerprint were removed. */
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
 

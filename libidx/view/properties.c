@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libidx/base/error.h"
-#include "libidx/scheme/cost.h"
+#include "libidx/segment/probe_cost.h"
 #include "libidx/view/live.h"
 
 void idx_get_properties(const struct idx_index *index, struct idx_properties *properties) {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "libidx/plan/plan.h"
-#include "libidx/plan/price.h"
+#include "libidx/scheme/plan.h"
+#include "libidx/scheme/price.h"
 #include "libidx/streams/sort.h"
 #include "tests/libidx/support.h"
 #include "tests/random.h"

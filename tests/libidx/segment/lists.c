@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/lookup/range.h"
 #include "libidx/lookup/search.h"
 #include "libidx/view/index.h"
+#include "libidx/view/range.h"
 #include "tests/libidx/blocks.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"

@@ -1,0 +1,173 @@
+/* cost.c: see cost.h. */
+#include "libidx/batch/cost.h"
+
+#include <math.h>
+
+#include "libidx/batch/passing_arrays.h"
+#include "libidx/batch/query_tables.h"
+#include "libidx/batch/sorted_queries.h"
+#include "libidx/fingerprints/balls.h"
+#include "libidx/lookup/search.h"
+
+/* ---- Batches ---- */
+
+/* That of the tables that are probed at a distance, of the whole index. */
+static double get_probe_time(const struct idx_index *index, unsigned distance) {
+    uint64_t bytes = 0;
+    if (index->options.residence == IDX_RESIDENCE_DISK) return IDXI_DISK_PROBE_TIME;
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
+        for (size_t j = 0; j < index->probings[distance].count; j++)
+            bytes += index->segments[i]->tables[index->probings[distance].tables[j].table].layout.file_size;
+    return bytes > IDXI_CACHED_TABLES ? IDXI_PROBE_TIME : IDXI_CACHED_PROBE_TIME;
+}
+
+/* Beyond k, all that there is to search is unpacked. */
+double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
+    const bool by_tables = distance <= index->manifest->k;
+    double probe_time = by_tables ? get_probe_time(index, distance) : 0, time = 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        const struct idxi_segment *segment = index->segments[i];
+        if (segment->unpacked != NULL) {
+            time += idxi_unpacked_time(segment->unpacked, distance);
+            continue;
+        }
+        for (size_t j = 0; by_tables && j < index->probings[distance].count; j++) {
+            const struct idxi_probed *probed = &index->probings[distance].tables[j];
+            time += idxi_count_probes(&segment->tables[probed->table], probed->radius) * probe_time;
+        }
+    }
+    return (double)queries * time;
+}
+
+/* All blocks of a table, read in order. */
+static double get_reading_time(const struct idxi_table *table) {
+    double bytes = (double)table->header.blocks * table->header.block_size;
+    return bytes * (IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
+}
+
+double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance) {
+    double cost = 0;
+    for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
+        for (size_t order = 0; order < index->probings[distance].count; order++) {
+            struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment, order, distance);
+            double patterns = (double)queries * idxi_count_probes(sorted.table, sorted.radius);
+            double probing = patterns * (sorted.table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME);
+            double reading = get_reading_time(sorted.table) + patterns * IDXI_SEARCH_TIME;
+            cost += (double)queries * IDXI_SORT_QUERY_TIME + fmin(probing, reading);
+        }
+    }
+    return cost;
+}
+
+/* Fingerprints that pass as arrays, so many at a time; few at a time stay in the caches. */
+static double get_passing_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t some) {
+    double arrays = (double)queries * IDXI_FIND_TIME, sizes = (double)queries + (double)some;
+    if (some == 0) return arrays;
+    double time = idxi_cost_of_arrays(distance, bits, queries, some);
+    if (sizes <= IDXI_CACHED_ARRAYS) time -= sizes * IDXI_ARRAY_TIME;
+    return arrays + time * (double)fingerprints / (double)some;
+}
+
+struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
+                                                uint64_t memory) {
+    struct idxi_passing_cost passing = idxi_passing_cost(queries, bits, distance);
+    uint64_t some = idxi_passing_arrays_most(queries, memory);
+    double insert = passing.bytes > IDXI_CACHED_TABLES ? IDXI_INSERT_TIME : IDXI_CACHED_INSERT_TIME;
+    if (some > fingerprints) some = fingerprints;
+    double tables = (double)fingerprints * passing.nanoseconds + (double)queries * insert * passing.tables;
+    double arrays = get_passing_time(queries, bits, distance, fingerprints, some);
+    bool by_arrays = queries > 0 && (arrays < tables || passing.bytes > memory);
+    return (struct idxi_streaming_cost){by_arrays,
+                                        (by_arrays ? arrays : tables) + (double)queries * IDXI_DISTINCT_TIME};
+}
+
+uint64_t idxi_count_streamed(const struct idx_index *index) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
+        count += index->segments[i]->tables[0].header.fingerprints;
+    return count;
+}
+
+double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
+    uint64_t fingerprints = idxi_count_streamed(index);
+    double cost = (double)fingerprints * IDXI_DECODE_TIME;
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        const struct idxi_table *table = &index->segments[i]->tables[0];
+        if (table->on_disk) cost += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
+    }
+    return cost + idxi_cost_of_passing(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
+}
+
+/* ---- Pairs ---- */
+
+static double get_array_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
+    return (a + b) * IDXI_ARRAY_TIME + idxi_cut_expect(way, distance, bits, a, b);
+}
+
+double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
+    return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
+}
+
+/* Fingerprints of a range (pairs/join_ranges.c), the most that are compared all with all (pairs/matching.c), and what
+ * a comparison takes there; and what a fingerprint takes that is sorted by some bits, and that is spread by a prefix.
+ */
+#define RANGE 16384.0
+#define FEW 256.0
+#define GROUP_TIME 2.5
+#define COMPARE_TIME 0.12
+#define SORT_TIME 2.5
+#define SPREAD_TIME 6.0
+
+/* What comparing a fingerprint with its group takes: with all of it if it is small; else it is sorted by parts of the
+ * bits again. */
+static double get_group_time(double group, unsigned distance, double bits) {
+    double width = fmin(bits / (distance + 1), log2(group) - 1);
+    if (group <= FEW || width < 1) return GROUP_TIME + group / 2 * COMPARE_TIME;
+    return (distance + 1) * (SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
+}
+
+/* Fingerprints that share some bits, in ranges of `range`: those pairs that differ in up to `errors` of the next `bits`
+ * bits. `ascending`: by these bits. */
+static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
+    unsigned parts = errors + 1;
+    double width = bits / parts;
+    if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
+    return parts * (ascending && errors == 0 ? 0 : SORT_TIME) +
+           parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
+}
+
+static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
+    double leading = fmin(fmax(ceil(log2(count / RANGE)), 0), prefix > radius ? prefix - radius : 0);
+    double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);
+    double width = radius == 0 ? 0 : floor((prefix - leading) / radius);
+    if (leading == 0) return time;
+    for (unsigned pass = 1; pass <= radius; pass++) {
+        double rest = prefix - leading - pass * width;
+        time +=
+            IDXI_DECODE_TIME + SPREAD_TIME + get_match_time(count / exp2(width), rest, radius - pass, false, distance);
+    }
+    return time;
+}
+
+double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance) {
+    double count = 0, time = 0;
+    for (size_t i = 0; i < a->open_segments; i++) count += (double)a->segments[i]->entry.fingerprints;
+    for (size_t i = 0; b != NULL && i < b->open_segments; i++) count += (double)b->segments[i]->entry.fingerprints;
+    for (size_t i = 0; i < a->probings[distance].count && count > 0; i++) {
+        const struct idxi_probed *probed = &a->probings[distance].tables[i];
+        time += count * get_table_time(count, idxf_count_bits(probed->mask), probed->radius, distance);
+    }
+    return time;
+}
+
+/* ---- Plans ---- */
+
+double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme) {
+    static const struct idxi_compare_way typical = {.vector_time = IDXI_AVX512_TIME, .lanes = IDXI_AVX512_LANES};
+    double arrays = get_array_time(&typical, distance, bits, (double)count, 0), tables = 0;
+    for (size_t i = 0; scheme != NULL && i < scheme->table_count; i++)
+        tables += (double)count * get_table_time((double)count, idxf_count_bits(scheme->tables[i].mask),
+                                                 scheme->tables[i].radius, distance);
+    bool by_tables = scheme != NULL && (tables < arrays || count >= UINT32_MAX);
+    return (by_tables ? tables : arrays) / 1e9;
+}

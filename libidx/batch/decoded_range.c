@@ -1,0 +1,85 @@
+/* decoded_range.c: decodes a range of a table, and divides it into cells. */
+#include "libidx/batch/decoded_range.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fingerprints of a range, for each cell of it. */
+#define CELL_ITEMS 4
+
+/* Read beyond the last one of a range. */
+#define PADDING 8
+
+static enum idx_status reserve(struct idxi_decoded_range *range, size_t count, struct idx_error *error) {
+    if (count <= range->capacity) return IDX_OK;
+    size_t capacity = count + count / 2;
+    uint64_t *items = realloc(range->items, capacity * sizeof *items);
+    if (items == NULL) return idxi_fail_memory(error);
+    range->items = items;
+    range->capacity = capacity;
+    return IDX_OK;
+}
+
+/* Keeps those of the `count` items behind the ones that are kept already that are from `low` to `high`. */
+static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
+    uint64_t *items = range->items + range->count;
+    size_t kept = 0;
+    if (items[0] >= low && items[count - 1] <= high) {
+        range->count += count;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t item = items[i];
+        items[kept] = item;
+        kept += (item >= low) & (item <= high);
+    }
+    range->count += kept;
+}
+
+/* Some fingerprints a cell. Whatever the order is that they are in, cells begin one after the other. */
+static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits, struct idx_error *error) {
+    range->range_bits = bits;
+    range->cell_bits = 0;
+    while (range->cell_bits + bits < 63 && (size_t)CELL_ITEMS << range->cell_bits < range->count) range->cell_bits++;
+    size_t cells = (size_t)1 << range->cell_bits;
+    if (cells + 1 > range->cell_capacity) {
+        uint32_t *grown = realloc(range->cells, 2 * (cells + 1) * sizeof *grown);
+        if (grown == NULL) return idxi_fail_memory(error);
+        range->cells = grown;
+        range->cell_capacity = 2 * (cells + 1);
+    }
+    memset(range->cells, 0, (cells + 1) * sizeof *range->cells);
+    for (size_t i = 0; i < range->count; i++)
+        range->cells[idxi_find_cell(range, range->items[i]) + 1] = (uint32_t)i + 1;
+    uint32_t begin = 0;
+    for (size_t cell = 1; cell <= cells; cell++) {
+        begin = range->cells[cell] > begin ? range->cells[cell] : begin;
+        range->cells[cell] = begin;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const struct idxi_table *table,
+                                        uint64_t value, unsigned bits, const struct idxf_start *begin, uint64_t end,
+                                        struct idx_error *error) {
+    uint64_t rest = idxf_low_bits(64 - bits), low = value & ~rest, high = value | rest, last = 0;
+    struct idxi_blocks blocks;
+    size_t count = 1;
+    range->count = 0;
+    idxi_blocks_begin(&blocks, table, begin);
+    idxi_table_expect(table, begin->block, end);
+    while (count > 0 && last < high) {
+        IDXI_TRY(reserve(range, range->count + idxf_decoded_room(table->decoder) + PADDING, error));
+        IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));
+        if (count == 0) break;
+        last = range->items[range->count + count - 1];
+        keep_items(range, count, low, high);
+    }
+    memset(range->items + range->count, 0, PADDING * sizeof *range->items);
+    return set_cells(range, bits, error);
+}
+
+void idxi_decoded_range_free(struct idxi_decoded_range *range) {
+    free(range->items);
+    free(range->cells);
+}

@@ -1,0 +1,140 @@
+/* query_stream.c: idx_stream: fingerprints from any source stream past queries in memory. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/check.h"
+#include "libidx/base/error.h"
+#include "libidx/base/memory.h"
+#include "libidx/base/parallel.h"
+#include "libidx/batch/batch.h"
+#include "libidx/batch/cost.h"
+#include "libidx/batch/passing.h"
+#include "libidx/batch/passing_arrays.h"
+
+struct idx_stream {
+    struct idx_batch_options options;
+    uint64_t *queries;
+    struct idxi_query_tables *tables;
+    struct idxi_passing *passings[IDX_MAX_THREADS]; /* one a thread */
+    bool by_arrays;                                 /* then this is used, and not the tables: */
+    struct idxi_passing_arrays arrays;
+    unsigned bits;
+    struct idxi_results results;
+    bool results_open;
+    struct idxi_progress progress;
+    const uint64_t *fingerprints; /* being added */
+    size_t count;
+    atomic_size_t next;
+};
+
+static enum idx_status check(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
+                             struct idx_error *error) {
+    const struct idx_batch_options *options = &stream->options;
+    if (bits < 1 || bits > IDX_MAX_BITS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits: the number must be 1 to %d", bits, IDX_MAX_BITS);
+    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
+    if (options->method != IDX_BATCH_AUTO && options->method != IDX_BATCH_STREAM)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream supports no other method");
+    return idxi_check_fingerprints(queries, count, bits, error);
+}
+
+static enum idx_status open_tables(struct idx_stream *stream, size_t count, struct idx_error *error) {
+    const struct idx_batch_options *options = &stream->options;
+    IDXI_TRY(idxi_query_tables_make(&stream->tables, stream->queries, count, 0, stream->bits, options->distance,
+                                    options->memory_bytes / 2, options->threads, error));
+    for (unsigned i = 0; i < options->threads; i++)
+        IDXI_TRY(idxi_passing_open(&stream->passings[i], stream->tables, &stream->results,
+                                   options->memory_bytes / 4 / options->threads, error));
+    return IDX_OK;
+}
+
+static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
+                                const struct idx_batch_options *given, struct idx_error *error) {
+    struct idx_batch_options *options = &stream->options;
+    IDXI_TRY(idxi_batch_options(options, given, error));
+    IDXI_TRY(check(stream, queries, count, bits, error));
+    stream->bits = bits;
+    stream->queries = malloc((count + 1) * sizeof *queries);
+    if (stream->queries == NULL) return idxi_fail_memory(error);
+    if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
+    stream->results_open = true;
+    IDXI_TRY(idxi_results_open(&stream->results, stream->queries, false, options->threads, options->memory_bytes / 4,
+                               options->temporary_folder, error));
+    stream->by_arrays =
+        idxi_cost_of_passing(count, bits, options->distance, UINT64_MAX, options->memory_bytes / 2).by_arrays;
+    IDXI_TRY(stream->by_arrays
+                 ? idxi_passing_arrays_open(&stream->arrays, queries, count, options->distance, options->threads,
+                                            options->memory_bytes / 2, &stream->results, &stream->progress, error)
+                 : open_tables(stream, count, error));
+    idxi_progress_init(&stream->progress, options->progress, options->context);
+    return idxi_progress_begin(&stream->progress, IDX_PHASE_COMPARING, 0, error);
+}
+
+enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *queries, size_t count, unsigned bits,
+                                const struct idx_batch_options *options, struct idx_error *error) {
+    if (options == NULL)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream needs options, which give its distance");
+    struct idx_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) return idxi_fail_memory(error);
+    enum idx_status status = open_all(stream, queries, count, bits, options, error);
+    if (status == IDX_OK)
+        *result = stream;
+    else
+        idx_stream_close(stream);
+    return status;
+}
+
+/* Fingerprints that a thread takes at a time, at most; between two, it looks whether the call was cancelled. */
+#define STEP ((size_t)1 << 16)
+
+/* Steps that a thread takes at least, so that all end at about the same time. */
+#define STEPS 4
+
+static enum idx_status pass_some(void *context, size_t number, struct idx_error *error) {
+    struct idx_stream *stream = context;
+    size_t step = stream->count / stream->options.threads / STEPS + 1, begin;
+    if (step > STEP) step = STEP;
+    while ((begin = atomic_fetch_add(&stream->next, step)) < stream->count) {
+        size_t count = stream->count - begin < step ? stream->count - begin : step;
+        IDXI_TRY(idxi_passing_add(stream->passings[number], stream->fingerprints + begin, count, error));
+        IDXI_TRY(idxi_progress_add(&stream->progress, count, error));
+    }
+    return IDX_OK;
+}
+
+enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
+                               struct idx_error *error) {
+    unsigned threads = stream->options.threads;
+    if (stream->by_arrays) {
+        IDXI_TRY(idxi_check_fingerprints(fingerprints, count, stream->bits, error));
+        return idxi_passing_arrays_add(&stream->arrays, fingerprints, count, error);
+    }
+    stream->fingerprints = fingerprints;
+    stream->count = count;
+    stream->next = 0;
+    return idxi_parallel(threads, threads, pass_some, stream, &stream->progress, error);
+}
+
+static enum idx_status end_passing(void *context, size_t number, struct idx_error *error) {
+    struct idx_stream *stream = context;
+    return idxi_passing_end(stream->passings[number], error);
+}
+
+enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
+                                  struct idx_error *error) {
+    unsigned threads = stream->options.threads;
+    IDXI_TRY(stream->by_arrays ? idxi_passing_arrays_end(&stream->arrays, error)
+                               : idxi_parallel(threads, threads, end_passing, stream, &stream->progress, error));
+    return idxi_results_give(&stream->results, &stream->progress, visit, visit_context, error);
+}
+
+void idx_stream_close(struct idx_stream *stream) {
+    if (stream == NULL) return;
+    for (unsigned i = 0; i < IDX_MAX_THREADS; i++) idxi_passing_close(stream->passings[i]);
+    if (stream->by_arrays) idxi_passing_arrays_close(&stream->arrays);
+    idxi_query_tables_free(stream->tables);
+    if (stream->results_open) idxi_results_close(&stream->results);
+    free(stream->queries);
+    free(stream);
+}

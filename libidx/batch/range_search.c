@@ -1,0 +1,102 @@
+/* range_search.c: searches a decoded range for a query, item by item, with the widest instructions that the processor
+ * has. */
+#include "format/processor.h"
+#include "libidx/batch/decoded_range.h"
+#include "libidx/view/live.h"
+
+/* Compares a query with an item that seems near to it. Masks of vectors are not taken at their word: gcc 12 spills one
+ * of 8 bits as a byte and reads it back as 32 bits, where it runs out of registers. */
+static void check(struct idxi_range_search *search, uint64_t item) {
+    const struct idxi_sorted_queries *queries = search->queries;
+    const struct idxf_permutation *permutation = &queries->table->permutation;
+    uint64_t errors = idxf_unpermute(permutation, item ^ search->permuted);
+    if ((unsigned)__builtin_popcountll(errors) > search->distance) return;
+    if (search->status != IDX_OK || !idxi_owns(search->probing, queries->order, errors)) return;
+    uint64_t fingerprint = idxf_unpermute(permutation, item);
+    if (idxi_first_live(search->index, fingerprint) > queries->segment) return;
+    search->status = idxi_results_find(search->finds, search->number, fingerprint, search->error);
+}
+
+/* Compares the items of cells from that of the value's first `prefix` bits on. */
+IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
+    const struct idxi_decoded_range *range = search->range;
+    uint64_t rest = idxf_low_bits(64 - prefix);
+    size_t first = idxi_find_cell(range, value & ~rest), last = idxi_find_cell(range, value | rest);
+    for (size_t i = range->cells[first], end = range->cells[last + 1]; i < end; i++) {
+        uint64_t item = range->items[i];
+        if (idxf_count_bits(item ^ search->permuted) <= search->distance && ((item ^ value) & ~rest) == 0)
+            check(search, item);
+    }
+}
+
+/* The patterns of idxi_search_probes. */
+IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius,
+                                 void (*search_one)(struct idxi_range_search *, uint64_t, unsigned),
+                                 idxi_search_range search_deeper) {
+    const struct idxi_sorted_queries *queries = search->queries;
+    if (radius == 0) {
+        search_one(search, value, queries->table->prefix);
+        return;
+    }
+    search_one(search, value, queries->flipped);
+    while (bit > 64 - queries->flipped) {
+        bit--;
+        if (radius == 1)
+            search_one(search, value ^ UINT64_C(1) << bit, queries->table->prefix);
+        else
+            search_deeper(search, value ^ UINT64_C(1) << bit, bit, radius - 1);
+    }
+}
+
+static void search_cells_portably(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
+    search_cells(search, value, prefix);
+}
+
+static void search_portably(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius) {
+    search_patterns(search, value, bit, radius, search_cells_portably, search_portably);
+}
+
+#ifdef IDXF_X86
+#include <immintrin.h>
+
+IDXF_BMI2 static inline __attribute__((always_inline)) void search_cells_bmi2(struct idxi_range_search *search,
+                                                                              uint64_t value, unsigned prefix) {
+    search_cells(search, value, prefix);
+}
+
+IDXF_BMI2 static void search_bmi2(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius) {
+    search_patterns(search, value, bit, radius, search_cells_bmi2, search_bmi2);
+}
+
+/* Eight items at once; items after those of the last cell do not matter. */
+IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx512(struct idxi_range_search *search,
+                                                                                  uint64_t value, unsigned prefix) {
+    const struct idxi_decoded_range *range = search->range;
+    uint64_t rest = idxf_low_bits(64 - prefix);
+    size_t first = idxi_find_cell(range, value & ~rest), last = idxi_find_cell(range, value | rest);
+    size_t i = range->cells[first], end = range->cells[last + 1];
+    __m512i query = _mm512_set1_epi64((long long)search->permuted);
+    __m512i most = _mm512_set1_epi64(search->distance);
+    do {
+        __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(range->items + i), query));
+        unsigned near = _mm512_cmple_epu64_mask(errors, most);
+        for (; __builtin_expect(near != 0, 0); near &= near - 1) {
+            size_t at = i + (size_t)__builtin_ctz(near);
+            if (at < end && ((range->items[at] ^ value) & ~rest) == 0) check(search, range->items[at]);
+        }
+        i += 8;
+    } while (__builtin_expect(i < end, 0));
+}
+
+IDXF_AVX512 static void search_avx512(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius) {
+    search_patterns(search, value, bit, radius, search_cells_avx512, search_avx512);
+}
+#endif
+
+idxi_search_range idxi_choose_search_range(void) {
+#ifdef IDXF_X86
+    if (idxf_has_avx512()) return search_avx512;
+    if (idxf_has_bmi2()) return search_bmi2;
+#endif
+    return search_portably;
+}

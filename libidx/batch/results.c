@@ -1,0 +1,85 @@
+/* results.c: see results.h. Entries of the sorter: query number and distance as one number, and the fingerprint. */
+#include "libidx/batch/results.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "libidx/base/error.h"
+
+#define DISTANCE_BITS 8
+
+enum idx_status idxi_results_open(struct idxi_results *results, const uint64_t *queries, bool by_distance,
+                                  unsigned threads, uint64_t memory, const char *folder, struct idx_error *error) {
+    const char *path = folder == NULL ? "/tmp" : folder;
+    *results = (struct idxi_results){.queries = queries, .by_distance = by_distance};
+    pthread_mutex_init(&results->mutex, NULL);
+    idxi_progress_init(&results->quiet, NULL, NULL);
+    results->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (results->folder < 0) return idxi_fail_system(error, errno, path, "open");
+    struct idxi_sorter_options options = {.with_values = true,
+                                          .threads = threads,
+                                          .memory = memory,
+                                          .folder = results->folder,
+                                          .path = path,
+                                          .progress = &results->quiet};
+    return idxi_sorter_open(&results->sorter, &options, error);
+}
+
+static unsigned get_distance(const struct idxi_results *results, size_t query, uint64_t fingerprint) {
+    return (unsigned)__builtin_popcountll(results->queries[query] ^ fingerprint);
+}
+
+static enum idx_status put(struct idxi_results *results, const struct idxi_finds *finds, struct idx_error *error) {
+    if (idxi_sorter_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
+    for (size_t i = 0; i < finds->count; i++) {
+        size_t query = finds->queries[i];
+        uint64_t fingerprint = finds->fingerprints[i];
+        unsigned distance = results->by_distance ? get_distance(results, query, fingerprint) : 0;
+        idxi_sorter_add(&results->sorter, (uint64_t)query << DISTANCE_BITS | distance, fingerprint);
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error) {
+    struct idxi_results *results = finds->results;
+    pthread_mutex_lock(&results->mutex);
+    enum idx_status status = put(results, finds, error);
+    pthread_mutex_unlock(&results->mutex);
+    finds->count = 0;
+    return status;
+}
+
+/* Visits entries, query by query. False when the visitor wants no more. */
+static bool visit_entries(const struct idxi_results *results, const uint64_t *keys, const uint64_t *fingerprints,
+                          size_t count, idx_batch_visitor visit, void *context) {
+    struct idx_match matches[IDXI_STREAM_ENTRIES];
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        size_t query = (size_t)(keys[begin] >> DISTANCE_BITS);
+        for (end = begin; end < count && keys[end] >> DISTANCE_BITS == query; end++)
+            matches[end - begin] =
+                (struct idx_match){fingerprints[end], get_distance(results, query, fingerprints[end])};
+        if (!visit(context, query, matches, end - begin)) return false;
+    }
+    return true;
+}
+
+enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_progress *progress, idx_batch_visitor visit,
+                                  void *context, struct idx_error *error) {
+    uint64_t keys[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
+    struct idxi_stream *stream;
+    size_t count;
+    IDXI_TRY(idxi_progress_add(progress, 0, error));
+    IDXI_TRY(idxi_sorter_end(&results->sorter, &stream, error));
+    do {
+        IDXI_TRY(idxi_progress_add(progress, 0, error));
+        IDXI_TRY(stream->read(stream, keys, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
+    } while (count > 0 && visit_entries(results, keys, fingerprints, count, visit, context));
+    return IDX_OK;
+}
+
+void idxi_results_close(struct idxi_results *results) {
+    idxi_sorter_close(&results->sorter);
+    if (results->folder >= 0) close(results->folder);
+    pthread_mutex_destroy(&results->mutex);
+}

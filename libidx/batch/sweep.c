@@ -1,0 +1,290 @@
+/* sweep.c: see sweep.h. The permuted queries are sorted for each table. Threads share the ranges of its permuted
+ * values, which are cut by their leading bits so that a range fits the caches. If few queries fall into a range, their
+ * blocks are probed, in order. If many do, the whole range is decoded once and searched for each of them. A query with
+ * one of its leading bits flipped falls into another range. When that range is visited, the query's own range is
+ * included, so each range sees all its queries together and the table's file is read in order. */
+#include "libidx/batch/sweep.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "libidx/base/binomial.h"
+#include "libidx/base/memory.h"
+#include "libidx/base/parallel.h"
+#include "libidx/batch/cost.h"
+#include "libidx/batch/decoded_range.h"
+#include "libidx/lookup/search.h"
+
+/* Queries that are swept together, however little memory there is. */
+#define MIN_QUERIES ((size_t)4096)
+
+#define MAX_SPLIT_BITS 32 /* of one that many fingerprints fall into; keys have no more */
+
+struct sweep {
+    const struct idx_index *index;
+    const struct idxi_probing *probing;
+    const uint64_t *queries; /* some at a time: `begin` is the number of the first */
+    size_t count, begin;
+    unsigned distance, threads;
+    struct idxi_results *results;
+    struct idxi_progress *progress;
+    struct idxi_sorted_queries *sorted; /* for some tables at a time */
+    size_t sorted_count;
+    atomic_size_t next; /* to be sorted, then range of all tables */
+    atomic_bool failed;
+};
+
+/* A thread's. */
+struct worker {
+    struct sweep *sweep;
+    const struct idxi_sorted_queries *queries; /* of the table that is swept */
+    struct idxi_finds finds;
+    struct idx_error *error;
+    struct idxi_search search;
+    struct idxi_decoded_range range;
+    unsigned range_bits;
+};
+
+/* ---- Queries of a range ---- */
+
+/* How far ahead of its use a query is asked for. */
+#define AHEAD 16
+
+/* The query of a key; those behind it are asked for. There are `end` keys. */
+static inline struct idxi_table_query get_query(const struct worker *worker, size_t at, size_t end) {
+    const struct idxi_sorted_queries *sorted = worker->queries;
+    size_t number = (uint32_t)sorted->keys[at];
+    if (at + AHEAD < end) __builtin_prefetch(&sorted->queries[(uint32_t)sorted->keys[at + AHEAD]], 0, 3);
+    return (struct idxi_table_query){sorted->table, number, sorted->order,
+                                     idxf_permute(&sorted->table->permutation, sorted->queries[number])};
+}
+
+/* Called for the sorted queries [begin, end), which fall into a range with `flips` flipped, and may have `radius` more
+ * bits flipped, behind its first bits. */
+typedef enum idx_status (*queries_visitor)(struct worker *worker, size_t begin, size_t end, uint64_t flips,
+                                           unsigned radius);
+
+/* Visits all queries that, with up to `radius` bits among the first `bit` of the first `bits` flipped, have these first
+ * bits in common with `value`. */
+static enum idx_status visit_queries(struct worker *worker, uint64_t value, unsigned bits, uint64_t flips, unsigned bit,
+                                     unsigned radius, queries_visitor visit) {
+    size_t begin, end;
+    idxi_sorted_queries_range(worker->queries, value ^ flips, bits, &begin, &end);
+    if (begin < end) IDXI_TRY(visit(worker, begin, end, flips, radius));
+    for (unsigned i = 0; i < bit && radius > 0; i++)
+        IDXI_TRY(visit_queries(worker, value, bits, flips ^ UINT64_C(1) << (63 - i), i, radius - 1, visit));
+    return IDX_OK;
+}
+
+/* ---- Few queries ---- */
+
+static bool note_match(void *context, size_t query, const struct idx_match *match) {
+    struct worker *worker = context;
+    return idxi_results_find(&worker->finds, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
+}
+
+static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
+    for (size_t i = begin; i < end; i++) {
+        struct idxi_table_query query = get_query(worker, i, end);
+        IDXI_TRY(idxi_search_probes(&worker->search, &query, query.permuted ^ flips, 64 - worker->range_bits, radius));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status probe_range(struct worker *worker, uint64_t value, unsigned bits) {
+    worker->range_bits = bits;
+    IDXI_TRY(visit_queries(worker, value, bits, 0, bits, worker->queries->radius, probe_queries));
+    return worker->search.stopped ? worker->error->status : IDX_OK;
+}
+
+/* ---- Many queries ---- */
+
+static enum idx_status search_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips,
+                                      unsigned radius) {
+    const struct sweep *sweep = worker->sweep;
+    idxi_search_range search_range = idxi_choose_search_range();
+    struct idxi_range_search search = {.index = sweep->index,
+                                       .probing = sweep->probing,
+                                       .queries = worker->queries,
+                                       .range = &worker->range,
+                                       .distance = sweep->distance,
+                                       .finds = &worker->finds,
+                                       .error = worker->error};
+    for (size_t i = begin; i < end && search.status == IDX_OK; i++) {
+        struct idxi_table_query query = get_query(worker, i, end);
+        search.permuted = query.permuted;
+        search.number = sweep->begin + query.number;
+        search_range(&search, query.permuted ^ flips, 64 - worker->range_bits, radius);
+    }
+    return search.status;
+}
+
+/* ---- Ranges ---- */
+
+static double get_probe_time(const struct idxi_table *table) {
+    return table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME;
+}
+
+/* Nanoseconds that looking for queries saves against probing. */
+static double count_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
+    double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
+    return (double)count * patterns * (get_probe_time(queries->table) - IDXI_SEARCH_TIME);
+}
+
+static double get_decode_time(const struct idxi_table *table, uint64_t blocks) {
+    return (double)blocks * table->header.block_size *
+           (IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
+}
+
+/* Queries with flipped bits among the first ones are as many in a range as it has itself, for each of these. */
+static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsigned bits, uint64_t blocks) {
+    const struct idxi_sorted_queries *queries = worker->queries;
+    size_t begin, end;
+    idxi_sorted_queries_range(queries, value, bits, &begin, &end);
+    double saved = 0, times = 1;
+    for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) {
+        saved += times * count_savings(queries, end - begin, bits, queries->radius - flips);
+        times = times * (bits - flips) / (flips + 1);
+    }
+    return saved > get_decode_time(queries->table, blocks);
+}
+
+static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) {
+    return bits < queries->flipped && bits < MAX_SPLIT_BITS;
+}
+
+/* Answers the queries that fall into a range of the table: values whose first `bits` bits are those of `value`. */
+static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsigned bits) {
+    const struct idxi_sorted_queries *queries = worker->queries;
+    uint64_t rest = idxf_low_bits(64 - bits);
+    struct idxf_start begin, last;
+    IDXI_TRY(idxi_table_find(queries->table, value, &begin, worker->error));
+    IDXI_TRY(idxi_table_find(queries->table, value | rest, &last, worker->error));
+    uint64_t end = last.block + (last.block < queries->table->header.blocks), blocks = end - begin.block;
+    bool is_large = blocks * queries->table->header.block_size > 2 * IDXI_RANGE_BYTES;
+    if (begin.block >= end) return IDX_OK;
+    if (!is_worth_decoding(worker, value, bits, blocks) || (is_large && !can_split(queries, bits)))
+        return probe_range(worker, value, bits);
+    if (is_large) {
+        IDXI_TRY(sweep_range(worker, value, bits + 1));
+        return sweep_range(worker, value | UINT64_C(1) << (63 - bits), bits + 1);
+    }
+    IDXI_TRY(idxi_decoded_range_read(&worker->range, queries->table, value, bits, &begin, end, worker->error));
+    worker->range_bits = bits;
+    return visit_queries(worker, value, bits, 0, bits, queries->radius, search_queries);
+}
+
+/* ---- Threads ---- */
+
+/* Sorts the queries for the next tables that no thread has taken yet; one spare serves all of a thread's, since new
+ * memory takes time. */
+static enum idx_status sort_queries(void *context, size_t number, struct idx_error *error) {
+    struct sweep *sweep = context;
+    uint64_t *spare = idxi_array_reserve(sweep->count);
+    enum idx_status status = spare == NULL ? idxi_fail_memory(error) : IDX_OK;
+    size_t next;
+    (void)number;
+    while (status == IDX_OK && (next = atomic_fetch_add(&sweep->next, 1)) < sweep->sorted_count) {
+        status = idxi_sorted_queries_set(&sweep->sorted[next], sweep->queries, sweep->count, spare, error);
+        if (status == IDX_OK) status = idxi_progress_add(sweep->progress, 0, error);
+    }
+    idxi_array_release(spare, sweep->count);
+    return status;
+}
+
+static enum idx_status end_probes(struct worker *worker) {
+    IDXI_TRY(idxi_search_end(&worker->search));
+    return worker->search.stopped ? worker->error->status : IDX_OK;
+}
+
+/* The next range, of all tables, that no thread has taken yet; probes are under way from range to range. */
+static enum idx_status sweep_tables(struct worker *worker) {
+    struct sweep *sweep = worker->sweep;
+    size_t range = atomic_fetch_add(&sweep->next, 1);
+    for (size_t i = 0; i < sweep->sorted_count; i++) {
+        const struct idxi_sorted_queries *queries = worker->queries = &sweep->sorted[i];
+        size_t ranges = (size_t)1 << queries->range_bits;
+        idxi_search_init(&worker->search, sweep->index, sweep->distance, sweep->queries, note_match, worker,
+                         worker->error);
+        worker->search.segment = queries->segment;
+        for (; range < ranges && !sweep->failed; range = atomic_fetch_add(&sweep->next, 1) - queries->first_range) {
+            IDXI_TRY(sweep_range(worker, queries->range_bits == 0 ? 0 : (uint64_t)range << (64 - queries->range_bits),
+                                 queries->range_bits));
+            IDXI_TRY(
+                idxi_progress_add(sweep->progress, queries->starts[range + 1] - queries->starts[range], worker->error));
+        }
+        IDXI_TRY(end_probes(worker));
+        range -= ranges;
+    }
+    return idxi_results_put(&worker->finds, worker->error);
+}
+
+static enum idx_status work(void *context, size_t number, struct idx_error *error) {
+    struct sweep *sweep = context;
+    struct worker *worker = calloc(1, sizeof *worker);
+    (void)number;
+    if (worker == NULL) return idxi_fail_memory(error);
+    worker->sweep = sweep;
+    worker->finds.results = sweep->results;
+    worker->error = error;
+    enum idx_status status = sweep_tables(worker);
+    if (status != IDX_OK) sweep->failed = true;
+    idxi_decoded_range_free(&worker->range);
+    free(worker);
+    return status;
+}
+
+/* Sweeps along the tables that were planned. */
+static enum idx_status sweep_all(struct sweep *sweep, struct idx_error *error) {
+    size_t before = 0;
+    for (size_t i = 0; i < sweep->sorted_count; i++) {
+        sweep->sorted[i].first_range = before;
+        before += (size_t)1 << sweep->sorted[i].range_bits;
+    }
+    sweep->next = 0;
+    enum idx_status status = idxi_parallel(sweep->threads, sweep->threads, sort_queries, sweep, sweep->progress, error);
+    sweep->next = 0;
+    if (status == IDX_OK) status = idxi_parallel(sweep->threads, sweep->threads, work, sweep, sweep->progress, error);
+    while (sweep->sorted_count > 0) idxi_sorted_queries_free(&sweep->sorted[--sweep->sorted_count]);
+    return status;
+}
+
+/* ---- All ---- */
+
+/* While it is sorted for a table, and then, each thread and table. */
+#define QUERY_BYTES 16
+
+/* As many tables at a time as memory holds, at least one. */
+static enum idx_status sweep_some(struct sweep *sweep, size_t most, struct idx_error *error) {
+    const struct idx_index *index = sweep->index;
+    size_t turns = sweep->probing->count, all = index->manifest->segment_count * turns;
+    for (size_t i = 0; i < all; i++) {
+        struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, i / turns, i % turns, sweep->distance);
+        if (queries.table->header.blocks > 0) sweep->sorted[sweep->sorted_count++] = queries;
+        if (sweep->sorted_count == most || i + 1 == all) IDXI_TRY(sweep_all(sweep, error));
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *queries, size_t count,
+                           const struct idxi_sweep_options *options, struct idxi_results *results,
+                           struct idx_error *error) {
+    struct sweep sweep = {.index = index,
+                          .probing = &index->probings[options->distance],
+                          .distance = options->distance,
+                          .threads = options->threads,
+                          .results = results,
+                          .progress = options->progress};
+    size_t tables = sweep.probing->count * index->manifest->segment_count, held = options->memory / QUERY_BYTES;
+    size_t some = held < MIN_QUERIES ? MIN_QUERIES : held < UINT32_MAX ? held : UINT32_MAX;
+    enum idx_status status = IDX_OK;
+    sweep.sorted = calloc(tables + 1, sizeof *sweep.sorted);
+    if (sweep.sorted == NULL) return idxi_fail_memory(error);
+    for (; sweep.begin < count && status == IDX_OK; sweep.begin += sweep.count) {
+        sweep.count = count - sweep.begin < some ? count - sweep.begin : some;
+        sweep.queries = queries + sweep.begin;
+        status = sweep_some(&sweep, held / sweep.count > 0 ? held / sweep.count : 1, error);
+    }
+    free(sweep.sorted);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* sweep.h: looks up many queries by reading each table once, in file order. */
+#ifndef IDX_LIBIDX_SWEEP_H
+#define IDX_LIBIDX_SWEEP_H
+
+#include "libidx/batch/results.h"
+#include "libidx/view/index.h"
+
+struct idxi_sweep_options {
+    unsigned distance;
+    unsigned threads;
+    uint64_t memory; /* bytes, about */
+    struct idxi_progress *progress;
+};
+
+/* Puts all matches of queries, which were checked, as the distance was. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, and of idxi_results_put. */
+enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *queries, size_t count,
+                           const struct idxi_sweep_options *options, struct idxi_results *results,
+                           struct idx_error *error);
+
+#endif

@@ -1,0 +1,44 @@
+/* value_slots.c: see value_slots.h. A value whose slot is taken goes to the next one that is free. */
+#include "libidx/fingerprints/value_slots.h"
+
+#include <stdlib.h>
+
+/* At most two thirds of the slots are taken. */
+static unsigned get_bits(size_t count) {
+    unsigned bits = 1;
+    while ((size_t)1 << bits < count + count / 2 + 2) bits++;
+    return bits;
+}
+
+static size_t get_slot(const struct idxi_value_slots *slots, uint64_t value) {
+    return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - slots->bits));
+}
+
+uint64_t idxi_value_slots_bytes(size_t count) { return sizeof(uint32_t) << get_bits(count); }
+
+bool idxi_value_slots_make(struct idxi_value_slots *slots, const uint64_t *values, size_t count) {
+    *slots = (struct idxi_value_slots){.values = values, .bits = get_bits(count)};
+    size_t last = ((size_t)1 << slots->bits) - 1;
+    slots->slots = calloc(last + 1, sizeof *slots->slots);
+    if (slots->slots == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t slot = get_slot(slots, values[i]);
+        while (slots->slots[slot] != 0) slot = (slot + 1) & last;
+        slots->slots[slot] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+size_t idxi_value_slots_find(const struct idxi_value_slots *slots, uint64_t value) {
+    size_t last = ((size_t)1 << slots->bits) - 1, slot = get_slot(slots, value);
+    for (; slots->slots[slot] != 0; slot = (slot + 1) & last) {
+        if (slots->values[slots->slots[slot] - 1] == value) return slots->slots[slot] - 1;
+    }
+    return SIZE_MAX;
+}
+
+void idxi_value_slots_expect(const struct idxi_value_slots *slots, uint64_t value) {
+    __builtin_prefetch(&slots->slots[get_slot(slots, value)]);
+}
+
+void idxi_value_slots_free(struct idxi_value_slots *slots) { free(slots->slots); }

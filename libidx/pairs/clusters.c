@@ -1,0 +1,462 @@
+/* clusters.c: idx_clusters: from pairs of fingerprints to clusters. Fingerprints are numbered by preference: of two
+ * fingerprints, the one with the smaller number represents the other. Where the memory holds all fingerprints with
+ * their numbers, those of each pair are looked up when it is found, and pairs are not kept: for stars, they are found
+ * again where many are left (stars.h). Else pairs are sorted by one of their fingerprints,
+ * and then by the other; each time, the list of fingerprints and their numbers, in the same order, is read beside them.
+ * What remains of a pair is two numbers, and of the clusters one number per fingerprint. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libidx/base/check.h"
+#include "libidx/base/error.h"
+#include "libidx/base/memory.h"
+#include "libidx/fingerprints/value_slots.h"
+#include "libidx/lookup/search.h"
+#include "libidx/pairs/cluster_visit.h"
+#include "libidx/pairs/document_groups.h"
+#include "libidx/pairs/numbering.h"
+#include "libidx/pairs/stars.h"
+
+/* The memory is shared by the pairs that are sorted by one end, those by the other, the list of fingerprints, and what
+ * finds pairs. */
+#define SHARES 4
+
+/* All fingerprints and their numbers in memory. */
+struct numbers {
+    uint64_t *fingerprints; /* NULL: the memory does not hold them */
+    uint32_t *of;           /* of each */
+    struct idxi_value_slots slots;
+};
+
+struct clustering {
+    const struct idx_index *index;
+    struct idx_cluster_options options;
+    struct idxi_sorter_options sorting;
+    struct idxi_progress progress;
+    struct idxi_progress silent; /* while idx_pairs reports progress */
+    struct idxi_numbering numbering;
+    struct numbers numbers;
+    struct idxi_stars stars;          /* while the numbers are in memory */
+    struct idxi_sorter pairs, others; /* by the first end and the second; then fingerprints and documents, by cluster */
+    uint32_t *roots;  /* by number: another of the cluster with a smaller one, or itself; at last the representative */
+    uint64_t *listed; /* a bit for each representative: whether its cluster is given */
+    int folder;
+};
+
+/* ---- Components ---- */
+
+/* The representative of what a number was joined with so far, halving the way there. */
+static uint32_t find_root(uint32_t *roots, uint32_t number) {
+    while (roots[number] != number) number = roots[number] = roots[roots[number]];
+    return number;
+}
+
+static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+    uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
+    (void)error;
+    roots[x > y ? x : y] = x > y ? y : x;
+    return IDX_OK;
+}
+
+/* ---- Pairs ---- */
+
+static enum idx_status fail_unlisted(const struct clustering *clustering, uint64_t fingerprint,
+                                     struct idx_error *error) {
+    return idxi_fail(
+        error, IDX_BAD_CONTENT, clustering->index->path,
+        "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore it "
+        "from a copy",
+        (unsigned long long)fingerprint);
+}
+
+/* Called for a pair that has a number in place of one end or of both. */
+typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
+                                            struct idx_error *error);
+
+static bool has_numbers(const struct clustering *clustering) { return clustering->numbers.fingerprints != NULL; }
+
+/* Numbers of a pair: kept in memory, or sorted next, the smaller first. */
+static enum idx_status put_star_pair(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+    if (has_numbers(clustering)) {
+        idxi_stars_put(&clustering->stars, (uint32_t)a, (uint32_t)b);
+        return IDX_OK;
+    }
+    return idxi_sorter_put(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
+}
+
+static numbered_visitor get_visitor(const struct clustering *clustering) {
+    return clustering->options.method == IDX_CLUSTER_STAR ? put_star_pair : unite;
+}
+
+struct taking {
+    struct clustering *clustering;
+    enum idx_status status;
+    struct idx_error *error;
+};
+
+static enum idx_status number_pair(struct clustering *clustering, const struct idx_pair *pair,
+                                   struct idx_error *error) {
+    const struct numbers *numbers = &clustering->numbers;
+    size_t a = idxi_value_slots_find(&numbers->slots, pair->a), b = idxi_value_slots_find(&numbers->slots, pair->b);
+    if (a == SIZE_MAX || b == SIZE_MAX) return fail_unlisted(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
+    return get_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
+}
+
+/* Pairs are expected so many before they are numbered. */
+#define AHEAD 16
+
+static enum idx_status number_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
+                                    struct idx_error *error) {
+    const struct idxi_value_slots *slots = &clustering->numbers.slots;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) idxi_value_slots_expect(slots, pairs[i + AHEAD].a);
+        if (i + AHEAD < count) idxi_value_slots_expect(slots, pairs[i + AHEAD].b);
+        IDXI_TRY(number_pair(clustering, &pairs[i], error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status put_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
+                                 struct idx_error *error) {
+    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_sorter_put(&clustering->pairs, pairs[i].a, pairs[i].b, error));
+    return IDX_OK;
+}
+
+/* An idx_pairs_visitor. */
+static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    struct taking *taking = context;
+    struct clustering *clustering = taking->clustering;
+    taking->status = (has_numbers(clustering) ? number_pairs : put_pairs)(clustering, pairs, count, taking->error);
+    return taking->status == IDX_OK;
+}
+
+static enum idx_status fill_numbers(struct clustering *clustering, struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream;
+    struct numbers *numbers = &clustering->numbers;
+    struct idxi_reading reading;
+    size_t count = 0, at;
+    bool found;
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&reading, list, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) break;
+        numbers->fingerprints[count] = reading.fingerprints[at];
+        numbers->of[count++] = (uint32_t)reading.values[at];
+    }
+    return idxi_value_slots_make(&numbers->slots, numbers->fingerprints, count) ? IDX_OK : idxi_fail_memory(error);
+}
+
+/* Reads all fingerprints and their numbers, where a share of the memory holds them. */
+static enum idx_status read_numbers(struct clustering *clustering, struct idx_error *error) {
+    struct numbers *numbers = &clustering->numbers;
+    uint64_t count = clustering->numbering.count;
+    uint64_t bytes = count * (sizeof *numbers->fingerprints + sizeof *numbers->of) + idxi_value_slots_bytes(count);
+    if (bytes > clustering->sorting.memory) return IDX_OK;
+    numbers->fingerprints = malloc((count + 1) * sizeof *numbers->fingerprints);
+    numbers->of = malloc((count + 1) * sizeof *numbers->of);
+    if (numbers->fingerprints == NULL || numbers->of == NULL) return idxi_fail_memory(error);
+    return fill_numbers(clustering, error);
+}
+
+static void free_numbers(struct numbers *numbers) {
+    idxi_value_slots_free(&numbers->slots);
+    free(numbers->fingerprints);
+    free(numbers->of);
+    *numbers = (struct numbers){0};
+}
+
+/* Where stars are asked for, and the numbers are in memory. */
+static enum idx_status make_stars(struct clustering *clustering, struct idx_error *error) {
+    size_t count = (size_t)clustering->numbering.count;
+    if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
+    bool made = idxi_stars_make(&clustering->stars, clustering->roots, count, clustering->sorting.memory);
+    return made ? IDX_OK : idxi_fail_memory(error);
+}
+
+/* Finds all pairs. What is not joined at once is sorted by the first ends. */
+static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
+    const struct idx_cluster_options *options = &clustering->options;
+    struct taking taking = {clustering, IDX_OK, error};
+    struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
+    joining.distance = options->distance;
+    joining.threads = options->threads;
+    joining.memory_bytes = options->memory_bytes / SHARES;
+    if (joining.memory_bytes < IDX_MIN_MEMORY_BYTES) joining.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    joining.progress = options->progress;
+    joining.context = options->context;
+    IDXI_TRY(read_numbers(clustering, error));
+    IDXI_TRY(make_stars(clustering, error));
+    IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
+    clustering->pairs.options.progress = &clustering->silent;
+    do {
+        IDXI_TRY(idx_pairs(clustering->index, &joining, take_pairs, &taking, error));
+        IDXI_TRY(taking.status);
+    } while (clustering->stars.pairs != NULL && !idxi_stars_end(&clustering->stars));
+    idxi_stars_free(&clustering->stars);
+    clustering->pairs.options.progress = &clustering->progress;
+    return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
+}
+
+/* Goes on in the list of fingerprints, as far as to this one, and gives its number. */
+static enum idx_status find_number(const struct clustering *clustering, struct idxi_reading *numbers,
+                                   uint64_t fingerprint, uint64_t *number, struct idx_error *error) {
+    bool found;
+    size_t at;
+    for (;;) {
+        IDXI_TRY(idxi_reading_peek(numbers, &at, &found, error));
+        if (!found || numbers->fingerprints[at] >= fingerprint) break;
+        numbers->next++;
+    }
+    *number = numbers->values[at];
+    if (found && numbers->fingerprints[at] == fingerprint) return IDX_OK;
+    return fail_unlisted(clustering, fingerprint, error);
+}
+
+/* Ends a sorter of pairs, and puts numbers in place of the ends that they are sorted by. */
+static enum idx_status put_numbers(struct clustering *clustering, struct idxi_sorter *sorter, numbered_visitor visit,
+                                   struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream, *pairs;
+    struct idxi_reading reading, numbers;
+    uint64_t number;
+    bool found;
+    size_t at;
+    IDXI_TRY(idxi_sorter_end(sorter, &pairs, error));
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&reading, pairs, &clustering->progress);
+    idxi_reading_init(&numbers, list, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(find_number(clustering, &numbers, reading.fingerprints[at], &number, error));
+        IDXI_TRY(visit(clustering, number, reading.values[at], error));
+    }
+}
+
+/* The pair is sorted by its second end next. */
+static enum idx_status visit_first_end(struct clustering *clustering, uint64_t number, uint64_t other,
+                                       struct idx_error *error) {
+    return idxi_sorter_put(&clustering->others, other, number, error);
+}
+
+static enum idx_status take_sorted_stars(struct clustering *clustering, struct idx_error *error) {
+    uint32_t *roots = clustering->roots;
+    struct idxi_reading reading;
+    struct idxi_stream *pairs;
+    bool found;
+    size_t at;
+    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &pairs, error));
+    idxi_reading_init(&reading, pairs, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) return IDX_OK;
+        idxi_star_take(roots, (uint32_t)reading.fingerprints[at], (uint32_t)reading.values[at]);
+    }
+}
+
+static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
+                              struct idx_error *error) {
+    idxi_sorter_close(sorter);
+    return idxi_sorter_open(sorter, options, error);
+}
+
+/* Puts numbers in place of the fingerprints of pairs that were sorted. */
+static enum idx_status number_sorted(struct clustering *clustering, struct idx_error *error) {
+    const struct idxi_sorter_options *sorting = &clustering->sorting;
+    IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
+    IDXI_TRY(put_numbers(clustering, &clustering->pairs, visit_first_end, error));
+    IDXI_TRY(reopen(&clustering->pairs, sorting, error));
+    IDXI_TRY(put_numbers(clustering, &clustering->others, get_visitor(clustering), error));
+    idxi_sorter_close(&clustering->others);
+    return IDX_OK;
+}
+
+static enum idx_status join(struct clustering *clustering, struct idx_error *error) {
+    bool numbered = has_numbers(clustering);
+    free_numbers(&clustering->numbers);
+    if (numbered) return IDX_OK;
+    IDXI_TRY(number_sorted(clustering, error));
+    return clustering->options.method == IDX_CLUSTER_STAR ? take_sorted_stars(clustering, error) : IDX_OK;
+}
+
+/* Representatives have the smallest numbers of their clusters. */
+static void settle_roots(struct clustering *clustering) {
+    uint32_t *roots = clustering->roots;
+    for (uint64_t i = 0; i < clustering->numbering.count; i++) roots[i] = roots[roots[i]];
+}
+
+/* ---- Which clusters are given ---- */
+
+static void list_cluster(struct clustering *clustering, uint64_t root) {
+    clustering->listed[root / 64] |= UINT64_C(1) << root % 64;
+}
+
+static bool is_listed(const struct clustering *clustering, uint64_t root) {
+    return clustering->listed[root / 64] >> root % 64 & 1;
+}
+
+/* Those of fingerprints with several documents. */
+static enum idx_status list_shared(struct clustering *clustering, struct idxi_document_groups *groups,
+                                   struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream;
+    struct idxi_reading numbers;
+    struct idxi_document_group group;
+    uint64_t number;
+    bool found;
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&numbers, list, &clustering->progress);
+    for (;;) {
+        IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(find_number(clustering, &numbers, group.fingerprint, &number, error));
+        if (group.count > 1) list_cluster(clustering, clustering->roots[number]);
+    }
+}
+
+static enum idx_status list_clusters(struct clustering *clustering, struct idx_error *error) {
+    struct idxi_document_groups groups;
+    for (uint64_t i = 0; i < clustering->numbering.count; i++) {
+        if (clustering->roots[i] != i) list_cluster(clustering, clustering->roots[i]);
+    }
+    if (clustering->index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
+    enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
+    if (status == IDX_OK) status = list_shared(clustering, &groups, error);
+    idxi_document_groups_close(&groups);
+    return status;
+}
+
+/* Sorts fingerprints and documents that are given by cluster, and counts the others. */
+static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *others,
+                                      struct idx_error *error) {
+    struct idxi_stream *list = clustering->numbering.stream;
+    struct idxi_reading numbers;
+    uint64_t number, last = UINT64_MAX;
+    bool found;
+    size_t at;
+    IDXI_TRY(list->rewind(list, error));
+    idxi_reading_init(&numbers, list, &clustering->progress);
+    for (*others = 0;;) {
+        IDXI_TRY(idxi_reading_next(documents, &at, &found, error));
+        if (!found) return IDX_OK;
+        uint64_t fingerprint = documents->fingerprints[at];
+        IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
+        uint64_t root = clustering->roots[number], key = root << 32 | number;
+        if (!clustering->options.alone && !is_listed(clustering, root)) {
+            ++*others;
+            continue;
+        }
+        if (number != last) IDXI_TRY(idxi_sorter_put(&clustering->pairs, key, fingerprint, error));
+        IDXI_TRY(idxi_sorter_put(&clustering->others, key, documents->values[at], error));
+        last = number;
+    }
+}
+
+static enum idx_status sort_members(struct clustering *clustering, uint64_t *others, struct idx_error *error) {
+    struct idxi_document_groups groups;
+    IDXI_TRY(reopen(&clustering->pairs, &clustering->sorting, error));
+    IDXI_TRY(reopen(&clustering->others, &clustering->sorting, error));
+    enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
+    if (status == IDX_OK) status = sort_documents(clustering, &groups.reading, others, error);
+    idxi_document_groups_close(&groups);
+    return status;
+}
+
+static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
+                                 struct idx_cluster_summary *summary, struct idx_error *error) {
+    struct idxi_stream *members, *documents;
+    struct idxi_cluster_visit visiting = {.index = clustering->index,
+                                          .distance = clustering->options.distance,
+                                          .is_id_smallest =
+                                              clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
+                                              clustering->index->manifest->id_type == IDXF_ID_TEXT,
+                                          .visit = visit,
+                                          .context = visit_context,
+                                          .summary = summary};
+    uint64_t others;
+    IDXI_TRY(list_clusters(clustering, error));
+    IDXI_TRY(sort_members(clustering, &others, error));
+    idxi_numbering_close(&clustering->numbering);
+    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
+    IDXI_TRY(idxi_sorter_end(&clustering->others, &documents, error));
+    *summary = (struct idx_cluster_summary){.documents = others, .sizes = {others}};
+    return idxi_cluster_visit(&visiting, members, documents, &clustering->progress, error);
+}
+
+/* ---- The whole ---- */
+
+static enum idx_status check_options(struct clustering *clustering, struct idx_error *error) {
+    struct idx_cluster_options *options = &clustering->options;
+    IDXI_TRY(idxi_check_threads(options->threads, error));
+    if ((unsigned)options->method > IDX_CLUSTER_STAR ||
+        (unsigned)options->representative > IDX_REPRESENTATIVE_SMALLEST_ID)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "there is no such method, or no such choice of representatives");
+    if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
+    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
+    return idxi_memory_settle(&options->memory_bytes, error);
+}
+
+/* The parent of the index's folder, wherever the folder was moved. */
+static enum idx_status open_folder(struct clustering *clustering, struct idx_error *error) {
+    const char *path = clustering->options.temporary_folder;
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    clustering->folder = path == NULL ? openat(clustering->index->folder, "..", flags) : open(path, flags);
+    clustering->sorting.path = path == NULL ? clustering->index->path : path;
+    if (clustering->folder >= 0) return IDX_OK;
+    return idxi_fail_system(error, errno, clustering->sorting.path, "open");
+}
+
+static enum idx_status reserve(struct clustering *clustering, struct idx_error *error) {
+    size_t count = (size_t)clustering->numbering.count;
+    clustering->roots = malloc((count + 1) * sizeof *clustering->roots);
+    clustering->listed = calloc(count / 64 + 1, sizeof *clustering->listed);
+    if (clustering->roots == NULL || clustering->listed == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < count; i++) clustering->roots[i] = (uint32_t)i;
+    return IDX_OK;
+}
+
+static enum idx_status run(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
+                           struct idx_cluster_summary *summary, struct idx_error *error) {
+    const struct idx_cluster_options *options = &clustering->options;
+    IDXI_TRY(check_options(clustering, error));
+    IDXI_TRY(open_folder(clustering, error));
+    clustering->sorting = (struct idxi_sorter_options){.with_values = true,
+                                                       .threads = options->threads,
+                                                       .memory = options->memory_bytes / SHARES,
+                                                       .folder = clustering->folder,
+                                                       .path = clustering->sorting.path,
+                                                       .progress = &clustering->progress};
+    idxi_progress_init(&clustering->progress, options->progress, options->context);
+    idxi_progress_init(&clustering->silent, NULL, NULL);
+    IDXI_TRY(idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error));
+    IDXI_TRY(idxi_numbering_open(&clustering->numbering, clustering->index, options->representative,
+                                 &clustering->sorting, options->memory_bytes, error));
+    IDXI_TRY(reserve(clustering, error));
+    IDXI_TRY(find_pairs(clustering, error));
+    IDXI_TRY(join(clustering, error));
+    settle_roots(clustering);
+    return visit_all(clustering, visit, visit_context, summary, error);
+}
+
+enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
+                             idx_cluster_visitor visit, void *visit_context, struct idx_cluster_summary *summary,
+                             struct idx_error *error) {
+    struct clustering clustering = {.index = index, .options = IDX_CLUSTER_OPTIONS_INIT, .folder = -1};
+    struct idx_cluster_summary made;
+    idxi_copy_options(&clustering.options, options);
+    enum idx_status status = run(&clustering, visit, visit_context, &made, error);
+    if (status == IDX_OK && summary != NULL) *summary = made;
+    idxi_sorter_close(&clustering.pairs);
+    idxi_sorter_close(&clustering.others);
+    idxi_numbering_close(&clustering.numbering);
+    free_numbers(&clustering.numbers);
+    idxi_stars_free(&clustering.stars);
+    free(clustering.roots);
+    free(clustering.listed);
+    if (clustering.folder >= 0) close(clustering.folder);
+    return status;
+}

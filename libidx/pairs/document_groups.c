@@ -1,0 +1,120 @@
+/* document_groups.c: merges the document maps of all segments and the pending documents. Without documents, it sorts
+ * the fingerprints of the segments' first tables. */
+#include "libidx/pairs/document_groups.h"
+
+#include <stdlib.h>
+
+#include "libidx/segment/table_stream.h"
+#include "libidx/view/live.h"
+
+/* ---- From document maps ---- */
+
+static enum idx_status open_maps(struct idxi_document_groups *groups, const struct idx_index *index,
+                                 struct idx_error *error) {
+    size_t count = index->manifest->segment_count;
+    uint64_t offset = 0;
+    struct idxi_stream **inputs = malloc((count + 1) * sizeof *inputs);
+    groups->maps = calloc(count + 1, sizeof *groups->maps);
+    enum idx_status status = inputs == NULL || groups->maps == NULL ? idxi_fail_memory(error) : IDX_OK;
+    for (; groups->map_count < count && status == IDX_OK; groups->map_count++) {
+        struct idxi_map *map = &index->segments[groups->map_count]->map;
+        status = idxi_map_prepare(map, error);
+        idxi_live_documents_init(&groups->maps[groups->map_count], index, groups->map_count, offset);
+        inputs[groups->map_count] = &groups->maps[groups->map_count].stream;
+        offset += map->segment.documents;
+    }
+    if (status == IDX_OK) status = idxi_pending_entries_open(&groups->pending, index, offset, error);
+    if (status == IDX_OK) {
+        inputs[count] = &groups->pending.array.stream;
+        status = idxi_kway_merge_open(&groups->merge, inputs, count + 1, true, error);
+    }
+    free(inputs);
+    return status;
+}
+
+/* ---- From tables ---- */
+
+static enum idx_status add_live(struct idxi_sorter *sorter, const struct idx_index *index, uint64_t fingerprint,
+                                struct idx_error *error) {
+    bool live;
+    IDXI_TRY(idxi_is_live(index, fingerprint, &live, error));
+    return live ? idxi_sorter_put(sorter, fingerprint, fingerprint, error) : IDX_OK;
+}
+
+static enum idx_status add_table(struct idxi_sorter *sorter, const struct idx_index *index,
+                                 const struct idxi_table *table, struct idx_error *error) {
+    struct idxi_table_stream stream;
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES];
+    size_t count;
+    idxi_table_stream_init(&stream, table);
+    do {
+        IDXI_TRY(stream.stream.read(&stream.stream, fingerprints, NULL, IDXI_STREAM_ENTRIES, &count, error));
+        for (size_t i = 0; i < count; i++)
+            IDXI_TRY(add_live(sorter, index, idxf_unpermute(&table->permutation, fingerprints[i]), error));
+        IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error));
+    } while (count > 0);
+    return IDX_OK;
+}
+
+static enum idx_status sort_tables(struct idxi_document_groups *groups, const struct idx_index *index,
+                                   const struct idxi_sorter_options *options, struct idxi_stream **stream,
+                                   struct idx_error *error) {
+    IDXI_TRY(idxi_sorter_open(&groups->sorter, options, error));
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
+        IDXI_TRY(add_table(&groups->sorter, index, &index->segments[i]->tables[0], error));
+    IDXI_TRY(idxi_pending_entries_open(&groups->pending, index, 0, error));
+    for (size_t i = 0; i < groups->pending.count; i++)
+        IDXI_TRY(idxi_sorter_put(&groups->sorter, groups->pending.fingerprints[i], groups->pending.values[i], error));
+    return idxi_sorter_end(&groups->sorter, stream, error);
+}
+
+/* ---- Both ---- */
+
+enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, const struct idx_index *index,
+                                          const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
+                                          struct idx_error *error) {
+    struct idxi_stream *stream;
+    groups->maps = NULL;
+    groups->map_count = 0;
+    groups->pending = (struct idxi_pending_entries){0};
+    groups->sorter = (struct idxi_sorter){0};
+    groups->merge = NULL;
+    groups->ranks = ranks == NULL ? (struct idxi_id_ranks){NULL, 0} : *ranks;
+    if (index->manifest->id_type == IDXF_ID_NONE) {
+        IDXI_TRY(sort_tables(groups, index, options, &stream, error));
+    } else {
+        IDXI_TRY(open_maps(groups, index, error));
+        stream = idxi_kway_merge_stream(groups->merge);
+    }
+    idxi_reading_init(&groups->reading, stream, options->progress);
+    return IDX_OK;
+}
+
+enum idx_status idxi_document_groups_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
+                                          bool *found, struct idx_error *error) {
+    struct idxi_reading *reading = &groups->reading;
+    bool more;
+    size_t at;
+    IDXI_TRY(idxi_reading_peek(reading, &at, found, error));
+    if (!*found) return IDX_OK;
+    *group = (struct idxi_document_group){reading->fingerprints[at], 0, UINT64_MAX};
+    do {
+        uint64_t value = reading->values[at];
+        if (groups->ranks.of != NULL && value >= groups->ranks.count)
+            return idxi_fail_fault(error, IDXF_FAULT_COUNT, groups->maps[0].map.map->path, 0);
+        if (groups->ranks.of != NULL) value = groups->ranks.of[value];
+        if (value < group->first) group->first = value;
+        group->count++;
+        reading->next++;
+        IDXI_TRY(idxi_reading_peek(reading, &at, &more, error));
+    } while (more && reading->fingerprints[at] == group->fingerprint);
+    return IDX_OK;
+}
+
+void idxi_document_groups_close(struct idxi_document_groups *groups) {
+    idxi_kway_merge_close(groups->merge);
+    idxi_sorter_close(&groups->sorter);
+    idxi_pending_entries_close(&groups->pending);
+    for (size_t i = 0; i < groups->map_count; i++) idxi_live_documents_close(&groups->maps[i]);
+    free(groups->maps);
+}

@@ -1,0 +1,41 @@
+/* document_groups.h: the distinct fingerprints of an index, ascending, over all segments and the pending documents,
+ * each with what clustering needs to know about its documents. */
+#ifndef IDX_LIBIDX_DOCUMENT_GROUPS_H
+#define IDX_LIBIDX_DOCUMENT_GROUPS_H
+
+#include "libidx/pairs/id_ranks.h"
+#include "libidx/streams/reading.h"
+#include "libidx/streams/sorter.h"
+#include "libidx/view/live_documents.h"
+
+struct idxi_document_groups {
+    struct idxi_live_documents *maps; /* as many as there are segments; or, where no documents are kept: */
+    size_t map_count;
+    struct idxi_sorter sorter; /* of the fingerprints */
+    struct idxi_pending_entries pending;
+    struct idxi_kway_merge *merge;
+    struct idxi_reading reading;
+    struct idxi_id_ranks ranks;
+};
+
+struct idxi_document_group {
+    uint64_t fingerprint;
+    uint64_t count; /* of its documents; 1 for IDX_ID_NONE */
+    uint64_t first; /* its first document's number, counted on over the segments, and then over the pending
+                       records; or its smallest integer ID; for
+                       IDX_ID_NONE the fingerprint. With ranks, the smallest rank of its documents' */
+};
+
+/* `options`: where fingerprints without documents are sorted. `ranks` (may be NULL) must
+ * stay. To be closed also after an error. */
+enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, const struct idx_index *index,
+                                          const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
+                                          struct idx_error *error);
+
+/* *found is false at the end. */
+enum idx_status idxi_document_groups_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
+                                          bool *found, struct idx_error *error);
+
+void idxi_document_groups_close(struct idxi_document_groups *groups);
+
+#endif

@@ -1,0 +1,126 @@
+/* id_ranks.c: collects all IDs and sorts them. */
+#include "libidx/pairs/id_ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libidx/base/error.h"
+#include "libidx/view/live.h"
+
+struct id {
+    uint64_t begin; /* in the bytes */
+    uint64_t number;
+};
+
+struct gathering {
+    uint64_t allowed; /* bytes; for the bytes of the IDs: */
+    uint64_t memory;
+    char *bytes; /* of all IDs */
+    size_t length, capacity;
+    struct id *ids; /* as many as there are documents, and one more, which ends the last */
+    uint64_t count;
+};
+
+static enum idx_status fail_too_large(const struct gathering *gathering, struct idx_error *error) {
+    return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL,
+                     "the IDs of all documents do not fit into %llu bytes of memory, but must be sorted there to find "
+                     "the smallest: allow more memory, or choose representatives in another way",
+                     (unsigned long long)gathering->allowed);
+}
+
+static enum idx_status grow(struct gathering *gathering, size_t length, struct idx_error *error) {
+    size_t capacity = gathering->capacity * 2 + length + 4096;
+    if (capacity > gathering->memory) capacity = (size_t)gathering->memory;
+    if (capacity < gathering->length + length) return fail_too_large(gathering, error);
+    char *grown = realloc(gathering->bytes, capacity);
+    if (grown == NULL) return idxi_fail_memory(error);
+    gathering->bytes = grown;
+    gathering->capacity = capacity;
+    return IDX_OK;
+}
+
+/* An idxi_id_visitor. */
+static enum idx_status gather(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
+    struct gathering *gathering = context;
+    (void)number;
+    if (gathering->capacity - gathering->length < length) IDXI_TRY(grow(gathering, length, error));
+    if (length > 0) memcpy(gathering->bytes + gathering->length, id, length);
+    gathering->length += length;
+    gathering->ids[gathering->count] = (struct id){gathering->length - length, gathering->count};
+    gathering->count++;
+    return IDX_OK;
+}
+
+static uint64_t count_pending(const struct idx_index *index) {
+    return idxi_has_pending(index) ? index->pending.last - index->pending.after : 0;
+}
+
+static enum idx_status gather_all(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
+    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+        struct idxi_map *map = &index->segments[i]->map;
+        IDXI_TRY(idxi_map_prepare(map, error));
+        IDXI_TRY(idxi_map_visit_ids(map, gather, gathering, error));
+    }
+    for (uint64_t i = 0; i < count_pending(index); i++) {
+        const uint8_t *id;
+        size_t length;
+        idxi_pending_id(&index->pending, (uint32_t)i, &id, &length);
+        IDXI_TRY(gather(gathering, gathering->count, id, length, error));
+    }
+    return IDX_OK;
+}
+
+int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_length) {
+    size_t common = a_length < b_length ? a_length : b_length;
+    int order = common == 0 ? 0 : memcmp(a, b, common);
+    return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+/* An ID ends where the next one began before they were sorted, so lengths are looked up by number. */
+struct order {
+    const struct gathering *gathering;
+    const uint64_t *ends;
+};
+
+static int compare(const void *a, const void *b, void *context) {
+    const struct order *order = context;
+    const struct id *x = a, *y = b;
+    const char *bytes = order->gathering->bytes;
+    int difference = idxi_id_compare(bytes + x->begin, (size_t)(order->ends[x->number] - x->begin), bytes + y->begin,
+                                     (size_t)(order->ends[y->number] - y->begin));
+    return difference != 0 ? difference : (x->number > y->number) - (x->number < y->number);
+}
+
+/* `ranks` holds the ends of IDs until they are sorted. */
+static void rank(struct gathering *gathering, struct idxi_id_ranks *ranks) {
+    struct order order = {gathering, ranks->of};
+    for (uint64_t i = 0; i < gathering->count; i++)
+        ranks->of[i] = i + 1 < gathering->count ? gathering->ids[i + 1].begin : gathering->length;
+    qsort_r(gathering->ids, (size_t)gathering->count, sizeof *gathering->ids, compare, &order);
+    for (uint64_t i = 0; i < gathering->count; i++) ranks->of[gathering->ids[i].number] = i;
+}
+
+enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
+                                   struct idx_error *error) {
+    struct gathering gathering = {.allowed = memory};
+    uint64_t documents = 0, each = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* sorting takes as much again */
+    *ranks = (struct idxi_id_ranks){NULL, 0};
+    for (size_t i = 0; i <= index->manifest->segment_count; i++) {
+        bool is_segment = i < index->manifest->segment_count;
+        uint64_t more = is_segment ? index->manifest->segments[i].documents : count_pending(index);
+        if (more > memory / each - documents) return fail_too_large(&gathering, error);
+        documents += more;
+    }
+    gathering.memory = memory - documents * each;
+    gathering.ids = malloc(((size_t)documents + 1) * sizeof *gathering.ids);
+    ranks->of = malloc(((size_t)documents + 1) * sizeof *ranks->of);
+    ranks->count = documents;
+    enum idx_status status = gathering.ids == NULL || ranks->of == NULL ? idxi_fail_memory(error) : IDX_OK;
+    if (status == IDX_OK) status = gather_all(&gathering, index, error);
+    if (status == IDX_OK) rank(&gathering, ranks);
+    free(gathering.bytes);
+    free(gathering.ids);
+    return status;
+}
+
+void idxi_id_ranks_close(struct idxi_id_ranks *ranks) { free(ranks->of); }

@@ -1,0 +1,165 @@
+/* numbering.c: sorts fingerprints by preference, numbers them in that order, and sorts them back. */
+#include "libidx/pairs/numbering.h"
+
+#include <stdlib.h>
+
+#include "libidx/pairs/document_groups.h"
+
+/* ---- By what is first ---- */
+
+static enum idx_status add_firsts(struct idxi_sorter *sorter, struct idxi_document_groups *groups,
+                                  struct idx_error *error) {
+    struct idxi_document_group group;
+    bool found;
+    for (;;) {
+        IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(idxi_sorter_put(sorter, group.first, group.fingerprint, error));
+    }
+}
+
+/* Fills a sorter with each fingerprint behind what is first of it. */
+static enum idx_status sort_firsts(struct idxi_sorter *sorter, const struct idx_index *index,
+                                   const struct idxi_id_ranks *ranks, struct idx_error *error) {
+    struct idxi_document_groups groups;
+    enum idx_status status = idxi_document_groups_open(&groups, index, &sorter->options, ranks, error);
+    if (status == IDX_OK) status = add_firsts(sorter, &groups, error);
+    idxi_document_groups_close(&groups);
+    return status;
+}
+
+/* Numbers what a sorter gives in its order, fingerprints behind what they were sorted by. */
+static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *firsts,
+                                       struct idx_error *error) {
+    struct idxi_reading reading;
+    struct idxi_stream *stream;
+    bool found;
+    size_t at;
+    IDXI_TRY(idxi_sorter_end(firsts, &stream, error));
+    idxi_reading_init(&reading, stream, firsts->options.progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) break;
+        if (numbering->count == IDXI_MAX_NUMBERED)
+            return idxi_fail(error, IDX_LIMIT, NULL, "the index has more than %llu fingerprints: it can't be clustered",
+                             (unsigned long long)IDXI_MAX_NUMBERED);
+        IDXI_TRY(idxi_sorter_put(&numbering->sorter, reading.values[at], numbering->count++, error));
+    }
+    return idxi_sorter_end(&numbering->sorter, &numbering->stream, error);
+}
+
+static enum idx_status number_by_first(struct idxi_numbering *numbering, const struct idx_index *index,
+                                       const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
+                                       struct idx_error *error) {
+    struct idxi_sorter firsts;
+    enum idx_status status = idxi_sorter_open(&firsts, options, error);
+    if (status == IDX_OK) status = idxi_sorter_open(&numbering->sorter, options, error);
+    if (status == IDX_OK) status = sort_firsts(&firsts, index, ranks, error);
+    if (status == IDX_OK) status = number_in_order(numbering, &firsts, error);
+    idxi_sorter_close(&firsts);
+    return status;
+}
+
+static enum idx_status number_by_id(struct idxi_numbering *numbering, const struct idx_index *index,
+                                    const struct idxi_sorter_options *options, uint64_t most_memory,
+                                    struct idx_error *error) {
+    struct idxi_id_ranks ranks;
+    enum idx_status status = idxi_id_ranks_open(&ranks, index, most_memory, error);
+    if (status == IDX_OK) status = number_by_first(numbering, index, options, &ranks, error);
+    idxi_id_ranks_close(&ranks);
+    return status;
+}
+
+/* ---- By how many documents ---- */
+
+/* Adds each fingerprint's number behind its count, so that the largest count comes first. */
+static enum idx_status add_counts(struct idxi_sorter *sorter, struct idxi_numbering *numbering,
+                                  struct idxi_document_groups *groups, struct idx_error *error) {
+    struct idxi_reading reading;
+    struct idxi_document_group group;
+    bool found;
+    size_t at;
+    idxi_reading_init(&reading, numbering->stream, sorter->options.progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(idxi_sorter_put(sorter, UINT64_MAX - group.count, reading.values[at], error));
+    }
+}
+
+/* What each number is in the new order. */
+static enum idx_status set_new_numbers(struct idxi_sorter *sorter, uint32_t *new_numbers, struct idx_error *error) {
+    struct idxi_reading reading;
+    struct idxi_stream *stream;
+    uint32_t number = 0;
+    bool found;
+    size_t at;
+    IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
+    idxi_reading_init(&reading, stream, sorter->options.progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) return IDX_OK;
+        new_numbers[reading.values[at]] = number++;
+    }
+}
+
+static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
+                                       const uint32_t *new_numbers, struct idx_error *error) {
+    struct idxi_reading reading;
+    bool found;
+    size_t at;
+    IDXI_TRY(numbering->stream->rewind(numbering->stream, error));
+    idxi_reading_init(&reading, numbering->stream, sorter->options.progress);
+    for (;;) {
+        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        if (!found) return IDX_OK;
+        IDXI_TRY(idxi_sorter_put(sorter, reading.fingerprints[at], new_numbers[reading.values[at]], error));
+    }
+}
+
+static enum idx_status renumber(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
+                                const struct idx_index *index, uint32_t *new_numbers, struct idx_error *error) {
+    struct idxi_document_groups groups;
+    enum idx_status status = idxi_document_groups_open(&groups, index, &sorter->options, NULL, error);
+    if (status == IDX_OK) status = add_counts(sorter, numbering, &groups, error);
+    idxi_document_groups_close(&groups);
+    if (status == IDX_OK) status = set_new_numbers(sorter, new_numbers, error);
+    if (status != IDX_OK) return status;
+    /* The memory was given back at the end: the sorter begins anew. */
+    struct idxi_sorter_options options = sorter->options;
+    idxi_sorter_close(sorter);
+    IDXI_TRY(idxi_sorter_open(sorter, &options, error));
+    return replace_numbers(numbering, sorter, new_numbers, error);
+}
+
+/* Numbers by what is first, then sorts these numbers by the counts. */
+static enum idx_status number_by_count(struct idxi_numbering *numbering, const struct idx_index *index,
+                                       const struct idxi_sorter_options *options, struct idx_error *error) {
+    struct idxi_sorter sorter = {0};
+    IDXI_TRY(number_by_first(numbering, index, options, NULL, error));
+    uint32_t *new_numbers = malloc(((size_t)numbering->count + 1) * sizeof *new_numbers);
+    enum idx_status status = new_numbers == NULL ? idxi_fail_memory(error) : idxi_sorter_open(&sorter, options, error);
+    if (status == IDX_OK) status = renumber(numbering, &sorter, index, new_numbers, error);
+    free(new_numbers);
+    idxi_sorter_close(&numbering->sorter);
+    numbering->sorter = sorter;
+    return status == IDX_OK ? idxi_sorter_end(&numbering->sorter, &numbering->stream, error) : status;
+}
+
+/* ---- All ---- */
+
+enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const struct idx_index *index,
+                                    enum idx_representative representative, const struct idxi_sorter_options *options,
+                                    uint64_t most_memory, struct idx_error *error) {
+    enum idxf_id_type id_type = index->manifest->id_type;
+    *numbering = (struct idxi_numbering){0};
+    if (representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS && id_type != IDXF_ID_NONE)
+        return number_by_count(numbering, index, options, error);
+    if (representative == IDX_REPRESENTATIVE_SMALLEST_ID && id_type == IDXF_ID_TEXT)
+        return number_by_id(numbering, index, options, most_memory, error);
+    return number_by_first(numbering, index, options, NULL, error);
+}
+
+void idxi_numbering_close(struct idxi_numbering *numbering) { idxi_sorter_close(&numbering->sorter); }

@@ -1,0 +1,48 @@
+/* stars.c: see stars.h. */
+#include "libidx/pairs/stars.h"
+
+#include <stdlib.h>
+
+#include "libidx/streams/sort.h"
+
+bool idxi_stars_make(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory) {
+    uint64_t all = (uint64_t)count * (count + 1) / 2, most = memory / (2 * sizeof *stars->pairs);
+    *stars = (struct idxi_stars){.roots = roots, .most = (size_t)(most < all ? most : all) + 1, .below = UINT64_MAX};
+    stars->pairs = malloc(stars->most * sizeof *stars->pairs);
+    stars->spare = malloc(stars->most * sizeof *stars->spare);
+    return stars->pairs != NULL && stars->spare != NULL;
+}
+
+/* Lowers the bound, and forgets the pairs beyond it. One number has fewer pairs than fit, so its pairs always stay. */
+static void make_room(struct idxi_stars *stars) {
+    const uint64_t *pairs = stars->pairs;
+    idxi_sort_pairs(stars->pairs, NULL, stars->count, false, stars->spare, NULL);
+    uint64_t first = pairs[0] >> 32, middle = pairs[stars->count / 2] >> 32;
+    stars->below = middle > first ? middle : first + 1;
+    while (pairs[stars->count - 1] >> 32 >= stars->below) stars->count--;
+}
+
+void idxi_stars_put(struct idxi_stars *stars, uint32_t a, uint32_t b) {
+    uint32_t smaller = a < b ? a : b, larger = a < b ? b : a;
+    if (smaller < stars->from || smaller >= stars->below) return;
+    if (stars->roots[smaller] != smaller || stars->roots[larger] != larger) return;
+    if (stars->count == stars->most) make_room(stars);
+    if (smaller < stars->below) stars->pairs[stars->count++] = (uint64_t)smaller << 32 | larger;
+}
+
+bool idxi_stars_end(struct idxi_stars *stars) {
+    bool all = stars->below == UINT64_MAX;
+    idxi_sort_pairs(stars->pairs, NULL, stars->count, false, stars->spare, NULL);
+    for (size_t i = 0; i < stars->count; i++)
+        idxi_star_take(stars->roots, (uint32_t)(stars->pairs[i] >> 32), (uint32_t)stars->pairs[i]);
+    stars->from = stars->below;
+    stars->below = UINT64_MAX;
+    stars->count = 0;
+    return all;
+}
+
+void idxi_stars_free(struct idxi_stars *stars) {
+    free(stars->pairs);
+    free(stars->spare);
+    *stars = (struct idxi_stars){0};
+}

@@ -1,0 +1,155 @@
+/* parts.c: finds the fastest schemes of parts, by dynamic programming over errors, bits and tables. */
+#include "libidx/scheme/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "libidx/base/binomial.h"
+#include "libidx/base/error.h"
+#include "libidx/scheme/scheme.h"
+
+#define MAX_BLOCKS 10
+#define MAX_CUTS 256 /* more than there are */
+#define MAX_SHARES (IDX_MAX_K + 1)
+
+/* One way to cut a part. */
+struct cut {
+    unsigned blocks, front, radius;
+    unsigned shares; /* errors that it covers, and 1 */
+    unsigned tables;
+    double times[IDX_MAX_BITS + 1]; /* of all its tables, by the bits of the part */
+};
+
+/* The fastest way to so many shares, bits and tables: its time, its last part, and the shares before that one. */
+struct state {
+    double time;
+    uint8_t cut, bits, shares_before;
+};
+
+struct search {
+    struct cut cuts[MAX_CUTS];
+    unsigned cut_count;
+    struct state states[MAX_SHARES + 1][IDX_MAX_BITS + 1][IDXI_MAX_PARTS_TABLES + 1];
+};
+
+unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius) {
+    unsigned errors = 0;
+    for (;; errors++) {
+        /* Spread evenly, as is worst, the fewest errors that `front` blocks have. */
+        unsigned each = (errors + 1) / blocks, clean = blocks - (errors + 1) % blocks;
+        if (front * each + (front > clean ? front - clean : 0) > radius) return errors;
+    }
+}
+
+/* ---- Cuts ---- */
+
+/* All tables of a part: each has so many of the blocks that are a bit wider. */
+static double time_of_part(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
+    unsigned width = bits / cut->blocks, wider = bits % cut->blocks;
+    double time = 0;
+    if (width == 0) return INFINITY;
+    for (unsigned i = 0; i <= cut->front; i++) {
+        double tables = idxi_choose(wider, i) * idxi_choose(cut->blocks - wider, cut->front - i);
+        if (tables > 0) time += tables * times->of[cut->radius][width * cut->front + i];
+    }
+    return time;
+}
+
+static void add_cut(struct search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
+    cut.shares = idxi_parts_cover(cut.blocks, cut.front, cut.radius) + 1;
+    cut.tables = (unsigned)idxi_choose(cut.blocks, cut.front);
+    if (cut.shares > shares) cut.shares = shares;
+    if (cut.tables > IDXI_MAX_PARTS_TABLES) return;
+    for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = time_of_part(&cut, bits, times);
+    search->cuts[search->cut_count++] = cut;
+}
+
+/* One block, or several in front: single blocks of several are parts of their own. */
+static void list_cuts(struct search *search, unsigned shares, const struct idxi_times *times) {
+    for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < shares; radius++) {
+        add_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, shares, times);
+        for (unsigned blocks = 3; blocks <= MAX_BLOCKS; blocks++) {
+            for (unsigned front = 2; front < blocks; front++)
+                add_cut(search, (struct cut){.blocks = blocks, .front = front, .radius = radius}, shares, times);
+        }
+    }
+}
+
+/* ---- Parts ---- */
+
+/* Adds a part to the way to a state. */
+static void extend(struct search *search, unsigned shares, unsigned bits, unsigned tables, unsigned most_shares,
+                   unsigned most_bits) {
+    double time = search->states[shares][bits][tables].time;
+    for (unsigned i = 0; i < search->cut_count; i++) {
+        const struct cut *cut = &search->cuts[i];
+        unsigned next = shares + cut->shares < most_shares ? shares + cut->shares : most_shares;
+        if (tables + cut->tables > IDXI_MAX_PARTS_TABLES) continue;
+        for (unsigned width = cut->blocks; bits + width <= most_bits; width++) {
+            struct state *state = &search->states[next][bits + width][tables + cut->tables];
+            if (time + cut->times[width] < state->time)
+                *state = (struct state){time + cut->times[width], (uint8_t)i, (uint8_t)width, (uint8_t)shares};
+        }
+    }
+}
+
+static void find_ways(struct search *search, unsigned shares, unsigned bits) {
+    for (unsigned i = 0; i <= shares; i++) {
+        for (unsigned j = 0; j <= bits; j++) {
+            for (unsigned t = 0; t <= IDXI_MAX_PARTS_TABLES; t++) search->states[i][j][t].time = INFINITY;
+        }
+    }
+    search->states[0][0][0].time = 0;
+    for (unsigned i = 0; i < shares; i++) {
+        for (unsigned j = 0; j < bits; j++) {
+            for (unsigned t = 0; t < IDXI_MAX_PARTS_TABLES; t++) {
+                if (search->states[i][j][t].time < INFINITY) extend(search, i, j, t, shares, bits);
+            }
+        }
+    }
+}
+
+/* The `count` most significant of the set bits. */
+static uint64_t first_bits(uint64_t bits, unsigned count) {
+    for (unsigned drop = (unsigned)__builtin_popcountll(bits) - count; drop > 0; drop--) bits &= bits - 1;
+    return bits;
+}
+
+/* The scheme of the way to a state, from its last part to its first. */
+static void make_scheme(const struct search *search, unsigned shares, unsigned bits, unsigned tables, uint64_t live,
+                        struct idx_scheme *scheme) {
+    while (shares > 0) {
+        const struct state *state = &search->states[shares][bits][tables];
+        const struct cut *cut = &search->cuts[state->cut];
+        uint64_t part = first_bits(live, state->bits);
+        idxi_scheme_add(scheme, part, 0, cut->blocks, cut->front, cut->radius);
+        live &= ~part;
+        shares = state->shares_before;
+        bits -= state->bits;
+        tables -= cut->tables;
+    }
+}
+
+enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const struct idxi_times *times,
+                                idxi_scheme_visitor visit, void *context, struct idx_error *error) {
+    unsigned live_bits = (unsigned)__builtin_popcountll(live);
+    unsigned shares = (k < live_bits ? k : live_bits) + 1; /* no more errors than bits */
+    struct search *search = malloc(sizeof *search);
+    if (search == NULL) return idxi_fail_memory(error);
+    search->cut_count = 0;
+    list_cuts(search, shares, times);
+    find_ways(search, shares, live_bits);
+    for (unsigned tables = 1; tables <= IDXI_MAX_PARTS_TABLES; tables++) {
+        struct idx_scheme scheme;
+        unsigned best = 0;
+        for (unsigned width = 1; width <= live_bits; width++) {
+            if (search->states[shares][width][tables].time < search->states[shares][best][tables].time) best = width;
+        }
+        if (best == 0) continue;
+        idxi_scheme_init(&scheme, "masks", bits);
+        make_scheme(search, shares, best, tables, live, &scheme);
+        visit(context, &scheme);
+    }
+    free(search);
+    return IDX_OK;
+}

@@ -1,0 +1,288 @@
+/* plan.c: lists the schemes worth considering, and chooses one for `auto`. */
+#include "libidx/scheme/plan.h"
+#include "libidx/base/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes.h"
+#include "format/limits.h"
+#include "libidx/base/error.h"
+#include "libidx/scheme/parts.h"
+#include "libidx/scheme/scheme.h"
+#include "libidx/scheme/time.h"
+
+/* A plan is worth listing where it is this much faster than all smaller ones. */
+#define WORTHWHILE 0.95
+
+/* Masks are worth writing out where they are this much faster than a scheme with a name, of as many tables. */
+#define WORTH_MASKS 0.98
+
+#define MAX_BLOCKS 10
+#define MAX_LEVEL_BLOCKS 6
+
+/* What tables may take where nothing is said: eight times the plain fingerprints, 64 bytes for 64 bits. At k = 3 the
+ * schemes taken for 1e6 to 1e9 fingerprints have 33, 36, 45 and 62 bytes; at k = 4 to 6 those for 1e7 are
+ * expected to take up to 2.2 times as long as the fastest with any number of tables. The first MiB is not worth saving.
+ */
+#define DEFAULT_BYTES(bits, count) ((double)(bits) * (double)(count) + (1 << 20))
+
+/* Of the proof of one plan; a tenth of a second. */
+#define MAX_STEPS 1000000
+
+struct candidate {
+    struct idx_scheme scheme; /* without tables: there is none */
+    struct idx_plan plan;
+};
+
+/* Tables of an index are of one size, whatever their masks: so the fastest of each number of tables is kept. */
+struct planner {
+    struct idx_plan_options options;
+    struct idxi_table_model model;
+    struct candidate best[IDX_MAX_TABLES + 1];
+};
+
+/* Takes a scheme where it is faster than the one of as many tables. */
+static void take(struct planner *planner, const struct idx_scheme *scheme, double worth) {
+    struct candidate *best = &planner->best[scheme->table_count];
+    struct idx_plan plan;
+    idxi_price_scheme(&planner->options, &planner->model, scheme, &plan);
+    if (best->plan.tables > 0 && plan.nanoseconds >= best->plan.nanoseconds * worth) return;
+    best->scheme = *scheme;
+    best->plan = plan;
+}
+
+static void take_masks(void *context, const struct idx_scheme *scheme) { take(context, scheme, WORTH_MASKS); }
+
+static void take_text(struct planner *planner, const char *text) {
+    struct idx_scheme scheme;
+    if (idxi_scheme_read(&scheme, text, planner->options.bits)) take(planner, &scheme, 1);
+}
+
+/* B:C and B:C:R of up to 10 blocks, and k + 1 blocks. */
+static void take_one_level(struct planner *planner) {
+    unsigned k = planner->options.k;
+    char text[sizeof planner->best->scheme.name];
+    for (unsigned blocks = 1; blocks <= IDX_MAX_K + 1; blocks++) {
+        for (unsigned front = 1; front <= blocks && (front == 1 || blocks <= MAX_BLOCKS); front++) {
+            for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius <= k; radius++) {
+                if (idxi_parts_cover(blocks, front, radius) < k) continue;
+                snprintf(text, sizeof text, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
+                take_text(planner, text);
+            }
+        }
+    }
+}
+
+/* B:C/b:c, where each level covers k and no more. */
+static void take_two_levels(struct planner *planner) {
+    unsigned k = planner->options.k;
+    char text[sizeof planner->best->scheme.name];
+    for (unsigned first = 1; k > 0 && k + first <= MAX_LEVEL_BLOCKS; first++) {
+        for (unsigned second = 1; k + second <= MAX_LEVEL_BLOCKS; second++) {
+            snprintf(text, sizeof text, "%u:%u/%u:%u", k + first, first, k + second, second);
+            take_text(planner, text);
+        }
+    }
+}
+
+static enum idx_status take_all(struct planner *planner, struct idx_error *error) {
+    struct idxi_times times;
+    uint64_t all = idxf_low_bits(planner->options.bits), live = all & ~planner->options.dead_bits;
+    double (*measured)(void *, uint64_t) = planner->options.expected_group;
+    planner->options.expected_group = NULL; /* it takes long */
+    take_one_level(planner);
+    take_two_levels(planner);
+    idxi_price_tables(&planner->options, &planner->model, &times);
+    enum idx_status status = idxi_parts_find(planner->options.bits, live != 0 ? live : all, planner->options.k, &times,
+                                             take_masks, planner, error);
+    planner->options.expected_group = measured;
+    return status;
+}
+
+static bool fits(const struct planner *planner, const struct idx_plan *plan) {
+    const struct idx_plan_options *options = &planner->options;
+    double most = options->max_bytes_per_fingerprint > 0
+                      ? (double)options->max_bytes_per_fingerprint * (double)options->count
+                      : DEFAULT_BYTES(options->bits, options->count);
+    return plan->table_bytes + plan->resident_bytes <= most;
+}
+
+/* Drops what is not worth listing; but with `keep_fitting` nothing that `auto` may take. */
+static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
+    double least = INFINITY;
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        struct idx_plan *plan = &planner->best[i].plan;
+        if (plan->tables == 0) continue;
+        if (plan->nanoseconds <= least * WORTHWHILE)
+            least = plan->nanoseconds;
+        else if (!keep_fitting || !fits(planner, plan))
+            plan->tables = 0;
+    }
+}
+
+static void prove(struct planner *planner) {
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        struct candidate *best = &planner->best[i];
+        uint64_t steps = MAX_STEPS;
+        if (best->plan.tables > 0 && !idxi_scheme_covers_within(&best->scheme, planner->options.k, &steps))
+            best->plan.tables = 0;
+    }
+}
+
+/* The fastest that fits, or else the first. */
+static void choose_plan(struct planner *planner) {
+    struct idx_plan *chosen = NULL;
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        struct idx_plan *plan = &planner->best[i].plan;
+        if (plan->tables > 0 && (chosen == NULL || fits(planner, plan))) chosen = plan;
+    }
+    if (chosen != NULL) chosen->chosen = true;
+}
+
+static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
+    IDXI_TRY(take_all(planner, error));
+    /* What is slow for even data may be the fastest for these. */
+    keep_worthwhile(planner, planner->options.expected_group != NULL);
+    if (planner->options.expected_group != NULL) {
+        for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+            struct candidate *best = &planner->best[i];
+            if (best->plan.tables > 0)
+                idxi_price_scheme(&planner->options, &planner->model, &best->scheme, &best->plan);
+        }
+        keep_worthwhile(planner, false);
+    }
+    prove(planner);
+    choose_plan(planner);
+    return IDX_OK;
+}
+
+static enum idx_status planner_open(struct planner **planner, const struct idx_plan_options *options,
+                                    struct idx_error *error) {
+    *planner = calloc(1, sizeof **planner);
+    if (*planner == NULL) return idxi_fail_memory(error);
+    (*planner)->options = *options;
+    (*planner)->model = idxi_table_model_make(options);
+    enum idx_status status = make_plans(*planner, error);
+    if (status != IDX_OK) free(*planner);
+    return status;
+}
+
+enum idx_status idxi_plan_auto(const struct idx_plan_options *given, struct idx_scheme *scheme,
+                               struct idx_error *error) {
+    struct idx_plan_options options = *given;
+    struct planner *planner;
+    options.calibration = NULL; /* an index is the same whatever machine built it */
+    options.residence = IDX_RESIDENCE_DIRECTORY;
+    IDXI_TRY(planner_open(&planner, &options, error));
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        if (planner->best[i].plan.chosen) *scheme = planner->best[i].scheme;
+    }
+    free(planner);
+    return IDX_OK;
+}
+
+static enum idx_status check(const struct idx_plan_options *options, struct idx_error *error) {
+    IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
+    IDXI_TRY(idxi_check_block_size(options->block_size, error));
+    IDXI_TRY(idxi_calibration_check(options->calibration, error));
+    if (options->residence > IDX_RESIDENCE_DISK)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "residence %d is unknown", (int)options->residence);
+    if (idxi_table_model_make(options).blocks > (double)IDXF_MAX_BLOCKS)
+        return idxi_fail(error, IDX_LIMIT, NULL,
+                         "%llu fingerprints need more blocks of %u bytes than the %lld that a table can have: choose "
+                         "larger blocks, or several indexes",
+                         (unsigned long long)options->count, options->block_size, (long long)IDXF_MAX_BLOCKS);
+    return IDX_OK;
+}
+
+/* Marks the scheme that `auto` chooses in a list for a certain machine. Where the list lacks it, *missing is its plan.
+ */
+static enum idx_status mark_auto(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
+    struct idx_scheme scheme;
+    IDXI_TRY(idxi_plan_auto(&planner->options, &scheme, error));
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) planner->best[i].plan.chosen = false;
+    struct candidate *listed = &planner->best[scheme.table_count];
+    if (listed->plan.tables > 0 && memcmp(listed->scheme.tables, scheme.tables, sizeof scheme.tables) == 0) {
+        listed->plan.chosen = true;
+        return IDX_OK;
+    }
+    idxi_price_scheme(&planner->options, &planner->model, &scheme, missing);
+    missing->chosen = true;
+    return IDX_OK;
+}
+
+static void add_plan(const struct idx_plan *plan, struct idx_plan *plans, size_t capacity, size_t *count) {
+    if (*count < capacity) plans[*count] = *plan;
+    ++*count;
+}
+
+enum idx_status idx_plan(const struct idx_plan_options *given, struct idx_plan *plans, size_t capacity,
+                         size_t *plan_count, struct idx_error *error) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    struct planner *planner;
+    struct idx_plan missing = {.chosen = false};
+    enum idx_status status = IDX_OK;
+    size_t count = 0;
+    idxi_copy_options(&options, given);
+    IDXI_TRY(check(&options, error));
+    IDXI_TRY(planner_open(&planner, &options, error));
+    if (options.calibration != NULL || options.residence != IDX_RESIDENCE_DIRECTORY)
+        status = mark_auto(planner, &missing, error);
+    for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
+        const struct idx_plan *plan = &planner->best[i].plan;
+        if (missing.chosen && missing.tables == i) add_plan(&missing, plans, capacity, &count);
+        if (plan->tables > 0) add_plan(plan, plans, capacity, &count);
+    }
+    free(planner);
+    if (status == IDX_OK) *plan_count = count;
+    return status;
+}
+
+static enum idx_status fail_weak_scheme(struct idx_error *error, const char *text, unsigned k) {
+    return idxi_fail(error, IDX_WEAK_SCHEME, NULL,
+                     "scheme '%.200s' does not cover k = %u: some pairs at that distance would be missed; use more "
+                     "blocks, a larger radius, or auto",
+                     text, k);
+}
+
+enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const struct idx_scheme *scheme,
+                                struct idx_plan *plan, struct idx_error *error) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    idxi_copy_options(&options, given);
+    IDXI_TRY(check(&options, error));
+    if (scheme->bits != options.bits)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
+                         scheme->bits, options.bits);
+    if (!idx_scheme_covers(scheme, options.k)) return fail_weak_scheme(error, scheme->name, options.k);
+    idxi_plan_scheme(&options, scheme, plan);
+    return IDX_OK;
+}
+
+/* ---- Reading a scheme ---- */
+
+/* What `auto` means if only the number of fingerprints is known. */
+static enum idx_status settle_auto(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count,
+                                   struct idx_error *error) {
+    struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    options.count = count;
+    options.bits = bits;
+    options.k = k;
+    return idxi_plan_auto(&options, scheme, error);
+}
+
+enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k, uint64_t count,
+                                 struct idx_error *error) {
+    IDXI_TRY(idxi_scheme_check(bits, k, error));
+    if (text == NULL) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no scheme is given: use auto");
+    if (strcmp(text, IDXI_AUTO) == 0) return settle_auto(scheme, bits, k, count, error);
+    if (!idxi_scheme_read(scheme, text, bits))
+        return idxi_fail(
+            error, IDX_BAD_SCHEME, NULL,
+            "scheme '%.200s' is not valid for fingerprints of %u bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "
+            "B:C/b:c or masks @hex[:R],…, with at most %d tables and a radius of at most %d",
+            text, bits, IDX_MAX_TABLES, IDX_MAX_RADIUS);
+    return idx_scheme_covers(scheme, k) ? IDX_OK : fail_weak_scheme(error, text, k);
+}

@@ -1,0 +1,251 @@
+/* price.c: the cost of a scheme: the size of its tables, with the code for uniform fingerprints, and the time of its
+ * probes. */
+#include "libidx/scheme/price.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/bytes.h"
+#include "format/directory.h"
+#include "libidx/base/binomial.h"
+#include "libidx/scheme/time.h"
+#include "libidx/segment/probe_cost.h"
+#include "libidx/segment/table_reader.h"
+
+/* How many tables an index has, where waits for memory must be known before a scheme is. */
+#define TYPICAL_TABLES 6
+
+double idx_chance_matches(uint64_t count, unsigned bits, unsigned k) {
+    return ldexp((double)count * idxi_count_patterns(bits, k), -(int)bits);
+}
+
+double idx_information_limit(uint64_t count, unsigned bits) {
+    return count == 0 ? 0 : bits - log2((double)count) + 1.4427;
+}
+
+/* ---- Bytes ---- */
+
+/* What a sum of differences takes on average, and its variance, for each of them. */
+struct moments {
+    double mean, variance;
+};
+
+static struct moments add_up(const double *chances, const double *values) {
+    struct moments moments = {0, 0};
+    double sum = 0, squares = 0;
+    for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
+        sum += chances[i] * values[i];
+        squares += chances[i] * values[i] * values[i];
+    }
+    moments.mean = sum;
+    moments.variance = fmax(squares - sum * sum, 0);
+    return moments;
+}
+
+/* How likely a sum of so many differences is at most `room`: it is about normally distributed. */
+static double chance_to_fit(const struct moments *moments, double count, double room) {
+    double deviation = sqrt(2 * count * moments->variance) + 1e-9;
+    return 0.5 * erfc((count * moments->mean - room - 0.5) / deviation);
+}
+
+/* How likely a difference of evenly spread fingerprints has so many bits, 1 to 64. */
+static void find_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
+    double none = log1p(-fmin(ldexp(count, -(int)bits), 1)), above = 1; /* chances that a value is not there */
+    chances[0] = 0;
+    for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
+        double next = i < bits ? exp((ldexp(1, (int)i) - 1) * none) : 0;
+        chances[i] = above - next;
+        above = next;
+    }
+}
+
+/* What differences take, all in all, and their codes alone; and how likely one has no code, and begins a block. */
+struct costs {
+    struct moments bits, codes;
+    double without;
+    bool long_codes;
+};
+
+/* By the code that these would be given. */
+static struct costs find_costs(double count, const struct idxf_block_form *given) {
+    struct idxf_block_form form = *given;
+    struct idxf_difference_counts counts;
+    struct idxf_encoder encoder;
+    double chances[IDXF_MAX_BITS + 1], bits[IDXF_MAX_BITS + 1], codes[IDXF_MAX_BITS + 1], without = 0;
+    find_chances(count, form.bits, chances);
+    for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) counts.of[i] = (uint64_t)(chances[i] * fmin(count, 1e12) + 0.5);
+    idxf_code_choose(&form.code, &counts, form.bits);
+    idxf_encoder_init(&encoder, &form);
+    bool long_codes = idxf_needs_long_codes(&form, &counts);
+    for (unsigned i = idxf_longest_tail(form.bits) + 1; i <= IDXF_MAX_BITS; i++) {
+        without += chances[i];
+        chances[i] = 0;
+    }
+    for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) {
+        chances[i] /= without < 1 ? 1 - without : 1;
+        codes[i] = encoder.of[i].length;
+        bits[i] = codes[i] + encoder.of[i].tail;
+    }
+    return (struct costs){add_up(chances, bits), add_up(chances, codes), without, long_codes};
+}
+
+/* Fingerprints that a block holds on average: its key, and as many differences as fit. Each chain but one has a key in
+ * place of a difference. */
+static double fill_block(double count, unsigned bits, uint32_t block_size) {
+    struct idxf_block_form form = {.bits = bits, .block_size = block_size};
+    form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
+    struct costs costs = find_costs(count, &form);
+    double chains = idxf_block_chains(block_size) - 1, room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
+    if (chains > 0) room -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
+    double coded = 1;
+    for (unsigned i = 1; i < IDXF_MAX_BLOCK_FINGERPRINTS; i++) {
+        double fits = (coded *= 1 - costs.without) * chance_to_fit(&costs.bits, i, room);
+        if (block_size == IDXF_MIN_BLOCK_SIZE && !costs.long_codes)
+            fits *= chance_to_fit(&costs.codes, i, IDXF_MAX_CODES_BITS);
+        if (fits < 1e-6) break;
+        held += fits;
+    }
+    return held;
+}
+
+struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *options) {
+    double count = fmax(fmin((double)options->count, ldexp(1, (int)options->bits)), 1);
+    double held = fmin(fill_block(count, options->bits, options->block_size), count);
+    double blocks = ceil(count / held);
+    double lines = ceil(blocks / IDXF_LINE_BLOCKS);
+    double directory_pages = ceil(lines * IDXF_LINE_BYTES / IDXF_PAGE_SIZE);
+    double pages = ceil(blocks * options->block_size / IDXF_PAGE_SIZE) + directory_pages;
+    double bitmap = ceil(pages / 64) * 8;
+    return (struct idxi_table_model){
+        .block_fingerprints = held,
+        .blocks = blocks,
+        .directory_bytes = lines * IDXF_LINE_BYTES,
+        .file_bytes = IDXF_PAGE_SIZE + pages * (IDXF_PAGE_SIZE + 8),
+        .resident_bytes =
+            directory_pages * IDXF_PAGE_SIZE + bitmap + sizeof(struct idxi_table) + sizeof(struct idxf_decoder),
+    };
+}
+
+/* ---- Time ---- */
+
+static double expected_group(const struct idx_plan_options *options, uint64_t mask) {
+    if (options->expected_group != NULL) return options->expected_group(options->context, mask);
+    return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
+}
+
+/* A scheme being priced. */
+struct pricing {
+    const struct idx_plan_options *options;
+    const struct idxi_table_model *model;
+    struct idxi_work work;
+};
+
+static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far) {
+    double group = expected_group(pricing->options, mask), held = pricing->model->block_fingerprints;
+    pricing->work.probes += probes;
+    pricing->work.far += far;
+    pricing->work.candidates += probes * group;
+    pricing->work.blocks += probes * fmin(idxi_expected_blocks(group, held), pricing->model->blocks);
+}
+
+/* How many of the last bits that are flipped move a probe by less than a page of the table. */
+static unsigned near_bits(const struct pricing *pricing, unsigned flipped) {
+    double page = IDXF_PAGE_SIZE / pricing->options->block_size * pricing->model->block_fingerprints;
+    double bits = log2(page / ldexp(fmax((double)pricing->options->count, 1), -(int)flipped));
+    return bits < 0 ? 0 : bits > flipped ? flipped : (unsigned)bits;
+}
+
+/* All patterns of fewer flipped bits than the radius are probed for all values of the spared bits; see search.c. */
+static void add_table(struct pricing *pricing, uint64_t mask, unsigned radius) {
+    unsigned prefix = (unsigned)__builtin_popcountll(mask);
+    unsigned flipped = prefix - idxi_spared_bits(pricing->options->count, prefix);
+    uint64_t flipped_mask = mask;
+    pricing->work.tables += 1;
+    if (radius == 0) {
+        add_probes(pricing, mask, 1, 1);
+        return;
+    }
+    for (unsigned i = flipped; i < prefix; i++) flipped_mask &= flipped_mask - 1;
+    unsigned far = flipped - near_bits(pricing, flipped);
+    add_probes(pricing, flipped_mask, idxi_count_patterns(flipped, radius - 1), idxi_count_patterns(far, radius - 1));
+    add_probes(pricing, mask, idxi_choose(flipped, radius), idxi_choose(far, radius));
+}
+
+static struct idxi_time time_of(const struct pricing *pricing, double tables) {
+    const struct idxi_table_model *model = pricing->model;
+    const struct idx_plan_options *options = pricing->options;
+    struct idxi_extent extent = {options->block_size, tables * model->blocks * options->block_size,
+                                 tables * model->directory_bytes};
+    return idxi_time_of(options->calibration, options->residence, &extent, &pricing->work);
+}
+
+static void write_masks(const struct idx_scheme *scheme, char *text, size_t size) {
+    int digits = (int)(scheme->bits + 3) / 4;
+    size_t used = 0;
+    for (size_t i = 0; i < scheme->table_count && used < size; i++) {
+        const struct idx_table *table = &scheme->tables[i];
+        used += (size_t)snprintf(text + used, size - used, "%s@%0*llx", i > 0 ? "," : "", digits,
+                                 (unsigned long long)table->mask);
+        if (table->radius > 0 && used < size) used += (size_t)snprintf(text + used, size - used, ":%u", table->radius);
+    }
+    if (used >= size) text[0] = '\0';
+}
+
+static void find_prefixes(const struct idx_scheme *scheme, struct idx_plan *plan) {
+    plan->min_prefix = IDX_MAX_BITS;
+    for (size_t i = 0; i < scheme->table_count; i++) {
+        unsigned prefix = (unsigned)__builtin_popcountll(scheme->tables[i].mask);
+        if (prefix < plan->min_prefix) plan->min_prefix = prefix;
+        if (prefix > plan->max_prefix) plan->max_prefix = prefix;
+    }
+}
+
+/* Probes that move by less than a page share it; the further blocks of a probe may lie in the next one. */
+static double count_pages(const struct idx_plan_options *options, const struct idxi_work *work) {
+    double further = fmax(work->blocks / work->probes - 1, 0);
+    return work->far * (1 + further * options->block_size / IDXF_PAGE_SIZE);
+}
+
+void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi_table_model *model,
+                       const struct idx_scheme *scheme, struct idx_plan *plan) {
+    struct pricing pricing = {.options = options, .model = model};
+    *plan = (struct idx_plan){.tables = scheme->table_count};
+    if (strcmp(scheme->name, "masks") == 0)
+        write_masks(scheme, plan->scheme, sizeof plan->scheme);
+    else
+        strcpy(plan->scheme, scheme->name);
+    find_prefixes(scheme, plan);
+    for (size_t i = 0; i < scheme->table_count; i++) {
+        const struct idx_table *table = &scheme->tables[i];
+        add_table(&pricing, table->mask, table->radius < options->k ? table->radius : options->k);
+    }
+    struct idxi_time time = time_of(&pricing, (double)plan->tables);
+    plan->probes = pricing.work.probes;
+    plan->candidates = pricing.work.candidates;
+    plan->blocks = pricing.work.blocks;
+    plan->pages = count_pages(options, &pricing.work);
+    plan->nanoseconds = time.many;
+    plan->single_nanoseconds = time.single;
+    plan->table_bytes = model->file_bytes * (double)plan->tables;
+    plan->resident_bytes = model->resident_bytes * (double)plan->tables;
+}
+
+void idxi_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan) {
+    struct idxi_table_model model = idxi_table_model_make(options);
+    idxi_price_scheme(options, &model, scheme, plan);
+}
+
+void idxi_price_tables(const struct idx_plan_options *options, const struct idxi_table_model *model,
+                       struct idxi_times *times) {
+    struct idx_plan_options uniform = *options;
+    uniform.dead_bits = 0;
+    uniform.expected_group = NULL;
+    for (unsigned radius = 0; radius <= IDX_MAX_RADIUS; radius++) {
+        for (unsigned prefix = 1; prefix <= IDX_MAX_BITS; prefix++) {
+            struct pricing pricing = {.options = &uniform, .model = model};
+            add_table(&pricing, idxf_low_bits(prefix), radius);
+            times->of[radius][prefix] = time_of(&pricing, TYPICAL_TABLES).many;
+        }
+    }
+}

@@ -1,0 +1,336 @@
+/* document_pages.c: reads LMDB's page structure: checksums, nodes, and the path through a tree. */
+#include "libidx/segment/document_pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "libidx/base/error.h"
+
+#define LMDB_MAGIC 0xBEEFC0DE
+#define LMDB_VERSION 1
+#define MAX_PAGE_SIZE 65536
+#define MAX_KEY_BYTES 511 /* that LMDB allows */
+
+/* ---- Where things stand in a page, all in host byte order ---- */
+
+enum {
+    PAGE_HEADER = 16, /* bytes: page number, padding, flags, bounds */
+    AT_FLAGS = 10,
+    AT_LOWER = 12, /* where the array of node offsets ends */
+    AT_MAGIC = PAGE_HEADER,
+    AT_VERSION = PAGE_HEADER + 4,
+    AT_PAGE_SIZE = PAGE_HEADER + 24,
+    AT_MAIN = PAGE_HEADER + 72,
+    AT_TRANSACTION = PAGE_HEADER + 128,
+    /* Nodes: data size, or page number, in 32 bits; flags, or its high bits; key size; key; data. */
+    NODE_HEADER = 8,
+    AT_NODE_FLAGS = 4,
+    AT_KEY_SIZE = 6,
+    /* The record of a named database. */
+    DATABASE_BYTES = 48,
+    AT_DATABASE_FLAGS = 4,
+    AT_ROOT = 40,
+};
+
+enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
+enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
+
+static inline uint16_t host16(const uint8_t *bytes) {
+    uint16_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint32_t host32(const uint8_t *bytes) {
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint64_t host64(const uint8_t *bytes) {
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static enum idx_status fail_file(const char *path, struct idx_error *error) {
+    return idxi_fail(error, IDX_BAD_CONTENT, path,
+                     "is not a valid LMDB file: restore it from a copy, or rebuild the index");
+}
+
+static enum idx_status fail_structure(const struct idxi_pages *pages, struct idx_error *error) {
+    return fail_file(pages->path, error);
+}
+
+/* ---- Checksums ---- */
+
+static enum idx_status compare(const struct idxi_pages *pages, uint64_t unit, struct idx_error *error) {
+    uint64_t offset = unit * IDXF_PAGE_SIZE, left = pages->length - offset;
+    size_t size = left < IDXF_PAGE_SIZE ? (size_t)left : IDXF_PAGE_SIZE;
+    if (idxf_checksum(pages->map + offset, size) ==
+        idxf_load64(pages->sums_map + IDXF_DOCUMENT_SUMS_HEADER_BYTES + unit * 8))
+        return IDX_OK;
+    return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, pages->path, offset);
+}
+
+enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_error *error) {
+    for (uint64_t unit = 0; unit * IDXF_PAGE_SIZE < pages->length; unit++) IDXI_TRY(compare(pages, unit, error));
+    return IDX_OK;
+}
+
+/* Checks `count` LMDB pages from `number` on, and gives the first of them. */
+static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
+                                   const uint8_t **page, struct idx_error *error) {
+    uint64_t limit = pages->length / pages->page_size;
+    if (number >= limit || count > limit - number) return fail_structure(pages, error);
+    uint64_t begin = number * pages->page_size, end = begin + count * pages->page_size;
+    *page = pages->map + begin;
+    if (pages->checked == NULL) return IDX_OK;
+    for (uint64_t unit = begin / IDXF_PAGE_SIZE; unit * IDXF_PAGE_SIZE < end; unit++) {
+        _Atomic uint64_t *word = &pages->checked[unit / 64];
+        uint64_t bit = UINT64_C(1) << unit % 64;
+        if (atomic_load_explicit(word, memory_order_acquire) & bit) continue;
+        IDXI_TRY(compare(pages, unit, error));
+        atomic_fetch_or_explicit(word, bit, memory_order_release);
+    }
+    return IDX_OK;
+}
+
+/* ---- Nodes ---- */
+
+static unsigned flags_of(const uint8_t *page) { return host16(page + AT_FLAGS); }
+
+/* The number of nodes of a page; 0 where its bounds are out of range. */
+static unsigned count_nodes(const struct idxi_pages *pages, const uint8_t *page) {
+    unsigned lower = host16(page + AT_LOWER);
+    return lower < PAGE_HEADER || lower > pages->page_size ? 0 : (lower - PAGE_HEADER) / 2;
+}
+
+/* Node `i`, whose header and key lie within the page; NULL otherwise. */
+static const uint8_t *get_node(const struct idxi_pages *pages, const uint8_t *page, unsigned i) {
+    unsigned offset = host16(page + PAGE_HEADER + 2 * i);
+    if (offset > pages->page_size - NODE_HEADER) return NULL;
+    const uint8_t *node = page + offset;
+    return host16(node + AT_KEY_SIZE) > pages->page_size - NODE_HEADER - offset ? NULL : node;
+}
+
+static uint64_t child_of(const uint8_t *node) { return host32(node) | (uint64_t)host16(node + AT_NODE_FLAGS) << 32; }
+
+/* The key of a node, and its data, of a leaf: some bytes of its page, or pages of their own. */
+static enum idx_status get_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
+                                 struct idxi_page_cursor *cursor, struct idx_error *error) {
+    unsigned flags = host16(node + AT_NODE_FLAGS);
+    cursor->key = node + NODE_HEADER;
+    cursor->key_size = host16(node + AT_KEY_SIZE);
+    cursor->value = cursor->key + cursor->key_size;
+    cursor->value_size = host32(node);
+    size_t room = (size_t)(page + pages->page_size - cursor->value);
+    if ((flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size) > room) return fail_structure(pages, error);
+    if (!(flags & BIG_DATA)) return IDX_OK;
+    uint64_t number = host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
+    IDXI_TRY(check_pages(pages, number, count, &cursor->value, error));
+    cursor->value += PAGE_HEADER;
+    return IDX_OK;
+}
+
+/* ---- Opening ---- */
+
+static enum idx_status map_files(struct idxi_pages *pages, int documents, int sums, struct idx_error *error) {
+    void *map = mmap(NULL, (size_t)pages->length, PROT_READ, MAP_SHARED, documents, 0);
+    if (map == MAP_FAILED) return idxi_fail_system(error, errno, pages->path, "map");
+    pages->map = map;
+    map = mmap(NULL, (size_t)pages->sums_length, PROT_READ, MAP_SHARED, sums, 0);
+    if (map == MAP_FAILED) return idxi_fail_system(error, errno, pages->path, "map the checksums of");
+    pages->sums_map = map;
+    return IDX_OK;
+}
+
+static enum idx_status allocate(struct idxi_pages *pages, struct idx_error *error) {
+    size_t words = (size_t)(pages->length / IDXF_PAGE_SIZE / 64 + 1);
+    pages->checked = calloc(words, sizeof *pages->checked);
+    if (pages->checked == NULL) return idxi_fail_memory(error);
+    pages->allocated_bytes = words * sizeof *pages->checked;
+    return IDX_OK;
+}
+
+/* LMDB's magic number has the byte order of the machine that wrote it. */
+static enum idx_status check_magic(const uint8_t *page, const char *path, struct idx_error *error) {
+    uint32_t magic = host32(page + AT_MAGIC);
+    if (magic == LMDB_MAGIC) return IDX_OK;
+    if (magic == __builtin_bswap32(LMDB_MAGIC))
+        return idxi_fail(
+            error, IDX_UNSUPPORTED, path,
+            "was made on a machine with a different byte order: run `idx dump` there, and build the index here");
+    return fail_file(path, error);
+}
+
+/* What one of LMDB's two meta pages, the first two, says: the one with the greater transaction counts. */
+struct meta {
+    uint64_t page_size, transaction;
+    uint64_t main_root; /* of the main database */
+};
+
+static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
+    IDXI_TRY(check_magic(page, path, error));
+    *meta = (struct meta){.page_size = host32(page + AT_PAGE_SIZE),
+                          .transaction = host64(page + AT_TRANSACTION),
+                          .main_root = host64(page + AT_MAIN + AT_ROOT)};
+    if (host32(page + AT_VERSION) != LMDB_VERSION || meta->page_size < IDXF_PAGE_SIZE ||
+        meta->page_size > MAX_PAGE_SIZE || (meta->page_size & (meta->page_size - 1)) != 0)
+        return fail_file(path, error);
+    return IDX_OK;
+}
+
+static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_error *error) {
+    const uint8_t *page;
+    struct meta first, second;
+    pages->page_size = IDXF_PAGE_SIZE;
+    IDXI_TRY(check_pages(pages, 0, 1, &page, error));
+    IDXI_TRY(read_meta(&first, page, pages->path, error));
+    pages->page_size = first.page_size;
+    IDXI_TRY(check_pages(pages, 0, 2, &page, error));
+    IDXI_TRY(read_meta(&second, page + pages->page_size, pages->path, error));
+    pages->main_root = first.transaction < second.transaction ? second.main_root : first.main_root;
+    return IDX_OK;
+}
+
+enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
+                                uint64_t sums_length, const struct idx_open_options *options, const char *path,
+                                struct idx_error *error) {
+    *pages = (struct idxi_pages){.length = length, .sums_length = sums_length, .path = path};
+    if (length < 2 * IDXF_PAGE_SIZE) return fail_structure(pages, error);
+    IDXI_TRY(map_files(pages, documents, sums, error));
+    /* Else Linux reads up to megabytes around each page. docs.sum is small and soon in memory: there it may. */
+    if (options->residence == IDX_RESIDENCE_DISK)
+        madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_RANDOM);
+    if (!options->skip_page_checks) IDXI_TRY(allocate(pages, error));
+    return check_meta_pages(pages, error);
+}
+
+void idxi_pages_close(struct idxi_pages *pages) {
+    if (pages->map != NULL) munmap((void *)(uintptr_t)pages->map, (size_t)pages->length);
+    if (pages->sums_map != NULL) munmap((void *)(uintptr_t)pages->sums_map, (size_t)pages->sums_length);
+    free((void *)(uintptr_t)pages->checked);
+}
+
+void idxi_pages_drop(const struct idxi_pages *pages) {
+    madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_DONTNEED);
+    madvise((void *)(uintptr_t)pages->sums_map, (size_t)pages->sums_length, MADV_DONTNEED);
+}
+
+/* ---- Trees ---- */
+
+/* Compares a node's key with another: below 0, 0, or above 0. By bytes; a key comes before those that begin with it. */
+static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
+    size_t size = host16(node + AT_KEY_SIZE);
+    int order = memcmp(node + NODE_HEADER, key, size < key_size ? size : key_size);
+    return order != 0 ? order : (size > key_size) - (size < key_size);
+}
+
+/* In a leaf, the first node whose key is not below `key`, or the number of nodes; in a branch, the last node whose key
+ * is not above it, counting the first as below all keys. False where the page is not sound. */
+static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
+                        unsigned *found) {
+    unsigned is_branch = (flags_of(page) & BRANCH_PAGE) != 0, low = is_branch, high = count_nodes(pages, page);
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        const uint8_t *node = get_node(pages, page, middle);
+        if (node == NULL) return false;
+        if (compare_key(node, key, key_size) < (int)is_branch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low - is_branch;
+    return true;
+}
+
+/* Goes down to a page, at its first node. */
+static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
+    const uint8_t *page;
+    if (cursor->depth == IDXI_MAX_DEPTH) return fail_structure(cursor->pages, error);
+    IDXI_TRY(check_pages(cursor->pages, number, 1, &page, error));
+    if (!(flags_of(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
+        return fail_structure(cursor->pages, error);
+    cursor->way[cursor->depth].page = page;
+    cursor->way[cursor->depth++].node = 0;
+    return IDX_OK;
+}
+
+/* The node at the cursor, which the page must have. NULL if it is damaged. */
+static const uint8_t *current(const struct idxi_page_cursor *cursor) {
+    return get_node(cursor->pages, cursor->way[cursor->depth - 1].page, cursor->way[cursor->depth - 1].node);
+}
+
+static bool is_in_branch(const struct idxi_page_cursor *cursor) {
+    return (flags_of(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
+}
+
+/* From a branch's node to the page that it leads to. */
+static enum idx_status follow(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    const uint8_t *node = current(cursor);
+    return node == NULL ? fail_structure(cursor->pages, error) : go_down(cursor, child_of(node), error);
+}
+
+/* From a node, or from behind the last one of a page, to the next entry: up, then down. */
+static enum idx_status settle(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    while (cursor->depth > 0 &&
+           cursor->way[cursor->depth - 1].node >= count_nodes(cursor->pages, cursor->way[cursor->depth - 1].page)) {
+        if (--cursor->depth > 0) cursor->way[cursor->depth - 1].node++;
+    }
+    cursor->found = cursor->depth > 0;
+    if (!cursor->found) return IDX_OK;
+    while (is_in_branch(cursor)) IDXI_TRY(follow(cursor, error));
+    const uint8_t *node = current(cursor);
+    if (node == NULL) return fail_structure(cursor->pages, error);
+    return get_entry(cursor->pages, cursor->way[cursor->depth - 1].page, node, cursor, error);
+}
+
+enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error) {
+    uint8_t before[MAX_KEY_BYTES];
+    size_t size = cursor->key_size;
+    if (size > sizeof before) return fail_structure(cursor->pages, error);
+    memcpy(before, cursor->key, size);
+    cursor->way[cursor->depth - 1].node++;
+    IDXI_TRY(settle(cursor, error));
+    bool ascends = !cursor->found || compare_key(current(cursor), before, size) > 0;
+    return ascends ? IDX_OK : fail_structure(cursor->pages, error);
+}
+
+/* Begins at the root of a tree; an empty one has depth 0, and nothing is found there. */
+static enum idx_status enter(const struct idxi_pages *pages, uint64_t root, struct idxi_page_cursor *cursor,
+                             struct idx_error *error) {
+    cursor->pages = pages;
+    cursor->depth = 0;
+    cursor->found = false;
+    return root == IDXI_NO_PAGE ? IDX_OK : go_down(cursor, root, error);
+}
+
+enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
+                                struct idxi_page_cursor *cursor, struct idx_error *error) {
+    IDXI_TRY(enter(pages, root, cursor, error));
+    if (cursor->depth == 0) return IDX_OK;
+    for (;;) {
+        const uint8_t *page = cursor->way[cursor->depth - 1].page;
+        if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
+            return fail_structure(pages, error);
+        if (!is_in_branch(cursor)) return settle(cursor, error);
+        IDXI_TRY(follow(cursor, error));
+    }
+}
+
+enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
+                                     struct idx_error *error) {
+    struct idxi_page_cursor cursor;
+    IDXI_TRY(idxi_pages_seek(pages, pages->main_root, name, strlen(name), &cursor, error));
+    if (!cursor.found || cursor.key_size != strlen(name) || memcmp(cursor.key, name, cursor.key_size) != 0 ||
+        !(host16(current(&cursor) + AT_NODE_FLAGS) & SUBTREE) || cursor.value_size < DATABASE_BYTES ||
+        host16(cursor.value + AT_DATABASE_FLAGS) != 0)
+        return fail_structure(pages, error);
+    *root = host64(cursor.value + AT_ROOT);
+    return IDX_OK;
+}

@@ -1,0 +1,209 @@
+/* unpacked.c: makes unpacked tables (see unpacked.h). */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "libidx/base/error.h"
+#include "libidx/base/parallel.h"
+#include "libidx/segment/table_stream.h"
+#include "libidx/segment/unpacked_tables.h"
+
+/* Memory of this size and more is worth huge pages. */
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+static void *allocate(size_t bytes) {
+    size_t alignment = bytes < HUGE_PAGE_BYTES ? 64 : HUGE_PAGE_BYTES;
+    void *memory = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL && bytes >= HUGE_PAGE_BYTES) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+/* ---- Patterns ---- */
+
+/* Adds the patterns of `errors` more bits below `bit`. */
+static void add_patterns(struct idxi_patterns *patterns, size_t *count, uint32_t pattern, unsigned bit,
+                         unsigned errors) {
+    if (errors == 0) {
+        if (patterns->flips != NULL) patterns->flips[*count] = pattern;
+        ++*count;
+        return;
+    }
+    for (unsigned i = errors - 1; i < bit; i++)
+        add_patterns(patterns, count, pattern | UINT32_C(1) << i, i, errors - 1);
+}
+
+static size_t list_patterns(struct idxi_patterns *patterns, const struct idxi_part *part) {
+    size_t count = 0;
+    for (unsigned errors = 0; errors <= part->radius; errors++) {
+        add_patterns(patterns, &count, 0, part->bits, errors);
+        patterns->counts[errors] = (uint32_t)count;
+    }
+    return count;
+}
+
+static enum idx_status make_patterns(struct idxi_patterns *patterns, const struct idxi_part *part,
+                                     struct idx_error *error) {
+    patterns->flips = malloc(list_patterns(patterns, part) * sizeof *patterns->flips);
+    if (patterns->flips == NULL) return idxi_fail_memory(error);
+    list_patterns(patterns, part);
+    return IDX_OK;
+}
+
+/* ---- Sorting ---- */
+
+/* Fingerprints that are unpacked between two reports of progress. */
+#define REPORTED ((size_t)1 << 16)
+
+static enum idx_status read_all(const struct idxi_table *table, uint64_t *fingerprints, struct idxi_progress *progress,
+                                struct idx_error *error) {
+    struct idxi_table_stream *stream = malloc(sizeof *stream);
+    size_t count, at = 0, all = (size_t)table->header.fingerprints;
+    enum idx_status status = stream == NULL ? idxi_fail_memory(error) : IDX_OK;
+    if (status == IDX_OK) idxi_table_stream_init(stream, table);
+    while (status == IDX_OK && at < all) {
+        size_t most = all - at < REPORTED ? all - at : REPORTED;
+        status = stream->stream.read(&stream->stream, fingerprints + at, NULL, most, &count, error);
+        if (status != IDX_OK || count == 0) break;
+        for (size_t i = at; i < at + count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
+        at += count;
+        status = idxi_progress_add(progress, count, error);
+    }
+    if (status == IDX_OK && at < all) status = idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    free(stream);
+    return status;
+}
+
+struct sorting {
+    struct idxi_unpacked *unpacked;
+    const uint64_t *fingerprints;
+    struct idxi_progress *progress;
+};
+
+/* Counts the fingerprints of each bucket, then puts each where its bucket's ends, backwards: then the numbers are where
+ * the buckets begin. */
+static enum idx_status sort_part(void *context, size_t number, struct idx_error *error) {
+    const struct sorting *sorting = context;
+    struct idxi_unpacked *unpacked = sorting->unpacked;
+    const struct idxi_part *part = &unpacked->layout.parts[number];
+    uint32_t *starts = unpacked->starts[number], sum = 0;
+    uint64_t *to = unpacked->fingerprints[number];
+    size_t values = (size_t)1 << part->bits;
+    memset(starts, 0, (values + 1) * sizeof *starts);
+    for (size_t i = 0; i < unpacked->count; i++) starts[idxi_part_value(part, sorting->fingerprints[i])]++;
+    for (size_t i = 0; i <= values; i++) starts[i] = sum += starts[i];
+    for (size_t left = unpacked->count; left > 0;) {
+        size_t end = left > REPORTED ? left - REPORTED : 0;
+        IDXI_TRY(idxi_progress_add(sorting->progress, left - end, error));
+        for (; left > end; left--) {
+            uint64_t fingerprint = sorting->fingerprints[left - 1];
+            to[--starts[idxi_part_value(part, fingerprint)]] = fingerprint;
+        }
+    }
+    return IDX_OK;
+}
+
+/* ---- All ---- */
+
+/* Vectors are loaded whole: beyond the last fingerprint there is room. */
+#define SLACK ((size_t)64)
+
+static size_t round_up(size_t bytes) { return (bytes + SLACK - 1) / SLACK * SLACK; }
+
+static size_t get_starts_bytes(const struct idxi_part *part) {
+    return round_up((((size_t)1 << part->bits) + 1) * sizeof(uint32_t));
+}
+
+static enum idx_status make_room(struct idxi_unpacked *unpacked, struct idx_error *error) {
+    size_t each = round_up(unpacked->count * sizeof(uint64_t)) + SLACK, at = 0;
+    for (unsigned i = 0; i < unpacked->layout.count; i++)
+        unpacked->bytes += each + get_starts_bytes(&unpacked->layout.parts[i]);
+    unpacked->memory = allocate(unpacked->bytes);
+    if (unpacked->memory == NULL) return idxi_fail_memory(error);
+    for (unsigned i = 0; i < unpacked->layout.count; i++) {
+        unpacked->fingerprints[i] = (uint64_t *)(void *)(unpacked->memory + at);
+        memset(unpacked->memory + at + each - SLACK, 0, SLACK);
+        at += each;
+        unpacked->starts[i] = (uint32_t *)(void *)(unpacked->memory + at);
+        at += get_starts_bytes(&unpacked->layout.parts[i]);
+        IDXI_TRY(make_patterns(&unpacked->patterns[i], &unpacked->layout.parts[i], error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status fill(struct idxi_unpacked *unpacked, const struct idxi_table *table,
+                            const struct idxi_unpacking *unpacking, struct idx_error *error) {
+    struct sorting sorting = {unpacked, NULL, unpacking->progress};
+    uint64_t total = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
+    IDXI_TRY(make_room(unpacked, error));
+    IDXI_TRY(idxi_progress_begin(unpacking->progress, IDX_PHASE_TABLES, total, error));
+    uint64_t *fingerprints = allocate(unpacked->count * sizeof *fingerprints);
+    sorting.fingerprints = fingerprints;
+    enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
+    if (status == IDX_OK) status = read_all(table, fingerprints, unpacking->progress, error);
+    if (status == IDX_OK)
+        status =
+            idxi_parallel(unpacked->layout.count, unpacking->threads, sort_part, &sorting, unpacking->progress, error);
+    free(fingerprints);
+    return status;
+}
+
+/* More memory than this is worth no gain. */
+#define MOST_PER_FINGERPRINT 40
+#define MOST_BESIDES ((uint64_t)256 << 10)
+
+static enum idx_status choose_layout(struct idxi_layout *layout, const struct idxi_table *table,
+                                     const struct idxi_unpacking *unpacking, struct idx_error *error) {
+    uint64_t count = table->header.fingerprints, spare = count * sizeof(uint64_t);
+    uint64_t most = unpacking->memory_bytes > spare ? unpacking->memory_bytes - spare : 0;
+    if (count >= UINT32_MAX)
+        return idxi_fail(error, IDX_LIMIT, table->path,
+                         "has %llu fingerprints: at most 2^32 - 2 of a segment can be unpacked; choose another "
+                         "residence",
+                         (unsigned long long)count);
+    if (most > count * MOST_PER_FINGERPRINT + MOST_BESIDES) most = count * MOST_PER_FINGERPRINT + MOST_BESIDES;
+    *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, most);
+    if (layout->bytes <= most) return IDX_OK;
+    return idxi_fail(
+        error, IDX_OUT_OF_MEMORY, table->path,
+        "unpacking it takes at least %llu MiB, and %llu MiB are allowed; if it is only mapped it takes none: "
+        "choose another residence",
+        (unsigned long long)((layout->bytes + spare) >> 20) + 1, (unsigned long long)(unpacking->memory_bytes >> 20));
+}
+
+enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct idxi_table *table,
+                                   const struct idxi_unpacking *unpacking, struct idx_error *error) {
+    struct idxi_layout layout;
+    *result = NULL;
+    if (table->header.fingerprints == 0) return IDX_OK;
+    IDXI_TRY(choose_layout(&layout, table, unpacking, error));
+    struct idxi_unpacked *unpacked = calloc(1, sizeof *unpacked);
+    if (unpacked == NULL) return idxi_fail_memory(error);
+    unpacked->layout = layout;
+    unpacked->count = (size_t)table->header.fingerprints;
+    for (unsigned i = 0; i <= unpacking->distance; i++)
+        unpacked->times[i] = idxi_layout_radii(&layout, unpacked->count, i, unpacked->radii[i]);
+    enum idx_status status = fill(unpacked, table, unpacking, error);
+    if (status == IDX_OK)
+        *result = unpacked;
+    else
+        idxi_unpacked_free(unpacked);
+    return status;
+}
+
+void idxi_unpacked_free(struct idxi_unpacked *unpacked) {
+    if (unpacked == NULL) return;
+    for (unsigned i = 0; i < unpacked->layout.count; i++) free(unpacked->patterns[i].flips);
+    free(unpacked->memory);
+    free(unpacked);
+}
+
+uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked) {
+    uint64_t bytes = sizeof *unpacked + unpacked->bytes;
+    for (unsigned i = 0; i < unpacked->layout.count; i++)
+        bytes += unpacked->patterns[i].counts[unpacked->layout.parts[i].radius] * sizeof(uint32_t);
+    return bytes;
+}
+
+double idxi_unpacked_time(const struct idxi_unpacked *unpacked, unsigned distance) { return unpacked->times[distance]; }

@@ -1,0 +1,33 @@
+/* tables.h: what an unpacked segment is made of. */
+#ifndef IDX_LIBIDX_UNPACKED_TABLES_H
+#define IDX_LIBIDX_UNPACKED_TABLES_H
+
+#include "format/bytes.h"
+#include "libidx/segment/unpacked.h"
+#include "libidx/segment/unpacked_layout.h"
+
+/* The flips of a part's bits, those of fewer bits first. */
+struct idxi_patterns {
+    uint32_t *flips;
+    uint32_t counts[IDX_MAX_K + 1]; /* those of at most so many bits */
+};
+
+struct idxi_unpacked {
+    struct idxi_layout layout;
+    size_t count;
+    uint8_t *memory;
+    size_t bytes;
+    /* Of each part: the fingerprints by their values, and where the buckets begin, with their end behind the last. */
+    uint64_t *fingerprints[IDXI_MAX_PARTS];
+    uint32_t *starts[IDXI_MAX_PARTS];
+    struct idxi_patterns patterns[IDXI_MAX_PARTS];
+    /* Of each distance: the radii that are probed, and the nanoseconds of a query. */
+    int radii[IDX_MAX_K + 1][IDXI_MAX_PARTS];
+    double times[IDX_MAX_K + 1];
+};
+
+static inline uint32_t idxi_part_value(const struct idxi_part *part, uint64_t fingerprint) {
+    return (uint32_t)(part->bits == 0 ? 0 : fingerprint >> part->shift & idxf_low_bits(part->bits));
+}
+
+#endif

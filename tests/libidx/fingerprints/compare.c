@@ -1,0 +1,204 @@
+/* compare.c: each way to compare fingerprints all with all, and to sort them by some bits, against plain loops. */
+#include "libidx/fingerprints/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/libidx/sets.h"
+#include "tests/libidx/support.h"
+
+#define MOST 300
+
+/* Two fingerprints, in the order in which they were taken. */
+struct two {
+    uint64_t a, b;
+};
+
+struct taken {
+    struct idxi_comparison comparison;
+    struct two items[MOST * MOST];
+    size_t count;
+};
+
+static struct taken expected, found;
+
+static void take(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
+    struct taken *taken = (struct taken *)comparison;
+    assert_true(taken->count < LENGTH(taken->items));
+    taken->items[taken->count++] = (struct two){a, b};
+}
+
+/* Takes the near ones of two buckets. */
+static void take_large(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
+                       size_t b_count) {
+    assert_true(a_count * (b == NULL ? a_count : b_count) > comparison->large);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = b == NULL ? i + 1 : 0; j < (b == NULL ? a_count : b_count); j++) {
+            uint64_t other = b == NULL ? a[j] : b[j];
+            if (idx_distance(a[i], other) <= comparison->distance) take(comparison, a[i], other);
+        }
+    }
+}
+
+static void begin(unsigned distance) {
+    expected.comparison = found.comparison = (struct idxi_comparison){distance, take, take_large, 64};
+    expected.count = found.count = 0;
+}
+
+static int compare_twos(const void *x, const void *y) {
+    const struct two *a = x, *b = y;
+    if (a->a != b->a) return a->a < b->a ? -1 : 1;
+    return (a->b > b->b) - (a->b < b->b);
+}
+
+static void check_taken(const struct idxi_compare_way *way, const char *what, size_t count) {
+    qsort(expected.items, expected.count, sizeof *expected.items, compare_twos);
+    qsort(found.items, found.count, sizeof *found.items, compare_twos);
+    if (found.count != expected.count || memcmp(found.items, expected.items, found.count * sizeof *found.items) != 0)
+        fail_msg("%s, %s of %zu, distance %u: %zu are near, not the %zu there are", way->name, what, count,
+                 expected.comparison.distance, found.count, expected.count);
+}
+
+static bool are_near(uint64_t a, uint64_t b) { return idx_distance(a, b) <= expected.comparison.distance; }
+
+/* ---- Fingerprints ---- */
+
+/* Around `centre`, some far from it, so that some of them are near to each other; and some equal. */
+static void make(uint64_t *fingerprints, size_t count, uint64_t centre, uint64_t *seed) {
+    for (size_t i = 0; i < count; i++)
+        fingerprints[i] = flip_bits(centre, 64, (unsigned)(next_random(seed) % (i % 5 == 0 ? 65 : 4)), seed);
+}
+
+/* As many as a vector has lanes, and one less and one more; some vectors. */
+static size_t choose_count(uint64_t *seed) {
+    static const size_t counts[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, MOST};
+    return next_random(seed) % 2 == 0 ? counts[next_random(seed) % LENGTH(counts)] : next_random(seed) % 70;
+}
+
+/* Any mask of up to `most` bits. */
+static uint64_t choose_mask(unsigned most, uint64_t *seed) {
+    return flip_bits(0, 64, (unsigned)(next_random(seed) % (most + 1)), seed);
+}
+
+/* ---- Ways ---- */
+
+static uint64_t sorted_by; /* a mask */
+
+static int compare_masked(const void *x, const void *y) {
+    uint64_t a = *(const uint64_t *)x & sorted_by, b = *(const uint64_t *)y & sorted_by;
+    return (a > b) - (a < b);
+}
+
+static void check_comparing(const struct idxi_compare_way *way, const uint64_t *a, size_t a_count, const uint64_t *b,
+                            size_t b_count, unsigned distance) {
+    begin(distance);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = i + 1; j < a_count; j++)
+            if (are_near(a[i], a[j])) take(&expected.comparison, a[i], a[j]);
+    }
+    way->within(&found.comparison, a, a_count);
+    check_taken(way, "within", a_count);
+    begin(distance);
+    for (size_t i = 0; i < a_count; i++) {
+        for (size_t j = 0; j < b_count; j++)
+            if (are_near(a[i], b[j])) take(&expected.comparison, a[i], b[j]);
+    }
+    way->between(&found.comparison, a, a_count, b, b_count);
+    check_taken(way, "between", a_count);
+}
+
+static void check_runs(const struct idxi_compare_way *way, uint64_t *a, size_t count, uint64_t mask,
+                       unsigned distance) {
+    sorted_by = mask;
+    qsort(a, count, sizeof *a, compare_masked);
+    begin(distance);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++)
+            if (are_near(a[i], a[j]) && ((a[i] ^ a[j]) & mask) == 0) take(&expected.comparison, a[i], a[j]);
+    }
+    way->runs(&found.comparison, a, count, mask);
+    check_taken(way, "runs", count);
+}
+
+static void check_sort(const struct idxi_compare_way *way, const uint64_t *a, size_t count, uint64_t mask) {
+    static uint32_t counts[IDXI_SORT_COUNTS];
+    uint64_t sorted[MOST + 1], all[MOST];
+    memset(counts, 0xff, sizeof counts);
+    sorted[count] = 12345;
+    idxi_compare_sort(way, a, count, mask, sorted, counts);
+    assert_int_equal(sorted[count], 12345);
+    for (size_t i = 1; i < count; i++) assert_true((sorted[i - 1] & mask) <= (sorted[i] & mask));
+    sorted_by = UINT64_MAX;
+    memcpy(all, a, count * sizeof *a);
+    qsort(all, count, sizeof *all, compare_masked);
+    qsort(sorted, count, sizeof *sorted, compare_masked);
+    assert_memory_equal(sorted, all, count * sizeof *all);
+}
+
+/* Counts where the bucket of each value begins. */
+static void fill_starts(uint32_t *starts, const uint64_t *sorted, size_t count, unsigned bits) {
+    size_t at = 0;
+    for (uint64_t value = 0; value <= UINT64_C(1) << bits; value++) {
+        while (at < count && (sorted[at] & ((UINT64_C(1) << bits) - 1)) < value) at++;
+        starts[value] = (uint32_t)at;
+    }
+}
+
+/* Compares buckets by the lowest bits, of all values or of the upper half of them. */
+static void check_buckets(const struct idxi_compare_way *way, uint64_t *a, size_t a_count, uint64_t *b, size_t b_count,
+                          uint64_t flip, bool within, unsigned distance) {
+    enum { BITS = 3, VALUES = 1 << BITS };
+    uint32_t a_starts[VALUES + 1], b_starts[VALUES + 1];
+    uint64_t low = VALUES - 1;
+    sorted_by = low;
+    qsort(a, a_count, sizeof *a, compare_masked);
+    qsort(b, b_count, sizeof *b, compare_masked);
+    fill_starts(a_starts, a, a_count, BITS);
+    fill_starts(b_starts, b, b_count, BITS);
+    for (uint64_t first = 0; first < VALUES; first += VALUES / 2) {
+        struct idxi_bucket_pairs pairs = {a,     within ? a : b, a_starts, within ? a_starts : b_starts,
+                                          first, VALUES,         flip,     within};
+        begin(distance);
+        for (size_t i = 0; i < a_count; i++) {
+            for (size_t j = 0; j < (within ? a_count : b_count); j++) {
+                uint64_t x = a[i], y = pairs.b[j];
+                bool once = !within || (x & low) < (y & low) || (flip == 0 && i < j);
+                if (((x ^ y) & low) == flip && (x & low) >= first && once && are_near(x, y))
+                    take(&expected.comparison, x, y);
+            }
+        }
+        way->buckets(&found.comparison, &pairs);
+        check_taken(way, "buckets", a_count);
+    }
+}
+
+static void test_ways(void **state) {
+    static const unsigned distances[] = {0, 1, 3, 7, 63, 64};
+    const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
+    size_t way_count = idxi_compare_ways(ways);
+    uint64_t a[MOST], b[MOST];
+    (void)state;
+    assert_in_range(way_count, 1, IDXI_MAX_COMPARE_WAYS);
+    for (size_t way = 0; way < way_count; way++) {
+        uint64_t seed = 1;
+        print_message("%s\n", ways[way]->name);
+        for (size_t i = 0; i < scale(300); i++) {
+            uint64_t centre = next_random(&seed);
+            size_t a_count = choose_count(&seed), b_count = choose_count(&seed);
+            unsigned distance = distances[i % LENGTH(distances)];
+            make(a, a_count, centre, &seed);
+            make(b, b_count, centre, &seed);
+            check_comparing(ways[way], a, a_count, b, b_count, distance);
+            check_sort(ways[way], a, a_count, choose_mask(IDXI_SORTED_BITS, &seed));
+            check_runs(ways[way], a, a_count, choose_mask(8, &seed), distance);
+            check_runs(ways[way], a, a_count, choose_mask(64, &seed), distance);
+            check_buckets(ways[way], a, a_count, b, b_count, next_random(&seed) % 8, i % 2 == 0, distance);
+            check_buckets(ways[way], a, a_count, b, b_count, 0, i % 2 == 0, distance);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways)};
+    return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
+}
