@@ -636,14 +636,22 @@ IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t finge
                                    struct idx_match *matches, size_t capacity, size_t *match_count,
                                    struct idx_error *error);
 
+struct idx_lookup_options {
+    size_t size;
+    unsigned distance; /* as of idx_lookup; UINT_MAX: the k of the index */
+    unsigned threads;  /* that work at most, the caller's included: 1 to IDX_MAX_THREADS */
+};
+
+#define IDX_LOOKUP_OPTIONS_INIT                                                                                        \
+    { sizeof(struct idx_lookup_options), UINT_MAX, 1 }
+
 /* As idx_lookup for `count` queries, whose memory accesses overlap: faster than one by one. Stores the nearest
  * `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and the number of its
- * matches in match_counts[i]. Works on up to `threads` threads, 1 to IDX_MAX_THREADS, the caller's included. With 1, it
- * allocates nothing, takes no lock and makes no system call. After an error all results are unspecified.
- * Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
+ * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call. After an
+ * error all results are unspecified. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
 IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                        unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
-                                        size_t *match_counts, struct idx_error *error);
+                                        const struct idx_lookup_options *options, struct idx_match *matches,
+                                        size_t capacity, size_t *match_counts, struct idx_error *error);
 
 /* Called for each match. Returns false to stop the look-up. */
 typedef bool (*idx_match_visitor)(void *context, const struct idx_match *match);

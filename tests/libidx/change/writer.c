@@ -187,7 +187,7 @@ static void check_many(const struct model *model, const struct idx_index *index,
     static struct idx_match expected[ROOM], found[2 * MANY];
     size_t counts[MANY];
     for (unsigned threads = 1; threads <= 2; threads++) {
-        assert_ok(idx_lookup_many(index, queries, MANY, K, threads, found, 2, counts, &failure));
+        assert_ok(look_up_many(index, queries, MANY, K, threads, found, 2, counts, &failure));
         for (size_t i = 0; i < MANY; i++) {
             size_t count = model_scan(model, queries[i], K, expected);
             assert_int_equal(counts[i], count);
