@@ -48,8 +48,12 @@ struct side {
     void (*close)(struct idx_index *);
     enum idx_status (*lookup)(const struct idx_index *, uint64_t, unsigned, struct idx_match *, size_t, size_t *,
                               struct idx_error *);
-    enum idx_status (*lookup_many)(const struct idx_index *, const uint64_t *, size_t, unsigned, unsigned,
-                                   struct idx_match *, size_t, size_t *, struct idx_error *);
+    enum idx_status (*lookup_many)(const struct idx_index *, const uint64_t *, size_t,
+                                   const struct idx_lookup_options *, struct idx_match *, size_t, size_t *,
+                                   struct idx_error *);
+    /* Of builds before idx_lookup_many had options; else NULL. */
+    enum idx_status (*lookup_many_without_options)(const struct idx_index *, const uint64_t *, size_t, unsigned,
+                                                   unsigned, struct idx_match *, size_t, size_t *, struct idx_error *);
     double seconds[MAX_PASSES];
     struct answers answers;
 };
@@ -72,7 +76,10 @@ static void load(struct side *side, const char *library_path, const char *index_
     find(library, "idx_open", &side->open);
     find(library, "idx_close", &side->close);
     find(library, "idx_lookup", &side->lookup);
-    find(library, "idx_lookup_many", &side->lookup_many);
+    /* The call has options since this name is no longer exported. */
+    bool has_options = dlsym(library, "idx_builder_free") == NULL;
+    find(library, "idx_lookup_many",
+         has_options ? (void *)&side->lookup_many : (void *)&side->lookup_many_without_options);
 }
 
 /* ---- Look-ups ---- */
@@ -96,10 +103,16 @@ static void look_up_each(struct side *side, const struct data *data) {
 }
 
 static void look_up_many(struct side *side, const struct data *data) {
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
+    options.distance = data->k;
     for (size_t begin = 0; begin < data->query_count; begin += BATCH) {
+        const uint64_t *queries = data->queries + begin;
         size_t here = data->query_count - begin < BATCH ? data->query_count - begin : BATCH;
-        try(side->lookup_many(side->index, data->queries + begin, here, data->k, 1, matches, CAPACITY, counts, &error),
+        try(side->lookup_many == NULL
+                ? side->lookup_many_without_options(side->index, queries, here, data->k, 1, matches, CAPACITY, counts,
+                                                    &error)
+                : side->lookup_many(side->index, queries, here, &options, matches, CAPACITY, counts, &error),
             &error);
         for (size_t i = 0; i < here; i++) add(&side->answers, matches + i * CAPACITY, counts[i], begin + i);
     }

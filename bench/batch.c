@@ -98,12 +98,14 @@ static void look_up(struct bench *bench, unsigned threads) {
 static void look_up_many(struct bench *bench, unsigned threads) {
     static struct idx_match matches[GROUP * CAPACITY];
     static size_t counts[GROUP];
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
     size_t all = bench->data.query_count;
+    options.distance = bench->options.k;
+    options.threads = threads;
     for (size_t at = 0; at < all; at += GROUP) {
         size_t here = all - at < GROUP ? all - at : GROUP;
-        try(idx_lookup_many(bench->index, bench->data.queries + at, here, bench->options.k, threads, matches, CAPACITY,
-                            counts, &error),
+        try(idx_lookup_many(bench->index, bench->data.queries + at, here, &options, matches, CAPACITY, counts, &error),
             &error);
         for (size_t i = 0; i < here; i++) add_all(bench, at + i, matches + i * CAPACITY, counts[i]);
     }

@@ -178,9 +178,11 @@ static bool add_found(void *context, size_t query, const struct idx_match *match
 static void look_up(struct bench *bench, size_t at, size_t count, double *seconds) {
     static struct idx_match matches[MAX_AT_A_TIME * CAPACITY];
     size_t counts[MAX_AT_A_TIME];
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
+    options.distance = K;
     double begin = now();
-    try(idx_lookup_many(bench->index, bench->queries + at, count, K, 1, matches, CAPACITY, counts, &error), &error);
+    try(idx_lookup_many(bench->index, bench->queries + at, count, &options, matches, CAPACITY, counts, &error), &error);
     *seconds = now() - begin;
     for (size_t i = 0; i < count; i++) {
         if (counts[i] > CAPACITY) die("a query has %zu matches, which this does not provide for", counts[i]);

@@ -312,12 +312,15 @@ static void check_batch(const struct idx_index *index, size_t count, unsigned th
     static uint64_t sources[BATCH], queries[BATCH];
     static struct idx_match matches[BATCH * CAPACITY];
     static size_t match_counts[BATCH];
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
+    options.distance = K;
+    options.threads = threads;
     for (size_t i = 0; i < BATCH; i++) {
         queries[i] = sources[i] = get_fingerprint(draw() % count);
         while (idx_distance(queries[i], sources[i]) < i % (K + 1)) queries[i] ^= UINT64_C(1) << draw() % 64;
     }
-    try(idx_lookup_many(index, queries, BATCH, K, threads, matches, CAPACITY, match_counts, &error), &error);
+    try(idx_lookup_many(index, queries, BATCH, &options, matches, CAPACITY, match_counts, &error), &error);
     for (size_t i = 0; i < BATCH; i++) {
         const struct idx_match *match = matches + i * CAPACITY,
                                *end = match + (match_counts[i] < CAPACITY ? match_counts[i] : CAPACITY);

@@ -81,6 +81,7 @@ struct way {
 static void measure_way(const struct data *data, const struct options *options, uint32_t block_size, const char *path,
                         const struct way *way) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
+    struct idx_lookup_options lookup = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_match matches[MAX_BATCH * MATCHES];
     size_t counts[MAX_BATCH], calls = way->queries / way->batch, found = 0;
     double *seconds = malloc((calls + 1) * sizeof *seconds), all = 0;
@@ -90,6 +91,7 @@ static void measure_way(const struct data *data, const struct options *options, 
     struct limit limit;
     if (seconds == NULL) die("out of memory");
     open_options.residence = way->residence;
+    lookup.distance = K;
     try(idx_open(&index, path, &open_options, &error), &error);
     idx_get_properties(index, &properties);
     drop_cache(path);
@@ -97,7 +99,7 @@ static void measure_way(const struct data *data, const struct options *options, 
     uint64_t before = get_read_bytes();
     for (size_t call = 0; call < calls; call++) {
         double begin = now();
-        try(idx_lookup_many(index, data->queries + call * way->batch, way->batch, K, 1, matches, MATCHES, counts,
+        try(idx_lookup_many(index, data->queries + call * way->batch, way->batch, &lookup, matches, MATCHES, counts,
                             &error),
             &error);
         seconds[call] = now() - begin;

@@ -124,10 +124,12 @@ static double thread_now(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 static double look_up(const struct idx_index *index, const uint64_t *queries, size_t together) {
     static struct idx_match matches[TOGETHER];
     static size_t counts[TOGETHER];
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
+    options.distance = K;
     double begin = thread_now();
     for (size_t i = 0; i < QUERIES; i += together)
-        check(idx_lookup_many(index, queries + i, together, K, 1, matches, 1, counts, &error), &error);
+        check(idx_lookup_many(index, queries + i, together, &options, matches, 1, counts, &error), &error);
     return (thread_now() - begin) * 1e9 / (double)QUERIES;
 }
 

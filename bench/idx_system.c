@@ -61,11 +61,14 @@ static void look_up_each(const struct opened *opened, const uint64_t *queries, s
 
 static void look_up_many(const struct opened *opened, unsigned threads, const uint64_t *queries, size_t count,
                          struct answers *answers) {
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
     size_t batch = threads == 1 ? BATCH : THREADS_BATCH;
+    options.distance = opened->k;
+    options.threads = threads;
     for (size_t begin = 0; begin < count; begin += batch) {
         size_t here = count - begin < batch ? count - begin : batch;
-        try(idx_lookup_many(opened->index, queries + begin, here, opened->k, threads, opened->matches, CAPACITY,
+        try(idx_lookup_many(opened->index, queries + begin, here, &options, opened->matches, CAPACITY,
                             opened->match_counts, &error),
             &error);
         for (size_t i = 0; i < here; i++)

@@ -51,11 +51,14 @@ uint64_t look_up_batches(const struct idx_index *index, const uint64_t *queries,
                          unsigned threads) {
     struct idx_match *matches = malloc(batch * BATCH_CAPACITY * sizeof *matches);
     size_t *counts = calloc(batch, sizeof *counts);
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    options.distance = k;
+    options.threads = threads;
     if (matches != NULL) memset(matches, 1, batch * BATCH_CAPACITY * sizeof *matches); /* takes the memory */
     double begin = now();
     enum idx_status status = matches == NULL || counts == NULL ? IDX_OUT_OF_MEMORY : IDX_OK;
     for (size_t i = 0; i + batch <= count && status == IDX_OK; i += batch)
-        status = idx_lookup_many(index, queries + i, batch, k, threads, matches, BATCH_CAPACITY, counts, NULL);
+        status = idx_lookup_many(index, queries + i, batch, &options, matches, BATCH_CAPACITY, counts, NULL);
     uint64_t took = status == IDX_OK ? (uint64_t)(1e9 * (now() - begin)) : 0;
     free(matches);
     free(counts);

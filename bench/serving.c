@@ -56,12 +56,14 @@ static bool look_up_all(const struct idx_index *index, unsigned distance, FILE *
     static struct idx_match matches[TOGETHER * MATCHES];
     static uint64_t fingerprints[TOGETHER];
     static size_t counts[TOGETHER];
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     size_t count;
+    options.distance = distance;
     *sum = (struct sum){0, 0, 0};
     rewind(file);
     while ((count = fread(fingerprints, 8, TOGETHER, file)) > 0) {
         double begun = processor_seconds();
-        if (idx_lookup_many(index, fingerprints, count, distance, 1, matches, MATCHES, counts, NULL) != IDX_OK)
+        if (idx_lookup_many(index, fingerprints, count, &options, matches, MATCHES, counts, NULL) != IDX_OK)
             return false;
         sum->seconds += processor_seconds() - begun;
         for (size_t i = 0; i < count; i++) sum->matches += counts[i];

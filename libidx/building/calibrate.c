@@ -98,9 +98,10 @@ static enum idx_status open_small(struct small_index *small, const struct shape 
 static enum idx_status look_up(struct measuring *measuring, struct small_index *small, unsigned round,
                                struct idx_error *error) {
     const uint64_t *queries = small->queries + round * BATCH % QUERIES;
-    unsigned k = small->shape->k;
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    unsigned k = options.distance = small->shape->k;
     double begin = idxi_processor_time();
-    IDXI_TRY(idx_lookup_many(small->index, queries, BATCH, k, 1, measuring->matches, 1, measuring->counts, error));
+    IDXI_TRY(idx_lookup_many(small->index, queries, BATCH, &options, measuring->matches, 1, measuring->counts, error));
     double middle = idxi_processor_time();
     for (size_t i = 0; i < SINGLES; i++)
         IDXI_TRY(idx_lookup(small->index, queries[i], k, measuring->matches, 1, measuring->counts, error));

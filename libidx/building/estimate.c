@@ -77,10 +77,10 @@ static void fill(const struct idx_build_options *options, const struct idx_schem
     double temporary = fmax(runs + id_runs, distinct + fmax(runs, orders + keys));
     double peak = distinct + fmax(runs + map, orders + keys + plan->table_bytes + map);
     peak = by_id + fmax(runs + id_runs, peak);
-    estimate->memory_bytes = options->memory_bytes;
-    estimate->index_bytes = to_bytes(plan->table_bytes + map + by_id);
-    estimate->temporary_bytes = to_bytes(temporary * MARGIN);
-    estimate->peak_bytes = to_bytes(peak * MARGIN);
+    *estimate = (struct idx_build_estimate){.memory_bytes = options->memory_bytes,
+                                            .index_bytes = to_bytes(plan->table_bytes + map + by_id),
+                                            .temporary_bytes = to_bytes(temporary * MARGIN),
+                                            .peak_bytes = to_bytes(peak * MARGIN)};
 }
 
 enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64_t documents,

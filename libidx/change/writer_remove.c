@@ -104,7 +104,7 @@ typedef enum idx_status (*removing)(struct idx_writer *writer, struct idx_docume
 static enum idx_status remove_all(struct idx_writer *writer, removing remove_one, const struct idx_item *items,
                                   const uint64_t *fingerprints, size_t count, struct idx_removal *removal,
                                   struct idx_error *error) {
-    struct idx_removal own = {0, 0};
+    struct idx_removal own = {0};
     struct idx_documents *documents;
     IDXI_TRY(idxi_writer_begin(writer, count, error));
     IDXI_TRY(idx_documents_open(writer->index, &documents, error));

@@ -10,7 +10,10 @@
  * - A call that can fail returns an enum idx_status. If it is not IDX_OK, the call fills `error`, which the caller owns
  *   and which may be NULL. The other out-parameters are then not set, unless the function's comment says otherwise.
  *   Finding nothing is success.
- * - An option struct begins with its own size: initialise it with its _INIT macro, then set what you need.
+ * - An option struct begins with its own size: initialise it with its _INIT macro, then set what you need. It can grow
+ *   at its end, since the library fills in what the size leaves out.
+ * - A struct that the library fills can grow in its `reserved` members: the library sets them to 0, and a later release
+ *   may give them names. Who fills such a struct himself sets them to 0 as well. Elements of arrays do not grow.
  * - What `_open` made is released by `_close`, and what `_make` made by `_free`. Both accept NULL and never fail.
  * - The library prints nothing and never ends the process. Its only global state is which instructions the processor
  *   has; it has no thread-local state.
@@ -35,8 +38,9 @@
  *
  * Compatibility
  * - A program that was compiled with the header of a release 1.x runs with the libraries of all later releases 1.y, and
- *   these read its indexes. Option structs may grow at their end, and enumerations may get further values; all other
- *   structs stay as they are.
+ *   these read its indexes. Structs with a `size` may grow at their end, and so may those that only visitors get, by a
+ *   pointer: struct idx_progress and struct idx_cluster_member. All other structs keep their size. Enumerations may get
+ *   further values.
  */
 #ifndef IDX_H
 #define IDX_H
@@ -114,6 +118,7 @@ struct idx_error {
     uint64_t offset;     /* byte offset of the fault in `file`, or 0 */
     char file[1024];     /* the file or folder concerned, or empty; of a long path, the end */
     char sentence[1536]; /* one sentence without a line end: what is wrong, where, and what to do */
+    uint64_t reserved[8];
 };
 
 /* A short English phrase for a status; "unknown status" for any other number. Static storage. */
@@ -210,6 +215,7 @@ struct idx_scheme {
     unsigned bits; /* f */
     size_t table_count;
     struct idx_table tables[IDX_MAX_TABLES];
+    uint64_t reserved[8];
 };
 
 /* Parses a scheme: `4`, `10`, `16`, `20` (the paper's), `B:C`, `B:C:R`, `B:C/b:c`, `auto`, or masks,
@@ -310,6 +316,7 @@ struct idx_plan {
     double table_bytes;              /* total of all table files */
     double resident_bytes;           /* total that opening with IDX_RESIDENCE_DIRECTORY allocates for the tables */
     bool chosen;                     /* `auto` chooses this one */
+    uint64_t reserved[8];
 };
 
 /* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
@@ -445,6 +452,7 @@ struct idx_build_summary {
     size_t leftovers;         /* folders of killed builds beside the path that were removed */
     bool mixed_icu;           /* idx_merge: recipes of two inputs differ in their version of ICU (idx_recipe_matches) */
     uint64_t by_id_bytes;     /* by-id.mdb and by-id.sum; 0 without them */
+    uint64_t reserved[8];
 };
 
 /* Sorts, encodes, writes, syncs, and publishes the index at its path. This is the only call that publishes. If its very
@@ -467,6 +475,7 @@ struct idx_build_estimate {
     uint64_t index_bytes;     /* the index, without the bytes of text IDs */
     uint64_t temporary_bytes; /* temporary files at their largest */
     uint64_t peak_bytes;      /* the peak on disk of both together, if temporary files are beside the index */
+    uint64_t reserved[8];
 };
 
 /* Estimates what a build of `documents` documents needs, if all fingerprints are distinct and uniform. This is an upper
@@ -585,6 +594,7 @@ struct idx_properties {
                                    fingerprint with all its documents */
     uint64_t pending_documents; /* added since the newest segment, removed ones included */
     uint64_t pending_removals;  /* removals, counted as above, since the newest segment */
+    uint64_t reserved[8];
 };
 
 IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
@@ -604,6 +614,7 @@ struct idx_table_properties {
     double mean_group;      /* fingerprints that share the prefix of a random one of the table, itself included */
     double expected_blocks; /* blocks that one probe for the prefix of a random one of the table searches */
     double even_blocks;     /* the same if as many fingerprints were uniform */
+    uint64_t reserved[8];
 };
 
 /* The properties of table `table` of segment `segment`, both counted from 0.
@@ -636,14 +647,22 @@ IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t finge
                                    struct idx_match *matches, size_t capacity, size_t *match_count,
                                    struct idx_error *error);
 
+struct idx_lookup_options {
+    size_t size;
+    unsigned distance; /* as of idx_lookup; UINT_MAX: the k of the index */
+    unsigned threads;  /* that work at most, the caller's included: 1 to IDX_MAX_THREADS */
+};
+
+#define IDX_LOOKUP_OPTIONS_INIT                                                                                        \
+    { sizeof(struct idx_lookup_options), UINT_MAX, 1 }
+
 /* As idx_lookup for `count` queries, whose memory accesses overlap: faster than one by one. Stores the nearest
  * `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and the number of its
- * matches in match_counts[i]. Works on up to `threads` threads, 1 to IDX_MAX_THREADS, the caller's included. With 1, it
- * allocates nothing, takes no lock and makes no system call. After an error all results are unspecified.
- * Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
+ * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call. After an
+ * error all results are unspecified. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
 IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                        unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
-                                        size_t *match_counts, struct idx_error *error);
+                                        const struct idx_lookup_options *options, struct idx_match *matches,
+                                        size_t capacity, size_t *match_counts, struct idx_error *error);
 
 /* Called for each match. Returns false to stop the look-up. */
 typedef bool (*idx_match_visitor)(void *context, const struct idx_match *match);
@@ -858,6 +877,7 @@ struct idx_document_lists {
     int64_t *id_offsets; /* IDX_ID_TEXT: the bytes of document j's ID are ids[id_offsets[j]] to, without,
                             ids[id_offsets[j + 1]]: one more than there are documents; else NULL */
     uint8_t *ids;        /* IDX_ID_TEXT; else NULL */
+    void *reserved[4];
 };
 
 /* Lists the documents of `count` fingerprints, which need not differ, in their order, those of each as
@@ -949,6 +969,7 @@ struct idx_cluster_summary {
     uint64_t sizes[64]; /* how many clusters have 2^i to 2^(i+1) - 1 documents; sizes[0]: documents in no cluster */
     size_t largest_count;
     struct idx_cluster_size largest[IDX_LARGEST_CLUSTERS]; /* largest first; of equal ones, the lower number first */
+    uint64_t reserved[8];
 };
 
 /* Finds the clusters of the documents of an index. Documents of one fingerprint are always in one cluster. Calls
@@ -1065,6 +1086,7 @@ IDX_API enum idx_status idx_writer_check_and_add(struct idx_writer *writer, cons
 struct idx_removal {
     uint64_t documents; /* documents removed; for IDX_ID_NONE, fingerprints */
     uint64_t missing;   /* items or fingerprints for which there was nothing to remove */
+    uint64_t reserved[8];
 };
 
 /* Removes `count` documents, in order. With text IDs, this removes all documents of the fingerprint that have the ID. A
@@ -1116,6 +1138,7 @@ struct idx_compact_summary {
     uint64_t fingerprints; /* its distinct fingerprints */
     uint64_t removals;     /* its removals from older segments */
     size_t leftovers;      /* segment folders of killed compactions that were removed */
+    uint64_t reserved[8];
 };
 
 /* Makes a segment of the pending records and the newest segments, beginning with the oldest segment that is at most

@@ -348,5 +348,5 @@ void idx_document_lists_free(struct idx_document_lists *lists) {
     free(lists->numbers);
     free(lists->id_offsets);
     free(lists->ids);
-    *lists = (struct idx_document_lists){NULL, NULL, NULL, NULL, NULL};
+    *lists = (struct idx_document_lists){NULL};
 }

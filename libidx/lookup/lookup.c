@@ -68,13 +68,16 @@ static enum idx_status look_up_chunk(void *context, size_t number, struct idx_er
 }
 
 enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
+                                const struct idx_lookup_options *options, struct idx_match *matches, size_t capacity,
                                 size_t *match_counts, struct idx_error *error) {
-    struct batch batch = {index, fingerprints, count, distance, {matches, capacity, match_counts}};
+    struct idx_lookup_options own = IDX_LOOKUP_OPTIONS_INIT;
     size_t tasks = count / CHUNK + (count % CHUNK > 0);
-    IDXI_TRY(idxi_check_threads(threads, error));
-    IDXI_TRY(idxi_check_distance(index, distance, error));
-    if (threads > 1) return idxi_parallel(tasks, threads, look_up_chunk, &batch, NULL, error);
+    idxi_copy_options(&own, options);
+    if (own.distance == UINT_MAX) own.distance = index->manifest->k;
+    struct batch batch = {index, fingerprints, count, own.distance, {matches, capacity, match_counts}};
+    IDXI_TRY(idxi_check_threads(own.threads, error));
+    IDXI_TRY(idxi_check_distance(index, own.distance, error));
+    if (own.threads > 1) return idxi_parallel(tasks, own.threads, look_up_chunk, &batch, NULL, error);
     for (size_t i = 0; i < tasks; i++) IDXI_TRY(look_up_chunk(&batch, i, error));
     return IDX_OK;
 }

@@ -98,7 +98,7 @@ struct worker {
 static enum idx_status fingerprint_one(const struct work *work, struct idx_text *text, size_t at,
                                        struct idx_error *error) {
     struct idx_text_field fields[FIELDS];
-    struct idx_text_counts counts = {0, 0};
+    struct idx_text_counts counts = {0};
     size_t count, field_count = documents_fields(work->documents, at, fields);
     uint64_t fingerprint = 0;
     enum idx_status status =

@@ -129,8 +129,10 @@ static enum idx_status look_up_piece(struct worker *worker, size_t begin, struct
     struct search *search = worker->search;
     size_t count = search->count - begin < PIECE ? search->count - begin : PIECE;
     memcpy(worker->queries, search->queries + begin, count * sizeof *worker->queries);
-    enum idx_status status = idx_lookup_many(search->view->index, worker->queries, count, search->distance, 1,
-                                             worker->matches, worker->capacity, worker->counts, error);
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    options.distance = search->distance;
+    enum idx_status status = idx_lookup_many(search->view->index, worker->queries, count, &options, worker->matches,
+                                             worker->capacity, worker->counts, error);
     if (status != IDX_OK) return status;
     if (search->places != NULL) return keep_matches(worker, begin, count, error);
     for (size_t i = 0; i < count; i++) {

@@ -87,7 +87,8 @@ enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct 
 }
 
 void idx_text_table_get_properties(const struct idx_text_table *table, struct idx_text_table_properties *properties) {
-    *properties = (struct idx_text_table_properties){table->documents, table->terms, table->dropped, table->features};
+    *properties = (struct idx_text_table_properties){
+        .documents = table->documents, .terms = table->terms, .dropped = table->dropped, .features = table->features};
 }
 
 static bool write_all(int file, const unsigned char *bytes, size_t length) {

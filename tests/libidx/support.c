@@ -222,6 +222,15 @@ struct idx_index *open_index(const char *path, enum idx_residence residence) {
     return index;
 }
 
+enum idx_status look_up_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                             unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
+                             size_t *match_counts, struct idx_error *error) {
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    options.distance = distance;
+    options.threads = threads;
+    return idx_lookup_many(index, fingerprints, count, &options, matches, capacity, match_counts, error);
+}
+
 void read_manifest(const char *path, struct idxf_manifest *manifest) {
     size_t size;
     unsigned line;

@@ -69,6 +69,11 @@ size_t write_id(char text[32], size_t place);
 
 struct idx_index *open_index(const char *path, enum idx_residence residence);
 
+/* idx_lookup_many, with the options that it has. */
+enum idx_status look_up_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                             unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
+                             size_t *match_counts, struct idx_error *error);
+
 /* Reads and rewrites the manifest of an index, with a right checksum. */
 void read_manifest(const char *path, struct idxf_manifest *manifest);
 void write_manifest(const char *path, struct idxf_manifest *manifest);

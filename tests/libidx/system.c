@@ -511,7 +511,7 @@ static void look_up_all(const struct idx_index *index, unsigned threads) {
     static size_t counts[QUERIES];
     uint64_t seed = 1;
     for (size_t i = 0; i < QUERIES; i++) queries[i] = next_random(&seed);
-    assert_ok(idx_lookup_many(index, queries, QUERIES, 0, threads, NULL, 0, counts, &failure));
+    assert_ok(look_up_many(index, queries, QUERIES, 0, threads, NULL, 0, counts, &failure));
     for (size_t i = 0; i < QUERIES; i++) assert_int_equal(counts[i], i < COUNT);
 }
 

@@ -153,7 +153,7 @@ static void check_batch(struct answers *answers, const struct idx_index *index, 
     size_t capacity = answers->room < 100 ? answers->room : 100, *counts = allocate(count, sizeof *counts);
     struct idx_match *found = allocate(count * capacity, sizeof *found);
     assert_ok(
-        idx_lookup_many(index, queries, count, k, threads[count % LENGTH(threads)], found, capacity, counts, &failure));
+        look_up_many(index, queries, count, k, threads[count % LENGTH(threads)], found, capacity, counts, &failure));
     for (size_t i = 0; i < count; i++) {
         size_t all = scan(answers->trial->set, queries[i], k, answers->expected);
         if (counts[i] != all) refuse(answers->trial, queries[i], k, "the number of matches in a batch differs");

@@ -16,6 +16,8 @@ static void assert_signature_of(struct idx_text *text, const struct idx_text_fie
     uint64_t fingerprint, low;
     size_t count, length, expected_length = strlen(expected);
     struct idx_text_counts counts;
+    static const uint64_t zeros[8] = {0};
+    memset(&counts, 0xff, sizeof counts);
     assert_int_equal(idx_text_fingerprints(text, fields, field_count, 13, &low, 1, &count, NULL, NULL), IDX_OK);
     assert_int_equal(idx_text_fingerprints(text, fields, field_count, 64, &fingerprint, 1, &count, &counts, NULL),
                      IDX_OK);
@@ -27,6 +29,7 @@ static void assert_signature_of(struct idx_text *text, const struct idx_text_fie
     assert_true(low == (fingerprint & 0x1FFF));
     assert_true(counts.features == features);
     assert_true(counts.weight == 0);
+    assert_memory_equal(counts.reserved, zeros, sizeof zeros);
 }
 
 static void assert_signature(struct idx_text *text, const char *body, const char *expected, uint64_t features) {

@@ -65,7 +65,10 @@ static void test_counts_documents(void **state) {
     (void)state;
     struct idx_text_table *table = small_table();
     struct idx_text_table_properties properties;
+    static const uint64_t zeros[8] = {0};
+    memset(&properties, 0xff, sizeof properties);
     idx_text_table_get_properties(table, &properties);
+    assert_memory_equal(properties.reserved, zeros, sizeof zeros);
     assert_true(properties.documents == 3 && properties.terms == 3 && properties.dropped == 0);
     assert_string_equal(properties.features, "words:1;nfkc-cf;w=tf;v1");
     assert_int_equal(idf_of(table, "a"), 131072 - 103872); /* log2(4 / 3), each rounded down */

@@ -58,6 +58,7 @@ static void test_recipes(void **state) {
         assert_int_equal(open_by(&text, unknown[i], &error), IDX_BAD_RECIPE);
         assert_int_equal(error.status, IDX_BAD_RECIPE);
         assert_int_equal(error.system_errno, 0);
+        assert_int_equal(error.reserved[0] | error.reserved[7], 0);
         assert_true(error.offset == 0);
         assert_string_equal(error.file, "");
         assert_non_null(strstr(error.sentence, unknown[i]));

@@ -201,10 +201,12 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
     const struct question *question = answerer->question;
     uint64_t fingerprints[ANSWER_QUERIES] = {0};
     size_t counts[ANSWER_QUERIES];
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
+    options.distance = question->distance;
     for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
     /* After a failure, queries are looked up one by one as well, to answer those before the one that fails. */
-    bool together = idx_lookup_many(question->index, fingerprints, count, question->distance, 1, answerer->group,
-                                    ANSWER_MATCHES, counts, &answerer->error) == IDX_OK;
+    bool together = idx_lookup_many(question->index, fingerprints, count, &options, answerer->group, ANSWER_MATCHES,
+                                    counts, &answerer->error) == IDX_OK;
     for (size_t i = 0; i < count && output->error == 0; i++) {
         bool is_known = together && (counts[i] <= ANSWER_MATCHES || question->limit <= ANSWER_MATCHES);
         const struct idx_match *matches = answerer->group + i * ANSWER_MATCHES;

@@ -101,7 +101,7 @@ static enum idx_status remove_fingerprints(struct writing *writing, const struct
 
 static bool remove_some(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
-    struct idx_removal removal = {0, 0};
+    struct idx_removal removal = {0};
     struct idx_error error;
     enum idx_status status;
     if (writing->id_alone)

@@ -48,9 +48,11 @@ bool against_settle(const struct against *against, struct pipeline_rules *rules,
  * a complaint. */
 static bool against_look_up(const struct against *against, const uint64_t *fingerprints, size_t count,
                             struct idx_match *matches, size_t *counts) {
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
+    options.distance = against->distance;
     return complain_unless_ok(
-        idx_lookup_many(against->index, fingerprints, count, against->distance, 1, matches, 1, counts, &error), &error);
+        idx_lookup_many(against->index, fingerprints, count, &options, matches, 1, counts, &error), &error);
 }
 
 /* Appends the ID of the first document of a match, or without documents the fingerprint. Returns false after a

@@ -82,10 +82,12 @@ static void answer_some(struct columns *columns, const unsigned char *bytes, siz
     struct answers *answers = columns->answers;
     size_t counts[TOGETHER], limit = answers->request->limit;
     uint64_t queries[TOGETHER];
+    struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
+    options.distance = answers->distance;
     for (size_t i = 0; i < count; i++) queries[i] = read_u64(bytes + 8 * i);
-    if (idx_lookup_many(answers->index, queries, count, answers->distance, 1, columns->matches, MATCHES, counts,
-                        &error) != IDX_OK) {
+    if (idx_lookup_many(answers->index, queries, count, &options, columns->matches, MATCHES, counts, &error) !=
+        IDX_OK) {
         request_fail_by(answers->request, &error);
         return;
     }

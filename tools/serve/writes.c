@@ -159,7 +159,7 @@ static enum idx_status remove_fingerprints(struct idx_writer *writer, const stru
 }
 
 static void remove_items(struct request *request, struct idx_writer *writer, const struct items *items) {
-    struct idx_removal removal = {0, 0};
+    struct idx_removal removal = {0};
     struct idx_error error;
     enum idx_status status;
     if (items->keys == ITEM_FINGERPRINT)

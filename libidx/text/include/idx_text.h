@@ -166,6 +166,7 @@ struct idx_text_counts {
     uint64_t features; /* distinct features of the document, or sentences; for description 1, or 0 if it is empty */
     int64_t weight;    /* sum of the weights of the features that make the fingerprint, in units of 1/IDX_WEIGHT_ONE; 0
                           for sentences and description */
+    uint64_t reserved[8];
 };
 
 /* Makes the fingerprints of a document of `field_count` fields, and sets *count to how many there are, at most
@@ -340,6 +341,7 @@ struct idx_text_table_properties {
     uint64_t terms;
     uint64_t dropped;     /* the most by which a term's document frequency may be too low; 0: nothing was dropped */
     const char *features; /* which features, as a recipe; valid as long as the table */
+    uint64_t reserved[8];
 };
 
 IDX_API void idx_text_table_get_properties(const struct idx_text_table *table,

@@ -373,7 +373,7 @@ static void check_many(const struct model *model, const struct idx_index *index)
     uint64_t queries[MANY];
     size_t counts[MANY];
     for (size_t i = 0; i < MANY; i++) queries[i] = choose_fingerprint(model);
-    assert_ok(idx_lookup_many(index, queries, MANY, make.k, 1, found, 1, counts, &failure));
+    assert_ok(look_up_many(index, queries, MANY, make.k, 1, found, 1, counts, &failure));
     for (size_t i = 0; i < MANY; i++) {
         assert_int_equal(counts[i], model_scan(model, queries[i], make.k, expected));
         if (counts[i] > 0) assert_true(found[i].fingerprint == expected[0].fingerprint);

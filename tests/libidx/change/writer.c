@@ -187,7 +187,7 @@ static void check_many(const struct model *model, const struct idx_index *index,
     static struct idx_match expected[ROOM], found[2 * MANY];
     size_t counts[MANY];
     for (unsigned threads = 1; threads <= 2; threads++) {
-        assert_ok(idx_lookup_many(index, queries, MANY, K, threads, found, 2, counts, &failure));
+        assert_ok(look_up_many(index, queries, MANY, K, threads, found, 2, counts, &failure));
         for (size_t i = 0; i < MANY; i++) {
             size_t count = model_scan(model, queries[i], K, expected);
             assert_int_equal(counts[i], count);
@@ -466,7 +466,7 @@ static void check_and_add(struct play *play) {
 
 static void remove_items(struct play *play) {
     static struct batch batch;
-    struct idx_removal removal, expected = {0, 0};
+    struct idx_removal removal, expected = {0};
     batch.count = 0;
     for (size_t left = draw_count(play) % 30; left > 0; left--) {
         struct document document = {draw(&play->seed), draw_id(&play->seed)};
@@ -490,7 +490,7 @@ static void remove_items(struct play *play) {
 
 static void remove_fingerprints(struct play *play) {
     uint64_t fingerprints[6] = {0};
-    struct idx_removal removal, expected = {0, 0};
+    struct idx_removal removal, expected = {0};
     size_t count = (size_t)(next_random(&play->seed) % LENGTH(fingerprints));
     for (size_t i = 0; i < count; i++) {
         fingerprints[i] = draw(&play->seed);
@@ -510,7 +510,7 @@ static void remove_fingerprints(struct play *play) {
 /* All documents with an ID: a third of all, so seldom. */
 static void remove_ids(struct play *play) {
     static struct batch batch;
-    struct idx_removal removal, expected = {0, 0};
+    struct idx_removal removal, expected = {0};
     batch.count = 0;
     for (size_t i = 0; i < 2; i++) draw_item(play, &batch, 0, draw_id(&play->seed) + (i == 0 ? 0 : 2));
     if (play->model.id_type == IDX_ID_NONE) {

@@ -147,7 +147,7 @@ static void compare_query(const struct idx_index *index, size_t query, unsigned 
 static void compare_batch(const struct idx_index *index) {
     struct idx_match *found = allocate(query_count * BATCH_ROOM, sizeof *found);
     size_t *counts = allocate(query_count, sizeof *counts);
-    assert_ok(idx_lookup_many(index, queries, query_count, K, 2, found, BATCH_ROOM, counts, &failure));
+    assert_ok(look_up_many(index, queries, query_count, K, 2, found, BATCH_ROOM, counts, &failure));
     for (size_t query = 0; query < query_count; query++) {
         const struct idx_match *expected = matches + starts[query], *first = found + query * BATCH_ROOM;
         assert_int_equal(counts[query], starts[query + 1] - starts[query]);

@@ -67,8 +67,8 @@ static void compare_batch(const struct idx_index *index, size_t count, unsigned 
     memset(matches, 0xee, (count * capacity + 1) * sizeof *matches);
     memset(counts, 0xee, (count + 1) * sizeof *counts);
     memset(&beyond, 0xee, sizeof beyond);
-    assert_ok(idx_lookup_many(index, queries, count, distance, thread_count, capacity == 0 ? NULL : matches, capacity,
-                              counts, &failure));
+    assert_ok(look_up_many(index, queries, count, distance, thread_count, capacity == 0 ? NULL : matches, capacity,
+                           counts, &failure));
     for (size_t i = 0; i < count; i++)
         compare_query(index, queries[i], distance, matches + i * capacity, capacity, counts[i]);
     assert_true(same_matches(&matches[count * capacity], &beyond, 1));
@@ -124,11 +124,28 @@ static void test_no_queries(void **state) {
     struct idx_match match = {77, 7};
     (void)state;
     for (size_t i = 0; i < LENGTH(threads); i++) {
-        assert_ok(idx_lookup_many(index_of_set, queries, 0, 3, threads[i], &match, 1, &count, &failure));
-        assert_ok(idx_lookup_many(index_of_set, NULL, 0, 3, threads[i], NULL, 0, NULL, NULL));
+        assert_ok(look_up_many(index_of_set, queries, 0, 3, threads[i], &match, 1, &count, &failure));
+        assert_ok(look_up_many(index_of_set, NULL, 0, 3, threads[i], NULL, 0, NULL, NULL));
     }
     assert_int_equal(count, 77);
     assert_int_equal(match.fingerprint, 77);
+}
+
+/* Without options, or with those of a program that knows fewer, the distance is k and there is one thread. */
+static void test_default_options(void **state) {
+    static size_t expected[MOST], counts[MOST];
+    struct idx_lookup_options options = {offsetof(struct idx_lookup_options, threads), UINT_MAX, 0};
+    (void)state;
+    assert_ok(look_up_many(index_of_set, queries, MOST, 3, 1, NULL, 0, expected, &failure));
+    assert_ok(idx_lookup_many(index_of_set, queries, MOST, NULL, NULL, 0, counts, &failure));
+    assert_memory_equal(counts, expected, sizeof counts);
+    memset(counts, 0xee, sizeof counts);
+    assert_ok(idx_lookup_many(index_of_set, queries, MOST, &options, NULL, 0, counts, &failure));
+    assert_memory_equal(counts, expected, sizeof counts);
+    options.size = sizeof options;
+    assert_status(IDX_INVALID_ARGUMENT,
+                  idx_lookup_many(index_of_set, queries, MOST, &options, NULL, 0, counts, &failure));
+    assert_string_equal(failure.sentence, "0 threads: the number must be 1 to 256");
 }
 
 /* The same query many times: each has its own matches. */
@@ -155,7 +172,7 @@ static void test_an_empty_index(void **state) {
 static enum idx_status ask(const struct idx_index *index, const uint64_t *asked, size_t count, unsigned distance,
                            unsigned thread_count) {
     static size_t counts[MOST];
-    return idx_lookup_many(index, asked, count, distance, thread_count, NULL, 0, counts, &failure);
+    return look_up_many(index, asked, count, distance, thread_count, NULL, 0, counts, &failure);
 }
 
 static void test_arguments(void **state) {
@@ -170,7 +187,7 @@ static void test_arguments(void **state) {
     assert_status(IDX_BAD_DISTANCE, ask(index_of_set, queries, 10, 4, 1));
     assert_non_null(strstr(failure.sentence, ": supports distances up to 3, not 4: "));
     assert_status(IDX_BAD_DISTANCE, ask(index_of_set, NULL, 0, 64, 2));
-    assert_int_equal(idx_lookup_many(index_of_set, NULL, 0, 64, 2, NULL, 0, NULL, NULL), IDX_BAD_DISTANCE);
+    assert_int_equal(look_up_many(index_of_set, NULL, 0, 64, 2, NULL, 0, NULL, NULL), IDX_BAD_DISTANCE);
 }
 
 /* One fingerprint of too many bits, wherever it stands. */
@@ -274,6 +291,7 @@ int main(void) {
         cmocka_unit_test(test_capacities_and_distances),
         in_folder(test_numbers_of_probes),
         cmocka_unit_test(test_no_queries),
+        cmocka_unit_test(test_default_options),
         cmocka_unit_test(test_equal_queries),
         in_folder(test_an_empty_index),
         cmocka_unit_test(test_arguments),

@@ -131,8 +131,8 @@ static void compare_views(const struct idx_index *a, const struct idx_index *b, 
     size_t a_counts[QUERIES], b_counts[QUERIES];
     uint64_t seed = 7;
     for (size_t i = 0; i < QUERIES; i++) queries[i] = make_query(set, K + 1, &seed);
-    assert_ok(idx_lookup_many(a, queries, QUERIES, K, 1, of_a, ROOM, a_counts, &failure));
-    assert_ok(idx_lookup_many(b, queries, QUERIES, K, 2, of_b, ROOM, b_counts, &failure));
+    assert_ok(look_up_many(a, queries, QUERIES, K, 1, of_a, ROOM, a_counts, &failure));
+    assert_ok(look_up_many(b, queries, QUERIES, K, 2, of_b, ROOM, b_counts, &failure));
     for (size_t i = 0; i < QUERIES; i++) {
         struct idx_match single[ROOM];
         size_t count;
@@ -253,7 +253,7 @@ static void compare_with_scan(const struct idx_index *index, const struct live *
     uint64_t seed = distance + 1;
     bool exists;
     for (size_t i = 0; i < QUERIES; i++) queries[i] = make_query(set, distance + 1, &seed);
-    assert_ok(idx_lookup_many(index, queries, QUERIES, distance, 2, many, 1, counts, &failure));
+    assert_ok(look_up_many(index, queries, QUERIES, distance, 2, many, 1, counts, &failure));
     for (size_t i = 0; i < QUERIES; i++) {
         size_t expected = count_near(live, queries[i], distance), count;
         assert_int_equal(counts[i], expected);

@@ -81,6 +81,15 @@ static void test_reading(void **state) {
         assert_ok(idx_open(&again, path, options, &failure));
         idx_close(again);
     });
+    with_each_size(page, struct idx_lookup_options, IDX_LOOKUP_OPTIONS_INIT, options, {
+        size_t counts[LENGTH(fingerprints)];
+        assert_ok(idx_lookup_many(index, fingerprints, LENGTH(fingerprints), options, NULL, 0, counts, &failure));
+    });
+    with_each_size(page, struct idx_document_lists_options, IDX_DOCUMENT_LISTS_OPTIONS_INIT, options, {
+        struct idx_document_lists lists;
+        assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), options, &lists, &failure));
+        idx_document_lists_free(&lists);
+    });
     with_each_size(page, struct idx_join_options, IDX_JOIN_OPTIONS_INIT, options,
                    { assert_ok(idx_pairs(index, options, ignore_pairs, NULL, &failure)); });
     with_each_size(page, struct idx_cluster_options, IDX_CLUSTER_OPTIONS_INIT, options,

@@ -121,8 +121,7 @@ static size_t work_in_batches(const struct round *round, size_t thread) {
     struct idx_match matches[3 * QUERIES];
     size_t counts[3 * QUERIES], failures = 0;
     for (size_t i = 0; i < 3 * QUERIES; i++) many[i] = queries[(i + thread) % QUERIES];
-    if (idx_lookup_many(round->index, many, 3 * QUERIES, 3, (unsigned)thread % 3 + 1, matches, 1, counts, NULL) !=
-        IDX_OK)
+    if (look_up_many(round->index, many, 3 * QUERIES, 3, (unsigned)thread % 3 + 1, matches, 1, counts, NULL) != IDX_OK)
         return 1;
     for (size_t i = 0; i < 3 * QUERIES; i++) {
         size_t query = (i + thread) % QUERIES;
