@@ -19,7 +19,9 @@ bool folder_take(PyObject *path, PyObject **bytes, const char **text);
 struct view {
     struct idx_index *index;
     size_t holders;
-    unsigned k, bits;
+    unsigned k;        /* of the index */
+    unsigned farthest; /* the largest distance of look-ups: k, or what the index was unpacked for */
+    unsigned bits;
     enum idx_id_type id_type;
 };
 

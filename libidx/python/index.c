@@ -2,12 +2,14 @@
  * with, so that another thread may close or refresh the index while it is under way. */
 #include "libidx/python/core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 struct index_object {
     PyObject_HEAD struct view *view; /* NULL: closed */
     PyObject *path, *residence;
     bool check_pages;
+    unsigned distance; /* UINT_MAX: not given */
 };
 
 static PyTypeObject *index_type;
@@ -37,8 +39,8 @@ void view_release(struct view *view) {
     free(view);
 }
 
-/* A view of an index that is open, held once; closes it where there is no memory. */
-static struct view *make_view(struct idx_index *index) {
+/* A view of an index that was opened with `distance`, held once; closes it where there is no memory. */
+static struct view *make_view(struct idx_index *index, unsigned distance) {
     struct idx_properties properties;
     struct view *view = malloc(sizeof *view);
     if (view == NULL) {
@@ -47,7 +49,8 @@ static struct view *make_view(struct idx_index *index) {
         return NULL;
     }
     idx_get_properties(index, &properties);
-    *view = (struct view){index, 1, properties.k, properties.bits, properties.id_type};
+    unsigned farthest = distance != UINT_MAX && distance > properties.k ? distance : properties.k;
+    *view = (struct view){index, 1, properties.k, farthest, properties.bits, properties.id_type};
     return view;
 }
 
@@ -62,9 +65,9 @@ bool any_distance_take(PyObject *argument, const struct view *view, unsigned *di
 
 bool distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
     if (!any_distance_take(argument, view, distance)) return false;
-    if (*distance <= view->k) return true;
+    if (*distance <= view->farthest) return true;
     long value = PyLong_AsLong(argument);
-    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", value, view->k);
+    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", value, view->farthest);
     return false;
 }
 
@@ -82,29 +85,47 @@ bool residence_take(PyObject *name, enum idx_residence *residence) {
     return false;
 }
 
-static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages) {
+/* The distance to unpack for; UINT_MAX for None. */
+static bool unpacked_distance_take(PyObject *argument, enum idx_residence residence, unsigned *distance) {
+    *distance = UINT_MAX;
+    if (argument == Py_None) return true;
+    long value = PyLong_AsLong(argument);
+    if ((value == -1 && PyErr_Occurred()) || !check_range("k", value, 0, IDX_MAX_K)) return false;
+    *distance = (unsigned)value;
+    if (residence == IDX_RESIDENCE_UNPACKED) return true;
+    raise_status(IDX_INVALID_ARGUMENT,
+                 "k = %ld: look-ups take up to the k of the index; give residence=\"unpacked\" too, or omit k", value);
+    return false;
+}
+
+static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k, unsigned *distance) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
     struct idx_error error;
     PyObject *bytes;
     const char *text;
     options.skip_page_checks = !check_pages;
-    if (!residence_take(residence, &options.residence) || !path_take(path, &bytes, &text)) return NULL;
+    if (!residence_take(residence, &options.residence) ||
+        !unpacked_distance_take(k, options.residence, &options.distance) || !path_take(path, &bytes, &text))
+        return NULL;
+    *distance = options.distance;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_open(&index, text, &options, &error);
     PyEval_RestoreThread(thread);
     Py_DECREF(bytes);
-    return check_call(status, &error, NULL) ? make_view(index) : NULL;
+    return check_call(status, &error, NULL) ? make_view(index, options.distance) : NULL;
 }
 
 static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"path", "residence", "check_pages", NULL};
-    PyObject *path, *residence = NULL;
+    static char *names[] = {"path", "residence", "check_pages", "k", NULL};
+    PyObject *path, *residence = NULL, *k = Py_None;
     int check_pages = 1;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|$Op", names, &path, &residence, &check_pages)) return NULL;
+    unsigned distance;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|$OpO", names, &path, &residence, &check_pages, &k))
+        return NULL;
     residence = residence == NULL ? PyUnicode_FromString("directory") : Py_NewRef(residence);
     if (residence == NULL) return NULL;
-    struct view *view = open_view(path, residence, check_pages);
+    struct view *view = open_view(path, residence, check_pages, k, &distance);
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct index_object *object = view == NULL ? NULL : (struct index_object *)allocate(type, 0);
     if (object == NULL) {
@@ -116,6 +137,7 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     object->path = Py_NewRef(path);
     object->residence = residence;
     object->check_pages = check_pages;
+    object->distance = distance;
     return (PyObject *)object;
 }
 
@@ -159,7 +181,7 @@ static int refresh_once(struct index_object *object, bool *done) {
     enum idx_status status = idx_refresh(view->index, &newer, &error);
     PyEval_RestoreThread(thread);
     bool fine = check_call(status, &error, NULL);
-    struct view *fresh = fine && newer != NULL ? make_view(newer) : NULL;
+    struct view *fresh = fine && newer != NULL ? make_view(newer, object->distance) : NULL;
     fine = fine && (newer == NULL || fresh != NULL);
     *done = fresh == NULL || replace_view(object, view, fresh);
     view_release(view);
@@ -227,7 +249,8 @@ static PyObject *get_path(PyObject *self, void *closure) {
 static PyObject *get_options(PyObject *self, void *closure) {
     struct index_object *object = (struct index_object *)self;
     (void)closure;
-    return Py_BuildValue("(ON)", object->residence, PyBool_FromLong(object->check_pages));
+    PyObject *k = object->distance == UINT_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(object->distance);
+    return Py_BuildValue("(ONN)", object->residence, PyBool_FromLong(object->check_pages), k);
 }
 
 /* ---- The type ---- */
@@ -241,8 +264,8 @@ static PyMethodDef methods[] = {
      "For an int, returns a list of Match(fingerprint, distance). For an array of n uint64 (or int64: the same bits),\n"
      "returns Matches, with the columns offsets int64[n + 1], fingerprints uint64[m] and distances uint8[m]. Matches\n"
      "are sorted by distance, then by value. `limit` keeps the nearest so many of each query. `k` is a distance in\n"
-     "bits, from 0 to the k of the index, which is the default. `threads`, 1 to 256, is for arrays. Any number of\n"
-     "threads may call it. The GIL is released.\n\n"
+     "bits, from 0 to the k of the index, which is the default, or to the k that it was opened with. `threads`, 1 to\n"
+     "256, is for arrays. Any number of threads may call it. The GIL is released.\n\n"
      "Raises BadDistanceError, InvalidArgumentError (a query of more bits than the index's), DamagedError, "
      "TypeError.\n\n"
      ">>> index.lookup(7, k=1)\n"

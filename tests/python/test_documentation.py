@@ -140,6 +140,8 @@ with libidx.open("i", residence="all") as index:
     index.batch(fingerprints, progress=True)
     index.batch(fingerprints, progress=tqdm())
     clusters = index.clusters(method="star").clusters.max()
+with libidx.open("i", residence="unpacked", k=5) as unpacked:
+    far: List[libidx.Match] = unpacked.lookup(7, 5)
 with libidx.Builder("j") as builder:
     builder.add(fingerprints, ["a", "b"])
 with libidx.Writer("j") as writer:

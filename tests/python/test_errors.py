@@ -172,6 +172,22 @@ def test_arguments_refused_in_python(call, sentence):
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "residence, k, sentence",
+    [
+        ("unpacked", 17, "k = 17: give 0 to 16"),
+        ("unpacked", -1, "k = -1: give 0 to 16"),
+        ("directory", 4, 'k = 4: .* give residence="unpacked" too, or omit k'),
+        ("all", 3, 'k = 3: .* give residence="unpacked" too, or omit k'),
+    ],
+)
+def test_distances_to_unpack_for(residence, k, sentence):
+    make()
+    with pytest.raises(libidx.InvalidArgumentError) as caught:
+        libidx.open("i", residence=residence, k=k)
+    assert re.fullmatch(sentence, str(caught.value))
+
+
 def replace_nothing():
     make()
     libidx.merge("i", ["i"])

@@ -66,6 +66,7 @@ def calls(index, writer, builder, stream):
         lambda a, b: index.exists(a, threads=b), lambda a, b: index.documents(a, limit=b),
         lambda a, b: index.documents(a, threads=b), lambda a, b: index.documents(a, progress=b),
         lambda a, b: libidx.build("x", a, b, replace=True), lambda a, b: libidx.open("i", residence=a, check_pages=b),
+        lambda a, b: libidx.open("i", residence="unpacked", check_pages=a, k=b),
         lambda a, b: libidx.build("y", [1], k=a, scheme=b), lambda a, b: libidx.build("y", [1], bits=a, recipe=b),
         lambda a, b: index._documents(a, b, b, b, b), lambda a, b: index._clusters(a, b, b, b, b, b, b, b),
     ]  # fmt: skip

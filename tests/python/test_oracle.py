@@ -1,5 +1,6 @@
 """Every way to ask, compared with a linear scan by NumPy."""
 
+import pickle
 import threading
 
 import numpy
@@ -82,6 +83,48 @@ def test_unpacked(random):
     with libidx.open("i") as index, libidx.open("i", residence="unpacked") as unpacked:
         assert rows(unpacked.lookup(queries)) == rows(index.lookup(queries))
         assert len(unpacked.lookup(int(held[1]), k=0)) == 1
+
+
+def test_unpacked_for_a_distance(random):
+    held = near_copies(random, 3000, most=9)
+    libidx.build("i", held[:2000], k=2, id_type="none")
+
+    def compare(index, known, farthest):
+        for k in range(farthest + 1):
+            queries = random.choice(held, 40) ^ numpy.uint64(2**k - 1)
+            expected = [scan(known, query, k) for query in queries.tolist()]
+            assert [index.lookup(query, k) for query in queries.tolist()] == expected
+            assert rows(index.lookup(queries, k, threads=2)) == expected
+            assert index.count(queries, k).tolist() == [len(row) for row in expected]
+            assert index.exists(queries, k).tolist() == [bool(row) for row in expected]
+            for method in "auto", "probe", "stream":
+                assert rows(index.batch(queries, k, method=method)) == expected
+        assert index.lookup(queries[0]) == index.lookup(queries[0], index.info().k)
+        for call in index.lookup, index.count, index.exists:
+            for asked in int(queries[0]), queries:
+                with pytest.raises(libidx.BadDistanceError, match=rf"k = {farthest + 1}: .* 0 to {farthest}$"):
+                    call(asked, farthest + 1)
+        with pytest.raises(libidx.BadDistanceError):
+            index.batch(queries, farthest + 1, method="probe")
+
+    with libidx.open("i", residence="unpacked", k=7) as index, libidx.Writer("i") as writer:
+        compare(index, held[:2000], 7)
+        writer.add(held[2000:])
+        assert index.refresh()
+        compare(index, held, 7)
+        writer.remove_fingerprints(held[:500])
+        writer.close()
+        libidx.compact("i")
+        assert index.refresh() and index.info().pending_documents == 0
+        live = numpy.setdiff1d(held, held[:500])
+        compare(index, live, 7)
+        with pickle.loads(pickle.dumps(index)) as again:
+            compare(again, live, 7)
+    # The least is the k of the index, also of one that takes its place.
+    with libidx.open("i", residence="unpacked", k=3) as index:
+        libidx.build("i", held[:1000], k=5, id_type="none", replace=True)
+        assert index.refresh()
+        compare(index, held[:1000], 5)
 
 
 def test_many_matches_are_not_cut_short(random):

@@ -100,7 +100,7 @@ def test_pickles(index, monkeypatch):
     os.mkdir("elsewhere")
     monkeypatch.chdir("elsewhere")
     with pickle.loads(pickled) as again:
-        assert again._options == ("none", False)
+        assert again._options == ("none", False, None)
         assert again.lookup(1000, 0) == index.lookup(1000, 0)
     assert pickle.loads(pickle.dumps(index.lookup(1000, 0)[0])) == (1000, 0)
 

@@ -60,7 +60,7 @@ class BadRecipeError(Error, ValueError):
 
 
 class BadDistanceError(Error, ValueError):
-    """A distance that is larger than the k of the index, or, where any is possible, than 16. Status 104."""
+    """A distance above the k of the index, or what it was unpacked for, or, where any is possible, 16. Status 104."""
 
 
 class NotFoundError(Error, FileNotFoundError):

@@ -73,8 +73,10 @@ class Index(_core.Index):
     path: a folder. residence: "directory" (directories loaded, blocks mapped), "none" (all mapped: opens at once),
     "all" (all loaded: fastest), "disk" (for an index larger than memory), "unpacked" (plain tables made on opening, up
     to 40 bytes per fingerprint: fastest where k is 5 or more, or the index is small). check_pages: check each page
-    before its first use.
-    Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError.
+    before its first use. k: with "unpacked", the largest distance of lookup, exists, count and batch by "probe", 0 to
+    16; the plain tables are made for it. The default, and the least, is the k of the index.
+    Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError,
+    OutOfMemoryError, InvalidArgumentError (k above 16, or with another residence).
     """
 
     __slots__ = ()
@@ -86,9 +88,7 @@ class Index(_core.Index):
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        residence, check_pages = self._options
-        path = os.path.abspath(self.path)
-        return _reopen, (type(self), path, residence, check_pages)
+        return _reopen, (type(self), os.path.abspath(self.path), *self._options)
 
     def __repr__(self) -> str:
         if self.closed:
@@ -188,7 +188,7 @@ class Index(_core.Index):
     ) -> Matches:
         """The matches of very many queries, by the fastest method: faster than lookup for millions of queries.
 
-        k may be any from 0 to 16; beyond the index's, fingerprints stream past the queries.
+        k may be any from 0 to 16; beyond what lookup takes, fingerprints stream past the queries.
         `memory` is in bytes; 0 means half of the free memory. Matches that do not fit go through files in `tmpdir`.
 
         >>> index.batch(fingerprints, k=1).offsets
@@ -259,15 +259,19 @@ class Index(_core.Index):
         return self._part(part, parts)
 
 
-def _reopen(kind: type[Index], path: Path, residence: str, check_pages: bool) -> _core.Index:
-    return kind(path, residence=residence, check_pages=check_pages)
+def _reopen(
+    kind: type[Index], path: Path, residence: str, check_pages: bool, k: Optional[int] = None
+) -> _core.Index:
+    return kind(path, residence=residence, check_pages=check_pages, k=k)
 
 
-def open(path: Path, *, residence: Residence = "directory", check_pages: bool = True) -> Index:
+def open(
+    path: Path, *, residence: Residence = "directory", check_pages: bool = True, k: Optional[int] = None
+) -> Index:
     """Open the index at a path: see Index.
 
     >>> with libidx.open("crawl.idx") as opened:
     ...     opened.exists(7)
     True
     """
-    return Index(path, residence=residence, check_pages=check_pages)
+    return Index(path, residence=residence, check_pages=check_pages, k=k)
