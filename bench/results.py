@@ -47,6 +47,12 @@ def is_document(path):
     return path.endswith((".md", ".svg", ".png")) or path.startswith("tools/man/")
 
 
+def measured_commits(page):
+    """The commits that RESULTS.md names, none as long as bench/run-all has not written it."""
+    begin = page.find("\n" + FIRST)
+    return page[begin + 1 + len(FIRST):].split("\n")[0].rstrip(". ").split(", ") if begin >= 0 else []
+
+
 def changed_since(commit):
     """The files other than documents that differ from `commit` in the working tree, or None if there is no such
     commit here."""
@@ -99,18 +105,25 @@ def write(outputs, pictures):
         "hashing with numbers in its buckets, `mih wide` with fingerprints; `uncompressed` is sorted tables of plain "
         "fingerprints with directories; `faiss` is its IndexBinaryMultiHash. Each has the settings that were best for "
         "it. [DECISIONS.md](DECISIONS.md) has what was tried without gain.")
-    section = None
+    body, section = [], None
     for table in measured:
         if table.section != section:
             section = table.section
-            lines += ["", f"## {section}"]
+            body += ["", f"## {section}"]
             for name, place, shown in pictures:
                 if place == section:
-                    lines += ["", f"![{shown}]({name})"]
+                    body += ["", f"![{shown}]({name})"]
         header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
         if not rows:
             raise SystemExit(f"results: {table.name}: nothing of what its commands printed is a row of it")
-        lines += ["", f"### {table.name}: {table.title}", *wrapped(table.sentence), "", *markdown(header, rows)]
+        body += ["", f"### {table.name}: {table.title}", *wrapped(table.sentence), "", *markdown(header, rows)]
+    compared = [(comparison, *comparison.make(read("\n".join(body)))) for comparison in tables.COMPARISONS]
+    if any(rows for _, _, _, rows in compared):
+        lines += ["", "## Where do others win, and what has changed?"]
+    for comparison, sentence, header, rows in compared:
+        if rows:
+            lines += ["", f"### {comparison.name}: {comparison.title}", *wrapped(sentence), "", *markdown(header, rows)]
+    lines += body
     if len(lines) > MOST_LINES:
         raise SystemExit(f"results: RESULTS.md would have {len(lines)} lines; {MOST_LINES} are its limit: leave out "
                          "tables, or rows of them, in bench/tables.py")

@@ -385,3 +385,89 @@ def text_rows(runs):
 def peer_rows(runs):
     return grouped(runs, lambda r: r["system"], {name: column(name) for name in (
         "queries per second", "bytes per fingerprint", "seconds to build", "recall")})
+
+
+# ---- Comparisons: tables made of the cells of others ----
+
+
+@dataclasses.dataclass
+class Comparison:
+    name: str
+    title: str
+    make: object  # from the cells of RESULTS.md, {(table, row, column): text}, to (sentence, header, rows)
+
+
+def cell_number(cells, *place):
+    shown = cells.get(place, "").split(" ±")[0]
+    return number(shown) if shown else None
+
+
+def asked_queries(cells):
+    """(what is asked, {system: queries per second}) of all tables of look-ups, whose systems are named alike."""
+    rates = {}
+    for (table, row, column), _ in cells.items():
+        if table.startswith("lookup-") and column.endswith(", a second"):
+            asked = f"{table[7:].replace('paragraphs', '1e6 paragraphs')}, k = 3, {column[:-10]}"
+            rate = cell_number(cells, table, row, column)
+        elif table == "small" and column.endswith(", ns"):
+            asked, rate = f"{int(column[:-4].replace(',', '')):.0e}, k = 3, many at once", cell_number(cells, table, row, column)
+            rate = rate and 1e9 / rate
+        elif table == "large-k":
+            asked, rate = f"{row}, many at once", cell_number(cells, table, row, column)
+            row, rate = column[:-4], rate and 1e9 / rate
+        else:
+            continue
+        if rate:
+            rates.setdefault(asked.replace("e+0", "e"), {})[row] = rate
+    return rates
+
+
+def fastest_of_each(cells):
+    rows, won = [], {"blocks": 0, "idx": 0}
+    for asked, rates in asked_queries(cells).items():
+        kinds = {"peer": {}, "blocks": {}, "unpacked": {}}
+        for system, rate in rates.items():
+            kind = "peer" if not system.startswith("idx") else "unpacked" if system == "idx unpacked" else "blocks"
+            kinds[kind][system] = rate
+        if not kinds["peer"] or not kinds["blocks"]:
+            continue
+        peer = max(kinds["peer"], key=kinds["peer"].get)
+        most, blocks = kinds["peer"][peer], max(kinds["blocks"].values())
+        unpacked = max(kinds["unpacked"].values(), default=None)
+        won["blocks"] += most > blocks
+        won["idx"] += most > max(blocks, unpacked or 0)
+        rows.append([asked, peer, *(number_text(rate) if rate else "" for rate in (most, blocks, unpacked)),
+                     number_text(blocks / most, 2), number_text(unpacked / most, 2) if unpacked else ""])
+    sentence = (f"Queries per second of the fastest peer, whatever bytes it needs, beside idx. Without plain tables in "
+                f"memory (`unpacked`) idx would lose {won['blocks']} of these {len(rows)} rows; with them it loses "
+                f"{won['idx']}: those whose last two numbers are below 1.")
+    return sentence, ["asked", "fastest peer", "a second", "idx in blocks", "idx unpacked", "blocks / peer",
+                      "unpacked / peer"], rows
+
+
+def best_of_texts(cells):
+    rows = []
+    for table in dict.fromkeys(table for table, _, _ in cells if table.startswith("texts-")):
+        systems = {row.strip("`"): row for name, row, _ in cells if name == table}
+        peers = [system for system in systems if "idx" not in system]
+        if not peers:
+            continue
+
+        def get(system, column):
+            return cells.get((table, systems[system], column), "") if system in systems else ""
+
+        best = max(peers, key=lambda system: cell_number(cells, table, systems[system], "resolved") or 0)
+        _, size, least = table.split("-")
+        rows.append([f"{size} paragraphs, {least}", best] + [
+            get(system, column) for column in ("resolved", "seconds", "dropped rightly")
+            for system in (best, "libidx.dedup(texts)", "idx dedup --resemble T")])
+    return ("Fingerprints alone (k = 3) find near copies and lose to MinHash where less of a text is common; `--resemble` "
+            "reads the texts and answers the question of MinHash. The best is the package that resolves most pairs."), [
+        "texts, resemblance", "best of MinHash", *(f"{what}: {who}" for what in ("resolved", "seconds", "dropped rightly")
+                                                   for who in ("MinHash", "k = 3", "resemble"))], rows
+
+
+COMPARISONS = [
+    Comparison("fastest", "The fastest of each, and what unpacked tables changed", fastest_of_each),
+    Comparison("resembling", "MinHash, and what `--resemble` changed", best_of_texts),
+]
