@@ -2,7 +2,7 @@
 
 A figure in README.md has a comment behind it, `1,970,000<!-- lookup-1e7; idx `auto` mapped; many at once, a second
 -->`: the table, its row and its column; a fourth part, such as `million`, is what the number counts. `<!-- not measured
--->` marks what looks like a figure and is none, and `<!-- by hand: … -->` names the commit of one that no table has.
+-->` marks what looks like a figure and is none. The picture that a line `<!-- picture: NAME -->` names is below it.
 """
 import json
 import pathlib
@@ -181,7 +181,7 @@ def filled(text, cells):
 
     def fill(match):
         mark = " ".join(match["mark"].split())
-        if mark == "not measured" or mark.startswith("by hand: "):
+        if mark == "not measured":
             return match[0]
         if mark.split("; ")[0] in missing:
             return match[0]
@@ -196,3 +196,10 @@ def filled(text, cells):
         return f"{figure}<!-- {match['mark']} -->"
 
     return MARKED.sub(fill, text), wrong
+
+
+def pictured(text, pictures):
+    """The text with each of the pictures below the line that names it."""
+    for name, _, shown in pictures:
+        text = re.sub(rf"(<!-- picture: {re.escape(name)} -->\n)(\n!\[.*\]\(.*\)\n)?", rf"\1\n![{shown}](bench/{name})\n", text)
+    return text

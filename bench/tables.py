@@ -245,15 +245,14 @@ TABLES = [
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
               "pages": column("pages_per_query")}), rounds=1),
     Table("billion", "From disk?", "A billion fingerprints",
-          "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB.",
+          "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB; "
+          "bytes per document contain those of its ID.",
           40, ["{bench}/billion write --count {n9} | {bench}/within {four} {idx} build --format u64 --id-type u64 "
-               f"--memory {{three}} --scheme '{scheme}' {{scratch}}/billion.idx - && taskset -c {{core}} {{bench}}/billion "
+               f"--memory {{three}} --scheme '{scheme}' {{scratch}}/billion.idx - && echo index_bytes$'\\t'n && "
+               "echo $(du -sb {scratch}/billion.idx | cut -f 1)$'\\t'{n9} && taskset -c {core} {bench}/billion "
                "ask {scratch}/billion.idx --count {n9} --limit {two} && rm -r {scratch}/billion.idx"
                for scheme in ("2:1:1", FOUR)],
-          lambda runs: grouped(runs, lambda r: f"`{scheme_name(r['scheme'])}` {r['way']} {r['at_a_time']}", {
-              "a second": column("queries_per_second"), "processor, µs": column("cpu_us"),
-              "median, µs": column("p50_us"), "p99, µs": column("p99_us"), "pages": column("pages_per_query")}),
-          rounds=1, full=True),
+          lambda runs: billion_rows(runs), rounds=1, full=True),
     Table("build", "Building?", "From a file of fingerprints to a published index",
           "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 5,
           [f"{{bench}}/build --folder {{scratch}} --count {count} --scheme {scheme} --ids {ids} --threads 2 --sorts 0"
@@ -355,7 +354,9 @@ TABLES = [
            "python3 bench/serve build-release {data}/uniform.u64 --rounds 3 --seconds 2"],
           lambda runs: (["request", "empty, µs", "idx serve, µs", "p99 empty, ms", "p99 idx serve, ms"], [
               [m[1], m[2], m[4], m[3], m[5]] for text in runs for m in re.finditer(
-                  r"^(GET, .*?): empty ([\d.]+) us, p99 ([\d.]+) ms; idx serve ([\d.]+) us, p99 ([\d.]+) ms", text, re.M)]),
+                  r"^(GET, .*?): empty ([\d.]+) us, p99 ([\d.]+) ms; idx serve ([\d.]+) us, p99 ([\d.]+) ms", text, re.M)] + [
+              ["POST of 1,000 fingerprints, beside idx_lookup_many", m[1], m[2], "", ""] for text in runs
+              for m in re.finditer(r"^POST .*?many (\d+) ns a fingerprint; idx serve (\d+) ns", text, re.M)]),
           rounds=1),
 ]
 
@@ -374,6 +375,16 @@ def pair_rows(runs):
     return grouped(runs, label, {
         "build, s": column("build_cpu_seconds", threads="1"), "pairs, s": column("pairs_cpu_seconds", threads="1"),
         "two threads, s": column("pairs_seconds", threads="2"), "pairs": lambda r: f"{int(r['pairs']):,}"})
+
+
+def billion_rows(runs):
+    columns = {"a second": column("queries_per_second"), "processor, µs": column("cpu_us"), "median, µs": column("p50_us"),
+               "p99, µs": column("p99_us"), "pages": column("pages_per_query"),
+               "processor, s": lambda r: number(r["user_seconds"]) + number(r["system_seconds"]) if "kills" in r else None,
+               "bytes": lambda r: number(r["index_bytes"]) / number(r["n"]) if "n" in r else None}
+    scheme = iter([f"`{name}` build" for name in ("2:1:1", "four") for _ in range(2)])  # two records of each, in order
+    return grouped(runs, lambda r: f"`{scheme_name(r['scheme'])}` {r['way']} {r['at_a_time']}" if "way" in r else
+                   next(scheme), columns)
 
 
 def text_rows(runs):
