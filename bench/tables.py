@@ -315,7 +315,7 @@ TABLES = [
           "Seconds for 140 MB, from one TSV file.", 0.3,
           [f"echo threads$'\\t'seconds; TIMEFORMAT={threads}$'\\t'%R; time {{idx}} fingerprint --threads {threads} "
            "--format tsv {data}/english.tsv >{data}/part" for threads in (1, 2)],
-          lambda runs: grouped(runs, lambda r: f"{r['threads']} threads", {"seconds": column("seconds")}),
+          lambda runs: grouped(runs, lambda r: f"threads: {r['threads']}", {"seconds": column("seconds")}),
           needs=("texts",)),
     Table("plan", "How good are the answers?", "What `idx plan --measure` predicts",
           "Predicted and measured nanoseconds of a query, mapped, many at once.", 1.5,
@@ -390,7 +390,7 @@ def billion_rows(runs):
 def text_rows(runs):
     return grouped(runs, lambda r: f"`{r['system']}`", {
         "seconds": column("seconds"), "MiB": column("MiB"), **{name: column(name) for name in (
-            "recall", "precision", "resolved", "dropped", "dropped rightly")}}, digits=4)
+            "recall", "precision", "resolved", "dropped", "dropped rightly")}})
 
 
 def peer_rows(runs):
