@@ -89,7 +89,7 @@ def name_points(figure, axis, points):
         for right, up, side, height in PLACES:
             written = axis.annotate(name, (x, y), fontsize=8, color=colour, xytext=(right, up),
                                     textcoords="offset points", ha=side, va=height)
-            box = written.get_window_extent(renderer).padded(3)
+            box = written.get_window_extent(renderer)
             covered = sum(box.overlaps(other) for other in taken)
             covered += not (axis.bbox.x0 <= box.x0 and box.x1 <= axis.bbox.x1 + 20)
             if best is None or covered < best[0]:
@@ -100,7 +100,7 @@ def name_points(figure, axis, points):
                 written.remove()
             if covered == 0:
                 break
-        taken.append(best[2])
+        taken.append(best[2].padded(2.5))
 
 
 def system_name(system):
@@ -113,16 +113,16 @@ def system_name(system):
 
 def speed_and_size(cells, folder):
     """Queries per second over bytes per fingerprint at each size: above and left is better."""
-    names = [name for name in ("lookup-1e6", "lookup-1e7", "lookup-1e8") if cells.rows(name)]
+    names = [name for name in ("1e6", "1e7", "1e8") if f"{name}: bytes" in cells.columns("lookup")]
     if not names:
         return
     figure, axes = panels(len(names), 3.6)
     shown, named = {}, []
     for axis, name in zip(axes, names):
         points, systems = [], {}
-        for system in cells.rows(name):
-            speeds = [cells.get(name, system, f"{way}, a second") for way in ("one at a time", "many at once")]
-            size = cells.get(name, system, "bytes")
+        for system in cells.rows("lookup"):
+            speeds = [cells.get("lookup", system, f"{name}: {way}, a second") for way in ("one", "many")]
+            size = cells.get("lookup", system, f"{name}: bytes")
             if size and any(speeds):
                 systems[system] = size, max(filter(None, speeds))
         # What is far below the others is at the lower edge, with its rate beside it.
@@ -138,7 +138,7 @@ def speed_and_size(cells, folder):
                 shown[kind] = point
             # What is mapped has its name at the point of the same in memory, which is beside it.
             points.append((size, max(speed, floor), "" if kind == "idx" else called, COLOURS[kind]))
-        axis.set(xscale="log", yscale="log", ylabel="queries per second", title=f"{name[7:]} fingerprints, one core")
+        axis.set(xscale="log", yscale="log", ylabel="queries per second", title=f"{name} fingerprints, one core")
         axis.set_xticks([10, 20, 50, 100, 200])
         axis.set_xlim(7, 250)
         plain(axis.xaxis)
@@ -180,22 +180,23 @@ def time_over_k(cells, folder):
 
 def recall_over_time(cells, folder):
     """The share of pairs that are resolved, on a scale that spreads what is near to all of them."""
-    names = [name for name in dict.fromkeys(table for table, _, _ in cells.cells) if name.startswith("texts-")]
+    names = list(dict.fromkeys(row.split(": ")[0] for row in cells.rows("texts")))
     if not names:
         return
     figure, axes = panels(len(names), 2.8)
     named = []
     for axis, name in zip(axes, names):
         points = []
-        for system in cells.rows(name):
-            seconds, resolved = cells.get(name, system, "seconds"), cells.get(name, system, "resolved")
+        for row in (row for row in cells.rows("texts") if row.startswith(f"{name}: ")):
+            system = row.split(": ", 1)[1]
+            seconds, resolved = cells.get("texts", row, "seconds"), cells.get("texts", row, "resolved")
             if not seconds or resolved is None:
                 continue
             colour = COLOURS["idx" if "idx" in system else "mih"]
             missed = max(1 - resolved, 0.004)
             axis.scatter(seconds, missed, color=colour, zorder=3, marker="o" if "idx" in system else "s")
             points.append((seconds, missed, system.strip("`"), colour))
-        size, least = name.split("-")[1:]
+        size, least = name.split(", ")
         axis.set(xscale="log", yscale="log", ylabel="resolved",
                  title=f"{size} paragraphs: pairs whose resemblance is {least} or more")
         axis.set_ylim(0.7, 0.004)

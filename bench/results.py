@@ -84,6 +84,35 @@ def wrapped(text):
     return [*lines, line]
 
 
+def page_tables(measured, outputs):
+    """(name, title, sentence, section, header, rows) of each table of RESULTS.md, those of several parts among them."""
+    pages, found = {page.name: page for page in tables.PAGES}, {}
+    for table in measured:
+        header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
+        page = pages.get(table.page)
+        if page is None:
+            found[table.name] = [table.title, table.sentence, table.section, header, rows]
+            continue
+        if page.is_beside:
+            header = [header[0], *(f"{table.part}: {name}" for name in header[1:])]
+        elif table.part:
+            rows = [[f"{table.part}: {row[0]}", *row[1:]] for row in rows]
+        if page.name not in found:
+            found[page.name] = [page.title, page.sentence, table.section, header, rows]
+        else:
+            found[page.name][3:] = joined(*found[page.name][3:], header, rows)
+    return [(name, *parts) for name, parts in found.items()]
+
+
+def joined(header, rows, header2, rows2):
+    """One table of two: a row of each label, a column of each name."""
+    header3, cells = list(dict.fromkeys(header + header2)), {}
+    for names, some in ((header, rows), (header2, rows2)):
+        for row in some:
+            cells.setdefault(row[0], {}).update(zip(names[1:], row[1:]))
+    return header3, [[label, *(row.get(name, "") for name in header3[1:])] for label, row in cells.items()]
+
+
 def write(outputs, pictures):
     """The text of RESULTS.md. `pictures` is (file name, section, what it shows) of each picture there is."""
     measured = [table for table in tables.TABLES if table.name in outputs]
@@ -106,15 +135,14 @@ def write(outputs, pictures):
         "fingerprints with directories; `faiss` is its IndexBinaryMultiHash. Each has the settings that were best for "
         "it. [DECISIONS.md](DECISIONS.md) has what was tried without gain.")
     body, section = [], None
-    for table in measured:
-        if table.section != section:
-            section = table.section
+    for name, title, sentence, where, header, rows in page_tables(measured, outputs):
+        if where != section:
+            section = where
             body += ["", f"## {section}"]
-            for name, place, shown in pictures:
+            for picture, place, shown in pictures:
                 if place == section:
-                    body += ["", f"![{shown}]({name})"]
-        header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
-        body += ["", f"### {table.name}: {table.title}", *wrapped(table.sentence), "", *markdown(header, rows)]
+                    body += ["", f"![{shown}]({picture})"]
+        body += ["", f"### {name}: {title}", *wrapped(sentence), "", *markdown(header, rows)]
     compared = [(comparison, *comparison.make(read("\n".join(body)))) for comparison in tables.COMPARISONS]
     if any(rows for _, _, _, rows in compared):
         lines += ["", "## Where do others win, and what has changed?"]
