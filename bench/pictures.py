@@ -13,16 +13,17 @@ import sys
 os.environ["SOURCE_DATE_EPOCH"] = "0"  # no date in the files
 import matplotlib
 
-matplotlib.use("svg")
+matplotlib.use("agg")  # which measures texts; files are SVG all the same
 import matplotlib.pyplot as plot
 import matplotlib.ticker
+import matplotlib.transforms
 
 import results
 import tables
 
 GREY = "#808080"  # seen on white and on black
 COLOURS = {"idx": "#1f8fdf", "in memory": "#e8890c", "unpacked": "#c94fc4", "uncompressed": "#2aa05a", "mih": "#e2503f",
-           "faiss": "#8a7be0", "scan": GREY, "others": GREY}
+           "mih wide": "#e2503f", "faiss": "#8a7be0", "scan": GREY, "others": GREY}
 plot.rcParams.update({
     "svg.hashsalt": "idx", "svg.fonttype": "none", "font.size": 10, "text.color": GREY, "axes.labelcolor": GREY,
     "axes.edgecolor": GREY, "xtick.color": GREY, "ytick.color": GREY, "axes.grid": True, "grid.color": GREY,
@@ -51,7 +52,7 @@ def kind_of(system):
     for kind in ("in memory", "unpacked"):
         if system.startswith("idx") and system.endswith(kind):
             return kind
-    return next((kind for kind in COLOURS if system.startswith(kind)), "others")
+    return max((kind for kind in COLOURS if system.startswith(kind)), key=len, default="others")
 
 
 def save(figure, folder, name):
@@ -65,36 +66,92 @@ def plain(axis):
     axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
 
 
+def panels(count, height):
+    """A figure of panels below one another, as wide as a page, and these."""
+    figure, axes = plot.subplots(count, 1, figsize=(9, height * count), squeeze=False)
+    return figure, axes[:, 0]
+
+
+# Where a point's name may be: shifts of its corner in points, and which corner.
+PLACES = [(x * far, y * far, side, height) for far in (1, 2.2, 3.6, 5) for x, side in ((5, "left"), (-5, "right"))
+          for y, height in ((3, "bottom"), (-3, "top"))] + [(0, 7, "center", "bottom"), (0, -7, "center", "top")]
+
+
+def name_points(figure, axis, points):
+    """Writes names, [(x, y, name, colour)], beside their points, where they cover neither points nor other names."""
+    renderer = figure.canvas.get_renderer()
+    taken = [axis.transData.transform((x, y)) for x, y, _, _ in points]
+    taken = [matplotlib.transforms.Bbox([[x - 4, y - 4], [x + 4, y + 4]]) for x, y in taken]
+    for x, y, name, colour in points:
+        if not name:
+            continue
+        best = None
+        for right, up, side, height in PLACES:
+            written = axis.annotate(name, (x, y), fontsize=8, color=colour, xytext=(right, up),
+                                    textcoords="offset points", ha=side, va=height)
+            box = written.get_window_extent(renderer)
+            covered = sum(box.overlaps(other) for other in taken)
+            covered += not (axis.bbox.x0 <= box.x0 and box.x1 <= axis.bbox.x1 + 20)
+            if best is None or covered < best[0]:
+                if best:
+                    best[1].remove()
+                best = covered, written, box
+            else:
+                written.remove()
+            if covered == 0:
+                break
+        taken.append(best[2].padded(2.5))
+
+
+def system_name(system):
+    """A name beside a point whose colour says the rest."""
+    if system.startswith("scan") or system == "idx unpacked":
+        return ""
+    system = re.sub(r"nhash=(\d+) b=(\d+) flip=(\d+)", r"\1 × \2 bits, \3 flipped", system).replace(", 0 flipped", "")
+    return re.sub(r"^(idx|uncompressed|mih wide|mih|faiss) |`| mapped| in memory", "", system)
+
+
 def speed_and_size(cells, folder):
     """Queries per second over bytes per fingerprint at each size: above and left is better."""
-    names = [name for name in ("lookup-1e6", "lookup-1e7", "lookup-1e8") if cells.rows(name)]
+    names = [name for name in ("1e6", "1e7", "1e8") if f"{name}: bytes" in cells.columns("lookup")]
     if not names:
         return
-    figure, axes = plot.subplots(1, len(names), figsize=(4.4 * len(names), 4.6), sharey=True, squeeze=False)
-    shown = {}
-    for axis, name in zip(axes[0], names):
-        for system in cells.rows(name):
-            speeds = [cells.get(name, system, f"{way}, a second") for way in ("one at a time", "many at once")]
-            size = cells.get(name, system, "bytes")
-            if not size or not any(speeds):
-                continue
-            kind = kind_of(system)
-            shown[kind] = axis.scatter(size, max(filter(None, speeds)), s=34, color=COLOURS[kind],
-                                       marker="o" if system.startswith("idx") else "s", zorder=3)
-            label = re.sub(r"^idx |`| mapped| in memory| unpacked|nhash=| b=| flip=|uncompressed |mih ", " ", system)
-            if kind not in ("scan", "unpacked", "idx"):  # idx in memory, beside it, has the same name
-                axis.annotate(label.strip(), (size, max(filter(None, speeds))), fontsize=7, color=COLOURS[kind],
-                              xytext=(4, 3), textcoords="offset points")
-        axis.set(xscale="log", yscale="log", xlabel="bytes per fingerprint", title=f"{name[7:]} fingerprints")
-        axis.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    figure, axes = panels(len(names), 3.6)
+    shown, named = {}, []
+    for axis, name in zip(axes, names):
+        points, systems = [], {}
+        for system in cells.rows("lookup"):
+            speeds = [cells.get("lookup", system, f"{name}: {way}, a second") for way in ("one", "many")]
+            size = cells.get("lookup", system, f"{name}: bytes")
+            if size and any(speeds):
+                systems[system] = size, max(filter(None, speeds))
+        # What is far below the others is at the lower edge, with its rate beside it.
+        floor = max(speed for _, speed in systems.values()) / 200
+        axis.set_ylim(floor / 1.5, floor * 400)
+        for system, (size, speed) in systems.items():
+            kind, is_low = kind_of(system), speed < floor
+            called = f"{system_name(system) or system}: {speed:,.0f}" if is_low else system_name(system)
+            point = axis.scatter(size, max(speed, floor), s=34, color=COLOURS[kind], zorder=3,
+                                 marker="v" if is_low else "o" if system.startswith("idx") else "s",
+                                 facecolor="none" if kind == "mih" else COLOURS[kind])
+            if kind not in shown or not is_low:
+                shown[kind] = point
+            # What is mapped has its name at the point of the same in memory, which is beside it.
+            points.append((size, max(speed, floor), "" if kind == "idx" else called, COLOURS[kind]))
+        axis.set(xscale="log", yscale="log", ylabel="queries per second", title=f"{name} fingerprints, one core")
         axis.set_xticks([10, 20, 50, 100, 200])
+        axis.set_xlim(7, 250)
         plain(axis.xaxis)
-    axes[0][0].set_ylabel("queries per second, one core")
-    plain(axes[0][0].yaxis)
-    named = {"idx": "idx mapped", "in memory": "idx in memory", "unpacked": "idx unpacked"}
-    figure.legend(shown.values(), [named.get(kind, kind) for kind in shown], loc="upper center", ncol=len(shown),
-                  bbox_to_anchor=(0.5, 0.02))
+        plain(axis.yaxis)
+        named.append((axis, points))
+    axes[-1].set_xlabel("bytes per fingerprint")
     figure.tight_layout()
+    for axis, points in named:
+        name_points(figure, axis, points)
+    kinds = {"idx": "idx mapped", "in memory": "idx in memory", "unpacked": "idx unpacked", "mih": "mih, m parts",
+             "mih wide": "mih wide, m parts", "scan": "scans"}
+    figure.legend(shown.values(), [kinds.get(kind, kind) for kind in shown], loc="upper center", ncol=4,
+                  bbox_to_anchor=(0.5, 0.01))
     figure.savefig(folder / "speed-and-size.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     plot.close(figure)
 
@@ -122,20 +179,37 @@ def time_over_k(cells, folder):
 
 
 def recall_over_time(cells, folder):
-    names = [name for name in dict.fromkeys(table for table, _, _ in cells.cells) if name.startswith("texts-")]
+    """The share of pairs that are resolved, on a scale that spreads what is near to all of them."""
+    names = list(dict.fromkeys(row.split(": ")[0] for row in cells.rows("texts")))
     if not names:
         return
-    figure, axes = plot.subplots(1, len(names), figsize=(4.6 * len(names), 4), sharey=True, squeeze=False)
-    for axis, name in zip(axes[0], names):
-        for system in cells.rows(name):
-            point = cells.get(name, system, "seconds"), cells.get(name, system, "resolved")
+    figure, axes = panels(len(names), 2.8)
+    named = []
+    for axis, name in zip(axes, names):
+        points = []
+        for row in (row for row in cells.rows("texts") if row.startswith(f"{name}: ")):
+            system = row.split(": ", 1)[1]
+            seconds, resolved = cells.get("texts", row, "seconds"), cells.get("texts", row, "resolved")
+            if not seconds or resolved is None:
+                continue
             colour = COLOURS["idx" if "idx" in system else "mih"]
-            axis.scatter(*point, color=colour, zorder=3)
-            axis.annotate(system.strip("`"), point, fontsize=7, color=colour, xytext=(4, 3), textcoords="offset points")
-        size, least = name.split("-")[1:]
-        axis.set(xscale="log", xlabel="seconds of one core", title=f"{size} paragraphs, resemblance {least} or more")
+            missed = max(1 - resolved, 0.004)
+            axis.scatter(seconds, missed, color=colour, zorder=3, marker="o" if "idx" in system else "s")
+            points.append((seconds, missed, system.strip("`"), colour))
+        size, least = name.split(", ")
+        axis.set(xscale="log", yscale="log", ylabel="resolved",
+                 title=f"{size} paragraphs: pairs whose resemblance is {least} or more")
+        axis.set_ylim(0.7, 0.004)
+        axis.yaxis.set_major_locator(matplotlib.ticker.FixedLocator([0.5, 0.2, 0.1, 0.05, 0.02, 0.01]))
+        axis.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda missed, _: f"{100 - 100 * missed:.0f} %"))
+        axis.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+        axis.margins(x=0.25)
         plain(axis.xaxis)
-    axes[0][0].set_ylabel("share of near-duplicate pairs resolved")
+        named.append((axis, points))
+    axes[-1].set_xlabel("processor seconds")
+    figure.tight_layout()
+    for axis, points in named:
+        name_points(figure, axis, points)
     save(figure, folder, "recall-over-time.svg")
 
 

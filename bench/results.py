@@ -2,7 +2,7 @@
 
 A figure in README.md has a comment behind it, `1,970,000<!-- lookup-1e7; idx `auto` mapped; many at once, a second
 -->`: the table, its row and its column; a fourth part, such as `million`, is what the number counts. `<!-- not measured
--->` marks what looks like a figure and is none, and `<!-- by hand: … -->` names the commit of one that no table has.
+-->` marks what looks like a figure and is none. The picture that a line `<!-- picture: NAME -->` names is below it.
 """
 import json
 import pathlib
@@ -47,6 +47,12 @@ def is_document(path):
     return path.endswith((".md", ".svg", ".png")) or path.startswith("tools/man/")
 
 
+def measured_commits(page):
+    """The commits that RESULTS.md names, none as long as bench/run-all has not written it."""
+    begin = page.find("\n" + FIRST)
+    return page[begin + 1 + len(FIRST):].split("\n")[0].rstrip(". ").split(", ") if begin >= 0 else []
+
+
 def changed_since(commit):
     """The files other than documents that differ from `commit` in the working tree, or None if there is no such
     commit here."""
@@ -78,6 +84,35 @@ def wrapped(text):
     return [*lines, line]
 
 
+def page_tables(measured, outputs):
+    """(name, title, sentence, section, header, rows) of each table of RESULTS.md, those of several parts among them."""
+    pages, found = {page.name: page for page in tables.PAGES}, {}
+    for table in measured:
+        header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
+        page = pages.get(table.page)
+        if page is None:
+            found[table.name] = [table.title, table.sentence, table.section, header, rows]
+            continue
+        if page.is_beside:
+            header = [header[0], *(f"{table.part}: {name}" for name in header[1:])]
+        elif table.part:
+            rows = [[f"{table.part}: {row[0]}", *row[1:]] for row in rows]
+        if page.name not in found:
+            found[page.name] = [page.title, page.sentence, table.section, header, rows]
+        else:
+            found[page.name][3:] = joined(*found[page.name][3:], header, rows)
+    return [(name, *parts) for name, parts in found.items()]
+
+
+def joined(header, rows, header2, rows2):
+    """One table of two: a row of each label, a column of each name."""
+    header3, cells = list(dict.fromkeys(header + header2)), {}
+    for names, some in ((header, rows), (header2, rows2)):
+        for row in some:
+            cells.setdefault(row[0], {}).update(zip(names[1:], row[1:]))
+    return header3, [[label, *(row.get(name, "") for name in header3[1:])] for label, row in cells.items()]
+
+
 def write(outputs, pictures):
     """The text of RESULTS.md. `pictures` is (file name, section, what it shows) of each picture there is."""
     measured = [table for table in tables.TABLES if table.name in outputs]
@@ -90,8 +125,8 @@ def write(outputs, pictures):
     lines += wrapped(
         f"Measured {dates[0]} to {dates[-1]} UTC, in {minutes:.0f} minutes, on {outputs[measured[0].name]['machine']}. "
         f"Other processes used at most {loads:.2f} of a processor before a table began. `bench/run-all OUTPUT` wrote this "
-        "page, its pictures, and the figures in [README.md](../README.md); nothing here is typed. OUTPUT keeps what each "
-        "command printed.")
+        "page, its pictures, and the figures in [README.md](../README.md); nothing here is typed. "
+        "[tables.py](tables.py) has the commands of each table, and OUTPUT keeps what each printed.")
     lines += [""] + wrapped(
         "Unless a table says otherwise: one pinned core, k = 3, exact answers, a tenth of the fingerprints near-copies, "
         "half of the queries near to one. A cell is the median, and behind ± the round that is farthest from it; "
@@ -99,18 +134,22 @@ def write(outputs, pictures):
         "hashing with numbers in its buckets, `mih wide` with fingerprints; `uncompressed` is sorted tables of plain "
         "fingerprints with directories; `faiss` is its IndexBinaryMultiHash. Each has the settings that were best for "
         "it. [DECISIONS.md](DECISIONS.md) has what was tried without gain.")
-    section = None
-    for table in measured:
-        if table.section != section:
-            section = table.section
-            lines += ["", f"## {section}"]
-            for name, place, shown in pictures:
+    body, section = [], None
+    for name, title, sentence, where, header, rows in page_tables(measured, outputs):
+        if where != section:
+            section = where
+            body += ["", f"## {section}"]
+            for picture, place, shown in pictures:
                 if place == section:
-                    lines += ["", f"![{shown}]({name})"]
-        header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
-        if not rows:
-            raise SystemExit(f"results: {table.name}: nothing of what its commands printed is a row of it")
-        lines += ["", f"### {table.name}: {table.title}", *wrapped(table.sentence), "", *markdown(header, rows)]
+                    body += ["", f"![{shown}]({picture})"]
+        body += ["", f"### {name}: {title}", *wrapped(sentence), "", *markdown(header, rows)]
+    compared = [(comparison, *comparison.make(read("\n".join(body)))) for comparison in tables.COMPARISONS]
+    if any(rows for _, _, _, rows in compared):
+        lines += ["", "## Where do others win, and what has changed?"]
+    for comparison, sentence, header, rows in compared:
+        if rows:
+            lines += ["", f"### {comparison.name}: {comparison.title}", *wrapped(sentence), "", *markdown(header, rows)]
+    lines += body
     if len(lines) > MOST_LINES:
         raise SystemExit(f"results: RESULTS.md would have {len(lines)} lines; {MOST_LINES} are its limit: leave out "
                          "tables, or rows of them, in bench/tables.py")
@@ -168,7 +207,7 @@ def filled(text, cells):
 
     def fill(match):
         mark = " ".join(match["mark"].split())
-        if mark == "not measured" or mark.startswith("by hand: "):
+        if mark == "not measured":
             return match[0]
         if mark.split("; ")[0] in missing:
             return match[0]
@@ -183,3 +222,10 @@ def filled(text, cells):
         return f"{figure}<!-- {match['mark']} -->"
 
     return MARKED.sub(fill, text), wrong
+
+
+def pictured(text, pictures):
+    """The text with each of the pictures below the line that names it."""
+    for name, _, shown in pictures:
+        text = re.sub(rf"(<!-- picture: {re.escape(name)} -->\n)(\n!\[.*\]\(.*\)\n)?", rf"\1\n![{shown}](bench/{name})\n", text)
+    return text

@@ -28,6 +28,18 @@ class Table:
     rounds: int = 3
     full: bool = False  # measured by --full alone
     needs: tuple = ()  # "texts": the corpus; "python": the virtual environment
+    page: str = ""  # the table of RESULTS.md that it is a part of, if others are, too
+    part: str = ""  # what its rows or columns begin with there
+
+
+@dataclasses.dataclass
+class Page:
+    """A table of RESULTS.md that is made of several measured ones, whose columns are beside each other, or whose rows are
+    below each other."""
+    name: str
+    title: str
+    sentence: str
+    is_beside: bool
 
 
 # ---- Cells ----
@@ -150,8 +162,8 @@ def lookup_rows(runs):
         return resident if record["system"] in ("idx-memory", "idx-unpacked") else tables + resident
 
     return grouped(runs, system_label, {
-        "one at a time, a second": column("queries_per_second", mode="single"),
-        "many at once, a second": column("queries_per_second", mode="staged"),
+        "one, a second": column("queries_per_second", mode="single"),
+        "many, a second": column("queries_per_second", mode="staged"),
         "bytes": size}, keep=lambda record: record["mode"] != "cold")
 
 
@@ -179,23 +191,35 @@ SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
 EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
 PEERS = " --system idx --system uncompressed --system mih"
 
+PAGES = [
+    Page("lookup", "Queries per second within 3 bits, and bytes per fingerprint",
+         "One query at a time, and many at once; of uniform fingerprints, and of those of a million paragraphs (texts). "
+         "*three*, *four* and *five* are schemes by masks, of so many tables; blocks have 64 bytes. FAISS is left out at "
+         "1e8, where its fastest exact setting needs 18 GB; 1e8 has one round, so no spread.", True),
+    Page("pairs", "All near pairs of a million to a hundred million",
+         "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts. At "
+         "1e8 and at large k one thread was measured.", False),
+    Page("texts", "Paragraphs that resemble each other",
+         "Pairs whose sets of word 5-shingles have a Jaccard coefficient of the last number or more; MinHash has 128 "
+         "values. Dropped are documents by who keeps the first of each pair. One core; MiB of memory.", False),
+    Page("python-peers", "Beside other packages", "Queries as one array, one core; a scan needs the fewest bytes.", True),
+]
+
 TABLES = [
-    Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints, k = 3",
-          "Such a structure is in the processor's caches: plain tables win, and idx unpacked is one of them.", 3,
+    Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints", "", 3,
           [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --scheme 4:1 --system scan --system faiss "
-           "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows),
-    Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints, k = 3",
-          "*three* and *five* are schemes by masks, of so many tables; blocks have 64 bytes.", 6,
+           "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e6"),
+    Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints", "", 6,
           [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --system scan "
-           "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows),
-    Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints, k = 3",
-          "FAISS is left out, whose fastest exact setting needs 18 GB here. One round, so there is no spread.", 7,
+           "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e7"),
+    Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints", "", 7,
           [LOOKUP + f"--count {{n8}} --seconds 0.4 --queries 1e6 --scheme 2:1:1 --scheme '{THREE}' --scheme '{FOUR}' "
-           "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1),
-    Table("lookup-paragraphs", "How fast, how small, and beside whom?", "The fingerprints of a million paragraphs",
-          "Fingerprints of real texts share prefixes, which costs who counts on even ones.", 2,
+           "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1,
+          page="lookup", part="1e8"),
+    Table("lookup-paragraphs", "How fast, how small, and beside whom?", "The fingerprints of a million paragraphs", "", 2,
           [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto "
-           "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("texts",)),
+           "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("texts",), page="lookup",
+          part="texts"),
     Table("codes", "How fast, how small, and beside whom?", "Codes of blocks",
           "Bits per fingerprint of blocks alone by the paper's interleaved code, by Elias-Fano, and by idx's own, in "
           "portable C that decodes a block at a time.", 1, [PINNED + "{bench}/codes --count {n6}"],
@@ -245,15 +269,14 @@ TABLES = [
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
               "pages": column("pages_per_query")}), rounds=1),
     Table("billion", "From disk?", "A billion fingerprints",
-          "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB.",
+          "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB; "
+          "bytes per document contain those of its ID.",
           40, ["{bench}/billion write --count {n9} | {bench}/within {four} {idx} build --format u64 --id-type u64 "
-               f"--memory {{three}} --scheme '{scheme}' {{scratch}}/billion.idx - && taskset -c {{core}} {{bench}}/billion "
+               f"--memory {{three}} --scheme '{scheme}' {{scratch}}/billion.idx - && echo index_bytes$'\\t'n && "
+               "echo $(du -sb {scratch}/billion.idx | cut -f 1)$'\\t'{n9} && taskset -c {core} {bench}/billion "
                "ask {scratch}/billion.idx --count {n9} --limit {two} && rm -r {scratch}/billion.idx"
                for scheme in ("2:1:1", FOUR)],
-          lambda runs: grouped(runs, lambda r: f"`{scheme_name(r['scheme'])}` {r['way']} {r['at_a_time']}", {
-              "a second": column("queries_per_second"), "processor, µs": column("cpu_us"),
-              "median, µs": column("p50_us"), "p99, µs": column("p99_us"), "pages": column("pages_per_query")}),
-          rounds=1, full=True),
+          lambda runs: billion_rows(runs), rounds=1, full=True),
     Table("build", "Building?", "From a file of fingerprints to a published index",
           "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 5,
           [f"{{bench}}/build --folder {{scratch}} --count {count} --scheme {scheme} --ids {ids} --threads 2 --sorts 0"
@@ -271,14 +294,14 @@ TABLES = [
           "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts.",
           5, ["{bench}/pairs --count {n6} --schemes auto --folder {scratch}",
               "{bench}/pairs --count {n7} --schemes auto --folder {scratch}"],
-          lambda runs: pair_rows(runs), rounds=1),
+          lambda runs: pair_rows(runs), rounds=1, page="pairs"),
     Table("pairs-1e8", "All pairs?", "All near pairs of a hundred million",
           "Processor seconds of one thread, the building of the index beside them.", 3,
           ["{bench}/pairs --count {n8} --rounds 1 --schemes auto --threads 1 --folder {scratch}"],
-          lambda runs: pair_rows(runs), rounds=1),
+          lambda runs: pair_rows(runs), rounds=1, page="pairs"),
     Table("pairs-k", "All pairs?", "At large k", "A million fingerprints, processor seconds of one thread.", 2,
           [PINNED + f"{{bench}}/pairs --count {{n6}} -k {k} --threads 1 --rounds 1" for k in (6, 12)],
-          lambda runs: pair_rows(runs), rounds=1),
+          lambda runs: pair_rows(runs), rounds=1, page="pairs"),
     Table("batch", "All pairs?", "A million queries against ten million",
           "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 2,
           ["{bench}/batch --count {n7} --scheme auto --scheme 2:1:1 --folder {scratch}"],
@@ -307,7 +330,8 @@ TABLES = [
             "Pairs of word 5-shingles with that Jaccard coefficient or more; MinHash has 128 values. Dropped: by who "
             "keeps the first of each pair. One core; MiB of memory.", minutes,
             [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py texts {{data}}/paragraphs.tsv {count} {least}"
-             f"{systems}"], lambda runs: text_rows(runs), rounds=1, full=full, needs=("texts", "python"))
+             f"{systems}"], lambda runs: text_rows(runs), rounds=1, full=full, needs=("texts", "python"),
+            page="texts", part=f"{size}, {least}")
       for size, count, least, minutes, full, systems in (
           ("1e5", "{n5}", 0.8, 2, False, ""), ("1e5", "{n5}", 0.5, 2, False, ""),
           ("1e6", "{n6}", 0.8, 15, True, " 'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' "
@@ -316,7 +340,7 @@ TABLES = [
           "Seconds for 140 MB, from one TSV file.", 0.3,
           [f"echo threads$'\\t'seconds; TIMEFORMAT={threads}$'\\t'%R; time {{idx}} fingerprint --threads {threads} "
            "--format tsv {data}/english.tsv >{data}/part" for threads in (1, 2)],
-          lambda runs: grouped(runs, lambda r: f"{r['threads']} threads", {"seconds": column("seconds")}),
+          lambda runs: grouped(runs, lambda r: f"threads: {r['threads']}", {"seconds": column("seconds")}),
           needs=("texts",)),
     Table("plan", "How good are the answers?", "What `idx plan --measure` predicts",
           "Predicted and measured nanoseconds of a query, mapped, many at once.", 1.5,
@@ -327,15 +351,15 @@ TABLES = [
     Table("python-peers", "From Python?", "Beside other packages",
           "A million fingerprints, queries as one array, one core; a scan needs the fewest bytes.", 1,
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} " + EXACT],
-          lambda runs: peer_rows(runs), rounds=1, needs=("python",)),
+          lambda runs: peer_rows(runs), rounds=1, needs=("python",), page="python-peers", part="1e6"),
     Table("python-hnsw", "From Python?", "Beside graphs", "A million fingerprints; HNSW misses some, and takes minutes "
           "to build.", 12,
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} 'faiss HNSW' 'usearch HNSW'"],
-          lambda runs: peer_rows(runs), rounds=1, full=True, needs=("python",)),
+          lambda runs: peer_rows(runs), rounds=1, full=True, needs=("python",), page="python-peers", part="1e6"),
     Table("python-peers-1e7", "From Python?", "Beside other packages, ten million",
           "The same of ten million.", 3,
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n7} " + EXACT],
-          lambda runs: peer_rows(runs), rounds=1, needs=("python",)),
+          lambda runs: peer_rows(runs), rounds=1, needs=("python",), page="python-peers", part="1e7"),
     Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
           ["taskset -c 0,1 {python} bench/python.py build-release"],
           lambda runs: (["call", "Python", "C", "Python / C"],
@@ -355,7 +379,9 @@ TABLES = [
            "python3 bench/serve build-release {data}/uniform.u64 --rounds 3 --seconds 2"],
           lambda runs: (["request", "empty, µs", "idx serve, µs", "p99 empty, ms", "p99 idx serve, ms"], [
               [m[1], m[2], m[4], m[3], m[5]] for text in runs for m in re.finditer(
-                  r"^(GET, .*?): empty ([\d.]+) us, p99 ([\d.]+) ms; idx serve ([\d.]+) us, p99 ([\d.]+) ms", text, re.M)]),
+                  r"^(GET, .*?): empty ([\d.]+) us, p99 ([\d.]+) ms; idx serve ([\d.]+) us, p99 ([\d.]+) ms", text, re.M)] + [
+              ["POST of 1,000 fingerprints, beside idx_lookup_many", m[1], m[2], "", ""] for text in runs
+              for m in re.finditer(r"^POST .*?many (\d+) ns a fingerprint; idx serve (\d+) ns", text, re.M)]),
           rounds=1),
 ]
 
@@ -376,12 +402,110 @@ def pair_rows(runs):
         "two threads, s": column("pairs_seconds", threads="2"), "pairs": lambda r: f"{int(r['pairs']):,}"})
 
 
+def billion_rows(runs):
+    columns = {"a second": column("queries_per_second"), "processor, µs": column("cpu_us"), "median, µs": column("p50_us"),
+               "p99, µs": column("p99_us"), "pages": column("pages_per_query"),
+               "processor, s": lambda r: number(r["user_seconds"]) + number(r["system_seconds"]) if "kills" in r else None,
+               "bytes": lambda r: number(r["index_bytes"]) / number(r["n"]) if "n" in r else None}
+    scheme = iter([f"`{name}` build" for name in ("2:1:1", "four") for _ in range(2)])  # two records of each, in order
+    return grouped(runs, lambda r: f"`{scheme_name(r['scheme'])}` {r['way']} {r['at_a_time']}" if "way" in r else
+                   next(scheme), columns)
+
+
 def text_rows(runs):
     return grouped(runs, lambda r: f"`{r['system']}`", {
         "seconds": column("seconds"), "MiB": column("MiB"), **{name: column(name) for name in (
-            "recall", "precision", "resolved", "dropped", "dropped rightly")}}, digits=4)
+            "recall", "precision", "resolved", "dropped", "dropped rightly")}})
 
 
 def peer_rows(runs):
     return grouped(runs, lambda r: r["system"], {name: column(name) for name in (
         "queries per second", "bytes per fingerprint", "seconds to build", "recall")})
+
+
+# ---- Comparisons: tables made of the cells of others ----
+
+
+@dataclasses.dataclass
+class Comparison:
+    name: str
+    title: str
+    make: object  # from the cells of RESULTS.md, {(table, row, column): text}, to (sentence, header, rows)
+
+
+def cell_number(cells, *place):
+    shown = cells.get(place, "").split(" ±")[0]
+    return number(shown) if shown else None
+
+
+def asked_queries(cells):
+    """{what is asked: {system: queries per second}} of all tables of look-ups, whose systems are named alike."""
+    rates = {}
+    for table, row, name in cells:
+        value = cell_number(cells, table, row, name)
+        if table == "lookup" and name.endswith(", a second"):
+            part, way = name.removesuffix(", a second").split(": ")
+            asked, system, rate = f"{part}, k = 3, {way}", row, value
+        elif table == "small":
+            count = int(name.removesuffix(", ns").replace(",", ""))
+            asked, system, rate = f"{count:.0e}, k = 3, many".replace("e+0", "e"), row, value and 1e9 / value
+        elif table == "large-k":
+            asked, system, rate = f"{row}, many", name.removesuffix(", ns"), value and 1e9 / value
+        else:
+            continue
+        if rate:
+            rates.setdefault(asked, {})[system] = rate
+    return rates
+
+
+def fastest_of_each(cells):
+    rows, won = [], {"blocks": 0, "idx": 0}
+    for asked, rates in asked_queries(cells).items():
+        kinds = {"peer": {}, "blocks": {}, "unpacked": {}}
+        for system, rate in rates.items():
+            kind = "peer" if not system.startswith("idx") else "unpacked" if system == "idx unpacked" else "blocks"
+            kinds[kind][system] = rate
+        if not kinds["peer"] or not kinds["blocks"]:
+            continue
+        peer = max(kinds["peer"], key=kinds["peer"].get)
+        most, blocks = kinds["peer"][peer], max(kinds["blocks"].values())
+        unpacked = max(kinds["unpacked"].values(), default=None)
+        won["blocks"] += most > blocks
+        won["idx"] += most > max(blocks, unpacked or 0)
+        rows.append([asked, peer, *(number_text(rate) if rate else "" for rate in (most, blocks, unpacked)),
+                     number_text(blocks / most, 2), number_text(unpacked / most, 2) if unpacked else ""])
+    sentence = (f"Queries per second of the fastest peer, whatever bytes it needs, beside idx. Without plain tables in "
+                f"memory (`unpacked`) idx would lose {won['blocks']} of these {len(rows)} rows; with them it loses "
+                f"{won['idx']}: those whose last two numbers are below 1.")
+    return sentence, ["asked", "fastest peer", "a second", "idx in blocks", "idx unpacked", "blocks / peer",
+                      "unpacked / peer"], rows
+
+
+def best_of_texts(cells):
+    systems, rows = {}, []
+    for table, row, _ in cells:
+        if table == "texts":
+            what, system = row.split(": ", 1)
+            systems.setdefault(what, {})[system.strip("`")] = row
+    for what, found in systems.items():
+        peers = [system for system in found if "idx" not in system]
+        if not peers:
+            continue
+
+        def get(system, name, found=found):
+            return cells.get(("texts", found[system], name), "") if system in found else ""
+
+        best = max(peers, key=lambda system: (number(get(system, "resolved") or "0"), -number(get(system, "seconds"))))
+        for system in (best, "libidx.dedup(texts)", "idx dedup --resemble T"):
+            if system in found:
+                rows.append([f"{what}: {'*' if system == best else ''}{system}", *(get(system, name) for name in (
+                    "resolved", "dropped rightly", "seconds"))])
+    return ("Of each table of texts: the MinHash (marked by *) that resolves most pairs; fingerprints alone, k = 3, which "
+            "lose to it, and were all that idx had before `--resemble`; and that, which reads the texts."), [
+                "texts, resemblance", "resolved", "dropped rightly", "seconds"], rows
+
+
+COMPARISONS = [
+    Comparison("fastest", "The fastest of each, and what unpacked tables changed", fastest_of_each),
+    Comparison("resembling", "MinHash, and what `--resemble` changed", best_of_texts),
+]
