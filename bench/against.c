@@ -1,17 +1,13 @@
 /* against.c: look-ups by two builds of the library in one process, in turns, each in an index that it built itself:
  * what a change of the library or of its format does to their time. */
-#include "bench/clock.h"
 #include "bench/data.h"
-#include "bench/memory.h"
 
 #include <dlfcn.h>
 #include <endian.h>
 #include <errno.h>
-#include <getopt.h>
-#include <idx.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,10 +53,6 @@ struct side {
     double seconds[MAX_PASSES];
     struct answers answers;
 };
-
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
 
 /* A function of the library; `pointer` is where it goes, since ISO C has no conversion from an object's address. */
 static void find(void *library, const char *name, void *pointer) {
@@ -168,12 +160,12 @@ static void measure_residence(struct side sides[2], const struct data *data, uns
 
 /* ---- The command ---- */
 
-static void write_fingerprints(const char *path, size_t count, unsigned k, int copies) {
+static void write_fingerprints(const char *path, size_t count, unsigned k, unsigned copies) {
     struct data data;
-    if (copies < 0)
+    if (copies > 100)
         make_data(&data, count, 0, k);
     else
-        make_copies(&data, count, (unsigned)copies);
+        make_copies(&data, count, copies);
     FILE *file = fopen(path, "we");
     if (file == NULL) die("can't open %s: %s", path, strerror(errno));
     for (size_t i = 0; i < data.count; i++) {
@@ -183,56 +175,38 @@ static void write_fingerprints(const char *path, size_t count, unsigned k, int c
     if (ferror(file) || fclose(file) != 0) die("can't write %s: %s", path, strerror(errno));
 }
 
-static void run_on(long core) {
+static void run_on(unsigned core) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
     CPU_SET(core, &cores);
-    if (sched_setaffinity(0, sizeof cores, &cores) != 0) die("can't run on core %ld", core);
+    if (sched_setaffinity(0, sizeof cores, &cores) != 0) die("can't run on core %u", core);
 }
 
 int main(int argc, char **argv) {
-    static const struct option long_options[] = {
-        {"fingerprints", 1, NULL, 'f'},
-        {"count", 1, NULL, 'n'},
-        {"copies", 1, NULL, 'c'},
-        {"write", 1, NULL, 'w'},
-        {"k", 1, NULL, 'k'},
-        {"queries", 1, NULL, 'q'},
-        {"passes", 1, NULL, 'p'},
-        {"core", 1, NULL, 'o'},
-        {"help", 0, NULL, 'h'},
-        {0},
-    };
     const char *fingerprints = NULL, *output = NULL;
     size_t count = 0, queries = 1000000;
-    unsigned k = 3, passes = 5;
-    long core = sysconf(_SC_NPROCESSORS_ONLN) - 1;
-    int copies = -1;
-    for (int option; (option = getopt_long(argc, argv, "k:", long_options, NULL)) != -1;) {
-        switch (option) {
-            case 'f': fingerprints = optarg; break;
-            case 'n': count = (size_t)strtod(optarg, NULL); break;
-            case 'c': copies = atoi(optarg); break;
-            case 'w': output = optarg; break;
-            case 'k': k = (unsigned)atoi(optarg); break;
-            case 'q': queries = (size_t)strtod(optarg, NULL); break;
-            case 'p': passes = (unsigned)atoi(optarg); break;
-            case 'o': core = atol(optarg); break;
-            case 'h': return fputs(help, stdout) < 0 ? 2 : 0;
-            default: return 2;
-        }
-    }
+    unsigned k = 3, passes = 5, core = (unsigned)sysconf(_SC_NPROCESSORS_ONLN) - 1, copies = UINT_MAX;
+    const struct bench_option names[] = {
+        {"fingerprints", OPTION_TEXT, &fingerprints, 0, 0},
+        {"count", OPTION_SIZE, &count, 0, 0},
+        {"copies", OPTION_UNSIGNED, &copies, 0, 100},
+        {"write", OPTION_TEXT, &output, 0, 0},
+        {"k", OPTION_UNSIGNED, &k, 0, IDX_MAX_K},
+        {"queries", OPTION_SIZE, &queries, 1, 1e12},
+        {"passes", OPTION_UNSIGNED, &passes, 1, MAX_PASSES},
+        {"core", OPTION_UNSIGNED, &core, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
+    int others = read_options(argc, argv, help, names);
     if (output != NULL && count > 0) {
         write_fingerprints(output, count, k, copies);
         return 0;
     }
-    if (fingerprints == NULL || argc - optind != 4 || passes == 0 || passes > MAX_PASSES || queries == 0)
-        die("what to measure is unclear: see --help");
-    struct side *sides = calloc(2, sizeof *sides);
+    if (fingerprints == NULL || others != 4) die("what to measure is unclear: see --help");
+    struct side *sides = allocate(2, sizeof *sides);
     struct data data;
-    if (sides == NULL) die("no memory");
     read_data(&data, fingerprints, queries, k);
-    for (int side = 0; side < 2; side++) load(&sides[side], argv[optind + 2 * side], argv[optind + 2 * side + 1]);
+    for (int side = 0; side < 2; side++) load(&sides[side], argv[1 + 2 * side], argv[2 + 2 * side]);
     run_on(core);
     puts("residence\tmode\tfirst_ns\tsecond_ns\tratio\tmatches");
     measure_residence(sides, &data, passes, IDX_RESIDENCE_DIRECTORY);

@@ -1,22 +1,14 @@
 /* batch.c: many queries against an index: one by one, some at a time, and as batches in every way; and against
  * fingerprints in memory that stream past them. All must find the same matches. */
-#include "bench/clock.h"
 #include "bench/data.h"
-#include "bench/index_files.h"
-#include "bench/memory.h"
 
-#include <getopt.h>
-#include <idx.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define CAPACITY 4096
 #define GROUP 256
-#define MAX_SCHEMES 8
 #define MAX_WAYS 6
 #define MAX_PASSES 99
 #define STREAMED ((size_t)1 << 22)
@@ -50,8 +42,7 @@ struct options {
     size_t count, queries;
     const char *fingerprints;
     unsigned k;
-    const char *schemes[MAX_SCHEMES];
-    size_t scheme_count;
+    struct list schemes;
     unsigned threads, passes;
     bool in_memory, beside;
     const char *folder;
@@ -71,10 +62,6 @@ struct bench {
     const char *scheme;
     struct answers expected, found;
 };
-
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
 
 /* ---- Ways ---- */
 
@@ -217,11 +204,10 @@ static void measure_scheme(struct bench *bench) {
     static const struct way ways[] = {{"lookup", look_up}, {"many", look_up_many}, {"probe", probe},
                                       {"sweep", sweep},    {"stream", stream},     {"auto", choose}};
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
-    struct index_choice choice = {bench->scheme, IDX_DEFAULT_BLOCK_SIZE};
     struct idx_error error;
     char path[4096];
     snprintf(path, sizeof path, "%s/idx-bench-batch.idx", bench->options.folder);
-    make_index(&bench->data, &choice, path);
+    make_index(path, bench->scheme, IDX_DEFAULT_BLOCK_SIZE, bench->data.k, bench->data.fingerprints, bench->data.count);
     if (bench->options.in_memory) options.residence = IDX_RESIDENCE_ALL;
     try(idx_open(&bench->index, path, &options, &error), &error);
     measure_ways(bench, ways, sizeof ways / sizeof *ways);
@@ -229,67 +215,38 @@ static void measure_scheme(struct bench *bench) {
     remove_index();
 }
 
-static size_t read_count(const char *text) {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end != 0 || !(number >= 1) || number > 1e12) die("'%s' is not a number from 1 on", text);
-    return (size_t)number;
-}
-
-static struct options read_options(int argc, char **argv) {
-    static const struct option names[] = {
-        {"count", 1, NULL, 'n'},        {"queries", 1, NULL, 'q'}, {"scheme", 1, NULL, 's'}, {"threads", 1, NULL, 't'},
-        {"passes", 1, NULL, 'p'},       {"beside", 0, NULL, 'b'},  {"memory", 0, NULL, 'm'}, {"folder", 1, NULL, 'f'},
-        {"fingerprints", 1, NULL, 'i'}, {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
-    struct options options = {.queries = 1000000, .k = 3, .threads = 2, .passes = 5, .folder = "/tmp"};
-    for (int name; (name = getopt_long(argc, argv, "k:", names, NULL)) != -1;) {
-        switch (name) {
-            case 'n': options.count = read_count(optarg); break;
-            case 'i': options.fingerprints = optarg; break;
-            case 'k': options.k = (unsigned)read_count(optarg); break;
-            case 'q': options.queries = read_count(optarg); break;
-            case 's':
-                if (options.scheme_count == MAX_SCHEMES) die("too many schemes");
-                options.schemes[options.scheme_count++] = optarg;
-                break;
-            case 't': options.threads = (unsigned)read_count(optarg); break;
-            case 'p': options.passes = (unsigned)read_count(optarg); break;
-            case 'b': options.beside = true; break;
-            case 'm': options.in_memory = true; break;
-            case 'f': options.folder = optarg; break;
-            case 'h': fputs(help, stdout); exit(0);
-            default: exit(2);
-        }
-    }
-    if ((options.count == 0) == (options.fingerprints == NULL)) die("give --count or --fingerprints");
-    if (options.passes > MAX_PASSES) die("--passes is at most %d", MAX_PASSES);
-    if (options.k > IDX_MAX_K) die("-k is at most %d", IDX_MAX_K);
-    return options;
-}
-
 int main(int argc, char **argv) {
     static const char *const defaults[] = {"auto", "5:2", "2:1:1"};
     static const struct way passing = {"stream", stream_memory};
     static struct bench bench;
-    bench.options = read_options(argc, argv);
-    if (bench.options.scheme_count == 0) {
-        memcpy(bench.options.schemes, defaults, sizeof defaults);
-        bench.options.scheme_count = bench.options.k == 3 ? 3 : 1;
-    }
-    if (bench.options.fingerprints != NULL)
-        bench.options.count =
-            read_data(&bench.data, bench.options.fingerprints, bench.options.queries, bench.options.k);
-    else
-        make_data(&bench.data, bench.options.count, bench.options.queries, bench.options.k);
+    struct options *options = &bench.options;
+    *options = (struct options){.queries = 1000000, .k = 3, .threads = 2, .passes = 5, .folder = "/tmp"};
+    const struct bench_option names[] = {
+        {"count", OPTION_SIZE, &options->count, 0, 0},
+        {"fingerprints", OPTION_TEXT, &options->fingerprints, 0, 0},
+        {"k", OPTION_UNSIGNED, &options->k, 1, IDX_MAX_K},
+        {"queries", OPTION_SIZE, &options->queries, 1, 1e12},
+        {"scheme", OPTION_LIST, &options->schemes, 0, 0},
+        {"threads", OPTION_UNSIGNED, &options->threads, 1, IDX_MAX_THREADS},
+        {"passes", OPTION_UNSIGNED, &options->passes, 1, MAX_PASSES},
+        {"beside", OPTION_FLAG, &options->beside, 0, 0},
+        {"memory", OPTION_FLAG, &options->in_memory, 0, 0},
+        {"folder", OPTION_TEXT, &options->folder, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
+    if (read_options(argc, argv, help, names) > 0) die("%s is no option; see --help", argv[1]);
+    for (size_t i = 0, given = options->schemes.count; given == 0 && i < (options->k == 3 ? 3 : 1); i++)
+        add_choice(&options->schemes, defaults[i]);
+    get_data(&bench.data, options->fingerprints, options->count, options->queries, options->k);
     atexit(remove_index);
     printf("n\tqueries\tk\tscheme\tway\tthreads\tseconds\tcpu_seconds\tqueries_per_second\tfingerprints_per_second\t"
            "matches\n");
     bench.scheme = "-";
     measure_ways(&bench, &passing, 1);
-    for (size_t i = 0; i < bench.options.scheme_count; i++) {
-        bench.scheme = bench.options.schemes[i];
+    for (size_t i = 0; i < options->schemes.count; i++) {
+        bench.scheme = options->schemes.values[i];
         measure_scheme(&bench);
     }
-    free_data(&bench.data, bench.options.count);
+    free_data(&bench.data);
     return 0;
 }

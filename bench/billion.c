@@ -1,18 +1,11 @@
 /* billion.c: writes fingerprints without end, and measures look-ups in their index, in memory and from disk.
  * Fingerprints are computed from their row numbers, which are their document IDs, so answers are checked without the
  * data. */
-#include "bench/clock.h"
-#include "bench/index_files.h"
-#include "bench/limit.h"
-#include "bench/memory.h"
-#include "bench/random.h"
+#include "bench/bench.h"
 
 #include <endian.h>
 #include <fcntl.h>
-#include <getopt.h>
-#include <idx.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,16 +62,6 @@ struct bench {
     double cpu_seconds;
     uint64_t read_bytes;
 };
-
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
-
-static void *allocate(size_t count, size_t bytes) {
-    void *memory = calloc(count, bytes);
-    if (memory == NULL) die("out of memory");
-    return memory;
-}
 
 /* ---- Fingerprints and queries ---- */
 
@@ -351,40 +334,20 @@ static void ask(const struct options *options) {
     free(bench.seconds);
 }
 
-static double read_number(const char *text, double most) {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end != 0 || !(number >= 1) || number > most) die("'%s' is not a number from 1 on", text);
-    return number;
-}
-
-static struct options read_options(int argc, char **argv) {
-    static const struct option names[] = {{"count", 1, NULL, 'n'},
-                                          {"queries", 1, NULL, 'q'},
-                                          {"limit", 1, NULL, 'l'},
-                                          {"help", 0, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    struct options options = {.limit = (uint64_t)2 << 30, .queries = 1000000};
-    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        switch (name) {
-            case 'n': options.count = (uint64_t)read_number(optarg, 1e12); break;
-            case 'q': options.queries = (size_t)read_number(optarg, 1e9); break;
-            case 'l': options.limit = read_size(optarg); break;
-            case 'h': fputs(help, stdout); exit(0);
-            default: exit(2);
-        }
-    }
-    if (options.count == 0) die("--count is needed; see billion --help");
-    return options;
-}
-
 int main(int argc, char **argv) {
-    struct options options = read_options(argc, argv);
-    const char *command = optind < argc ? argv[optind] : "";
-    if (strcmp(command, "write") == 0 && argc == optind + 1) {
+    struct options options = {.queries = 1000000};
+    const char *limit = "2G";
+    const struct bench_option names[] = {{"count", OPTION_UINT64, &options.count, 1, 1e12},
+                                         {"queries", OPTION_SIZE, &options.queries, 1, 1e9},
+                                         {"limit", OPTION_TEXT, &limit, 0, 0},
+                                         {NULL, OPTION_FLAG, NULL, 0, 0}};
+    int others = read_options(argc, argv, help, names);
+    options.limit = read_size(limit);
+    if (options.count == 0) die("--count is needed; see billion --help");
+    if (others == 1 && strcmp(argv[1], "write") == 0) {
         write_fingerprints(options.count);
-    } else if (strcmp(command, "ask") == 0 && argc == optind + 2) {
-        options.path = argv[optind + 1];
+    } else if (others == 2 && strcmp(argv[1], "ask") == 0) {
+        options.path = argv[2];
         ask(&options);
     } else {
         die("see billion --help");

@@ -1,15 +1,9 @@
 /* build.c: how long building an index takes, and merging it of several, beside sorts of the same fingerprints and a
  * copy of as many bytes, and how much memory, writing and disk it needs. */
-#include "bench/clock.h"
-#include "bench/memory.h"
-#include "bench/random.h"
+#include "bench/bench.h"
 
-#include <ftw.h>
-#include <getopt.h>
-#include <idx.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -58,10 +52,6 @@ struct options {
 
 static char work[PATH_MAX], fingerprints_path[PATH_MAX + 16], index_path[PATH_MAX + 16], copy_path[PATH_MAX + 16];
 
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
-
 /* ---- Files ---- */
 
 static FILE *open_file(const char *path, const char *mode) {
@@ -73,15 +63,6 @@ static FILE *open_file(const char *path, const char *mode) {
 static void sync_and_close(FILE *file) {
     if (fflush(file) != 0 || fsync(fileno(file)) != 0 || fclose(file) != 0) die("can't write to %s", work);
 }
-
-static int remove_file(const char *path, const struct stat *stat, int kind, struct FTW *place) {
-    (void)stat;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-static void remove_all(const char *path) { nftw(path, remove_file, 16, FTW_DEPTH | FTW_PHYS); }
 
 static void remove_work(void) { remove_all(work); }
 
@@ -160,13 +141,6 @@ static void sort_by_bytes(uint64_t *keys, uint64_t *spare, size_t count) {
     }
 }
 
-/* User and system time of all threads. */
-static double get_cpu_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void measure_sorts(size_t count, unsigned sorts, double *figures) {
     size_t bytes = count * sizeof(uint64_t);
     figures[SORTS_SECONDS] = figures[SORTS_CPU] = 0;
@@ -175,10 +149,10 @@ static void measure_sorts(size_t count, unsigned sorts, double *figures) {
     memset(spare, 1, bytes); /* has its pages */
     for (unsigned sort = 0; sort < sorts; sort++) {
         read_fingerprints(keys, count);
-        double cpu = get_cpu_seconds(), begin = now();
+        double cpu = cpu_now(), begin = now();
         sort_by_bytes(keys, spare, count);
         figures[SORTS_SECONDS] += now() - begin;
-        figures[SORTS_CPU] += get_cpu_seconds() - cpu;
+        figures[SORTS_CPU] += cpu_now() - cpu;
     }
     for (size_t i = 1; i < count; i++) {
         if (keys[i] < keys[i - 1]) die("the sort that is compared with does not sort");
@@ -251,10 +225,10 @@ static void measure_build(const struct options *options, struct idx_build_summar
     build_options.context = &least_free;
     reset_peak();
     uint64_t written = read_proc("/proc/self/io", "write_bytes: %llu");
-    double cpu = get_cpu_seconds(), begin = now();
+    double cpu = cpu_now(), begin = now();
     build(index_path, &build_options, options->count, 0, 1, summary);
     figures[BUILD_SECONDS] = now() - begin;
-    figures[BUILD_CPU] = get_cpu_seconds() - cpu;
+    figures[BUILD_CPU] = cpu_now() - cpu;
     figures[PEAK_BYTES] = (double)read_proc("/proc/self/status", "VmHWM: %llu") * 1024;
     figures[WRITTEN_BYTES] = (double)(read_proc("/proc/self/io", "write_bytes: %llu") - written);
     figures[DISK_BYTES] = (double)(free_bytes - least_free);
@@ -280,10 +254,10 @@ static void measure_merge(const struct options *options, double *figures) {
     merge_options.memory_bytes = options->memory_bytes;
     merge_options.replace = true;
     reset_peak();
-    double cpu = get_cpu_seconds(), begin = now();
+    double cpu = cpu_now(), begin = now();
     try(idx_merge(index_path, inputs, options->parts, &merge_options, &summary, &error), &error);
     figures[MERGE_SECONDS] = now() - begin;
-    figures[MERGE_CPU] = get_cpu_seconds() - cpu;
+    figures[MERGE_CPU] = cpu_now() - cpu;
     figures[MERGE_PEAK_BYTES] = (double)read_proc("/proc/self/status", "VmHWM: %llu") * 1024;
     for (unsigned part = 0; part < options->parts; part++) remove_all(paths[part]);
 }
@@ -380,47 +354,30 @@ static void run(const struct options *options) {
     print_row(options, summary.scheme, medians);
 }
 
-static double parse_number(const char *text) {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end != 0 || !(number >= 0 && number < 1e12)) die("%s is no number; see build --help", text);
-    return number;
-}
-
-static void parse_option(struct options *options, int option, const char *value) {
-    switch (option) {
-        case 'n': options->count = (size_t)parse_number(value); break;
-        case 's': options->scheme = value; break;
-        case 't': options->threads = (unsigned)parse_number(value); break;
-        case 'b': options->block_size = (uint32_t)parse_number(value); break;
-        case 'i': options->ids = value; break;
-        case 'r': options->rounds = (unsigned)parse_number(value); break;
-        case 'q': options->check = (size_t)parse_number(value); break;
-        case 'f': options->folder = value; break;
-        case 'm': options->memory_bytes = (uint64_t)(parse_number(value) * (1 << 20)); break;
-        case 'p': options->parts = (unsigned)parse_number(value); break;
-        case 'o': options->sorts = (unsigned)parse_number(value); break;
-        case 'h': fputs(help, stdout); exit(0);
-        default: die("see build --help");
-    }
-}
-
 int main(int argc, char **argv) {
-    static const struct option names[] = {
-        {"count", 1, NULL, 'n'},  {"scheme", 1, NULL, 's'},     {"threads", 1, NULL, 't'},
-        {"memory", 1, NULL, 'm'}, {"block-size", 1, NULL, 'b'}, {"ids", 1, NULL, 'i'},
-        {"rounds", 1, NULL, 'r'}, {"check", 1, NULL, 'q'},      {"folder", 1, NULL, 'f'},
-        {"parts", 1, NULL, 'p'},  {"sorts", 1, NULL, 'o'},      {"help", 0, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
     const char *temporary = getenv("TMPDIR");
+    double memory = 0;
     struct options options = {.scheme = "auto", .ids = "u64", .threads = 1, .rounds = 1, .sorts = 10};
+    const struct bench_option names[] = {
+        {"count", OPTION_SIZE, &options.count, 1, 1e12},
+        {"scheme", OPTION_TEXT, &options.scheme, 0, 0},
+        {"threads", OPTION_UNSIGNED, &options.threads, 1, IDX_MAX_THREADS},
+        {"memory", OPTION_DOUBLE, &memory, 0, 0},
+        {"block-size", OPTION_UINT32, &options.block_size, 0, 0},
+        {"ids", OPTION_TEXT, &options.ids, 0, 0},
+        {"rounds", OPTION_UNSIGNED, &options.rounds, 1, MAX_ROUNDS},
+        {"check", OPTION_SIZE, &options.check, 0, 0},
+        {"folder", OPTION_TEXT, &options.folder, 0, 0},
+        {"parts", OPTION_UNSIGNED, &options.parts, 0, MAX_PARTS},
+        {"sorts", OPTION_UNSIGNED, &options.sorts, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
     options.block_size = IDX_DEFAULT_BLOCK_SIZE;
     options.folder = temporary == NULL ? "/tmp" : temporary;
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) parse_option(&options, option, optarg);
-    if (options.count == 0 || optind < argc) die("--count N is needed, and nothing but options; see build --help");
-    if (options.rounds < 1 || options.rounds > MAX_ROUNDS) die("--rounds must be 1 to %d", MAX_ROUNDS);
-    if (options.parts > MAX_PARTS) die("--parts must be %d at most", MAX_PARTS);
+    if (read_options(argc, argv, help, names) > 0 || options.count == 0)
+        die("--count N is needed, and nothing but options; see build --help");
     if (strcmp(options.ids, "u64") != 0 && strcmp(options.ids, "none") != 0) die("--ids is u64 or none");
+    options.memory_bytes = (uint64_t)(memory * (1 << 20));
     snprintf(work, sizeof work, "%s/idx-build-XXXXXX", options.folder);
     if (mkdtemp(work) == NULL) die("can't make a folder in %s", options.folder);
     atexit(remove_work);

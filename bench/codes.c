@@ -1,18 +1,13 @@
 /* codes.c: block codes compared on the same data: the paper's interleaved code, Elias-Fano, and the project's own. The
  * first two are written out here, plain and portable, since the project does not use them. */
-#include "bench/clock.h"
 #include "bench/data.h"
-#include "bench/memory.h"
 #include "format/block.h"
 
 #include <endian.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PASSES 5
-#define MAX_COUNTS 8
 #define HEADER_BYTES 10 /* of the codes written out here: 2 with a count, 8 with the first fingerprint */
 #define HEADER_BITS (HEADER_BYTES * 8)
 #define MAX_BLOCK_BYTES 4096
@@ -25,6 +20,8 @@ static const char help[] =
     "\n"
     "  --count N            synthetic fingerprints; may be repeated (default 1e6 and 1e7)\n"
     "  --fingerprints FILE  those of a file in place of synthetic ones: 8 bytes each, little-endian\n"
+    "  --ways               also own by each way of decoding that the processor has, as many blocks at a time as the\n"
+    "                       library decodes\n"
     "\n"
     "Columns, separated by tabs: code; data: uniform, copies-30 and copies-70 (that percentage are copies of other\n"
     "fingerprints with 1 to 3 bits flipped), or file; n (distinct); block_size; bits_per_fingerprint (whole blocks);\n"
@@ -307,18 +304,35 @@ static const struct code codes[] = {
     {"own", own_prepare, own_encode, own_begin, own_decode},
 };
 
+#define OWN 2
+
 static const size_t block_sizes[] = {64, 1024, MAX_BLOCK_BYTES};
 
 struct blocks {
     const struct code *code;
+    const struct idxf_way *way; /* that decodes many blocks of the project's own code at once; or NULL */
     uint8_t *bytes;
     size_t size, count;
 };
+
+static uint64_t decode_at_once(const struct blocks *blocks, uint64_t *decoded) {
+    uint64_t sum = 0;
+    own.decoder.way = blocks->way;
+    for (size_t i = 0, most = idxf_blocks_at_once(&own.decoder); i < blocks->count; i += most) {
+        size_t faulty, some = blocks->count - i < most ? blocks->count - i : most;
+        enum idxf_fault fault;
+        size_t count = idxf_blocks_decode(&own.decoder, blocks->bytes + i * blocks->size, some, &own.bounds, decoded,
+                                          &faulty, &fault);
+        if (count > 0) sum += decoded[count - 1];
+    }
+    return sum;
+}
 
 /* Returns the sum of the last fingerprints of all blocks, so that decoding has a use. */
 static uint64_t decode_all(const struct blocks *blocks, uint64_t *decoded) {
     uint64_t sum = 0;
     if (blocks->code->begin != NULL) blocks->code->begin();
+    if (blocks->way != NULL) return decode_at_once(blocks, decoded);
     for (size_t i = 0; i < blocks->count; i++)
         sum += decoded[blocks->code->decode(blocks->bytes + i * blocks->size, blocks->size, decoded) - 1];
     return sum;
@@ -358,9 +372,10 @@ static bool encode_all(struct blocks *blocks, const struct data *data) {
     return blocks->count > 0;
 }
 
-static void measure(const struct code *code, const char *name, const struct data *data, size_t block_size) {
-    static uint64_t decoded[MAX_BLOCK_FINGERPRINTS];
-    struct blocks blocks = {.code = code, .size = block_size};
+static void measure(const struct code *code, const struct idxf_way *way, const char *name, const struct data *data,
+                    size_t block_size) {
+    static uint64_t decoded[MAX_BLOCK_FINGERPRINTS + IDXF_DECODED_ROOM];
+    struct blocks blocks = {.code = code, .way = way, .size = block_size};
     double seconds[PASSES], count = (double)data->count;
     uint64_t sum = 0;
     if (!encode_all(&blocks, data)) return;
@@ -371,17 +386,23 @@ static void measure(const struct code *code, const char *name, const struct data
         seconds[pass] = now() - begin;
     }
     sort_doubles(seconds, PASSES);
-    printf("%s\t%s\t%zu\t%zu\t%.2f\t%.2f\t%.1f%s\n", code->name, name, data->count, block_size,
-           (double)(blocks.count * block_size) * 8 / count, seconds[PASSES / 2] / count * 1e9,
-           count / (double)blocks.count, sum == 0 ? " " : "");
+    printf("%s%s%s\t%s\t%zu\t%zu\t%.2f\t%.2f\t%.1f%s\n", code->name, way == NULL ? "" : " ",
+           way == NULL ? "" : way->name, name, data->count, block_size, (double)(blocks.count * block_size) * 8 / count,
+           seconds[PASSES / 2] / count * 1e9, count / (double)blocks.count, sum == 0 ? " " : "");
     fflush(stdout);
     huge_free(blocks.bytes, data->count * 16 + 2 * block_size + PADDING);
 }
 
+static bool ways_asked_for;
+
 static void measure_data(const char *name, const struct data *data) {
+    const struct idxf_way *ways[IDXF_MAX_WAYS];
+    size_t way_count = idxf_decoder_ways(ways);
     for (size_t i = 0; i < sizeof block_sizes / sizeof *block_sizes; i++) {
         for (size_t code = 0; code < sizeof codes / sizeof *codes; code++)
-            measure(&codes[code], name, data, block_sizes[i]);
+            measure(&codes[code], NULL, name, data, block_sizes[i]);
+        for (size_t way = 0; ways_asked_for && way < way_count; way++)
+            measure(&codes[OWN], ways[way], name, data, block_sizes[i]);
     }
 }
 
@@ -393,7 +414,7 @@ static void measure_synthetic(size_t count) {
         if (percentages[i] > 0) snprintf(name, sizeof name, "copies-%u", percentages[i]);
         make_copies(&data, count, percentages[i]);
         measure_data(name, &data);
-        free_data(&data, count);
+        free_data(&data);
     }
 }
 
@@ -401,28 +422,23 @@ static void measure_synthetic(size_t count) {
 
 static void measure_file(const char *path) {
     struct data data;
-    size_t read = read_fingerprints(&data, path);
+    read_fingerprints(&data, path);
     measure_data("file", &data);
-    free_data(&data, read);
+    free_data(&data);
 }
 
 int main(int argc, char **argv) {
-    static const struct option names[] = {
-        {"count", 1, NULL, 'n'}, {"fingerprints", 1, NULL, 'r'}, {"help", 0, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    size_t counts[MAX_COUNTS] = {1000000, 10000000}, count_count = 0;
+    struct list counts = {.count = 0};
     const char *path = NULL;
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        if (option == 'n' && count_count < MAX_COUNTS) counts[count_count++] = (size_t)strtod(optarg, NULL);
-        if (option == 'r') path = optarg;
-        if (option != 'h' && option != '?') continue;
-        fputs(help, option == 'h' ? stdout : stderr);
-        return option == 'h' ? 0 : 2;
-    }
-    if (count_count == 0) count_count = 2;
-    for (size_t i = 0; i < count_count; i++)
-        if (counts[i] < 1) die("--count is 1 or more; see codes --help");
+    const struct bench_option names[] = {{"count", OPTION_LIST, &counts, 0, 0},
+                                         {"fingerprints", OPTION_TEXT, &path, 0, 0},
+                                         {"ways", OPTION_FLAG, &ways_asked_for, 0, 0},
+                                         {NULL, OPTION_FLAG, NULL, 0, 0}};
+    if (read_options(argc, argv, help, names) > 0) die("%s is no option; see codes --help", argv[1]);
+    if (counts.count == 0) counts = (struct list){{"1e6", "1e7"}, 2};
     printf("code\tdata\tn\tblock_size\tbits_per_fingerprint\tns_per_fingerprint\tfingerprints_per_block\n");
     if (path != NULL) measure_file(path);
-    for (size_t i = 0; path == NULL && i < count_count; i++) measure_synthetic(counts[i]);
+    for (size_t i = 0; path == NULL && i < counts.count; i++)
+        measure_synthetic((size_t)read_number(counts.values[i], 1, 1e12));
     return 0;
 }

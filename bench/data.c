@@ -1,9 +1,6 @@
 /* data.c: the data that all systems are built from, deterministic, made or from a file; and the sort for that. */
 #include "bench/data.h"
 
-#include "bench/memory.h"
-#include "bench/random.h"
-
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +64,7 @@ static void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t c
     size_t bytes = count * sizeof(uint64_t);
     uint64_t *spare = huge_new(bytes), *sorted = sort_by_bits(fingerprints, spare, count, 0, 64);
     huge_free(sorted == spare ? fingerprints : spare, bytes);
-    *data = (struct data){.fingerprints = sorted, .count = keep_distinct(sorted, count)};
+    *data = (struct data){.fingerprints = sorted, .count = keep_distinct(sorted, count), .room = count};
 }
 
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k) {
@@ -97,11 +94,10 @@ static uint64_t *load_file(const char *path, size_t *count) {
     return fingerprints;
 }
 
-size_t read_fingerprints(struct data *data, const char *path) {
+void read_fingerprints(struct data *data, const char *path) {
     size_t count;
     uint64_t *fingerprints = load_file(path, &count);
     set_fingerprints(data, fingerprints, count);
-    return count;
 }
 
 void make_copies(struct data *data, size_t count, unsigned percent) {
@@ -112,8 +108,8 @@ void make_copies(struct data *data, size_t count, unsigned percent) {
     set_fingerprints(data, fingerprints, count);
 }
 
-size_t read_data(struct data *data, const char *path, size_t query_count, unsigned k) {
-    size_t count = read_fingerprints(data, path);
+void read_data(struct data *data, const char *path, size_t query_count, unsigned k) {
+    read_fingerprints(data, path);
     uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
     for (size_t i = 0; i < query_count; i++) {
         unsigned flips = i % 2 == 0 ? 8 + draw() % 13 : draw() % (k + 1);
@@ -122,10 +118,17 @@ size_t read_data(struct data *data, const char *path, size_t query_count, unsign
     data->queries = queries;
     data->query_count = query_count;
     data->k = k;
-    return count;
 }
 
-void free_data(struct data *data, size_t count) {
-    huge_free((void *)(uintptr_t)data->fingerprints, count * sizeof(uint64_t));
+void get_data(struct data *data, const char *path, size_t count, size_t query_count, unsigned k) {
+    if ((count == 0) == (path == NULL)) die("either --count N or --fingerprints FILE is needed; see --help");
+    if (path != NULL)
+        read_data(data, path, query_count, k);
+    else
+        make_data(data, count, query_count, k);
+}
+
+void free_data(struct data *data) {
+    huge_free((void *)(uintptr_t)data->fingerprints, data->room * sizeof(uint64_t));
     huge_free((void *)(uintptr_t)data->queries, data->query_count * sizeof(uint64_t));
 }

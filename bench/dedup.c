@@ -1,14 +1,9 @@
-/* dedup.c: precision and recall of the clusters that idx dedup makes of real documents, against the truth (truth.h). */
-#include "bench/memory.h"
+/* dedup.c: precision and recall of the clusters that idx dedup makes of real documents, against the truth (texts.h). */
 #include "bench/texts.h"
-#include "bench/truth.h"
 
 #include <idx_text.h>
-
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_K 16
@@ -32,13 +27,6 @@ static const char help[] =
     "  together    those in one cluster\n"
     "  resolved    those of which one document is dropped, or both\n"
     "  recall      together / pairs, and resolved / pairs\n";
-
-struct corpus {
-    struct text *texts;
-    size_t count;
-    struct pair *pairs;
-    size_t pair_count;
-};
 
 static int compare_number(const void *number, const void *text) {
     unsigned long x = *(const unsigned long *)number, y = ((const struct text *)text)->number;
@@ -70,8 +58,6 @@ static void read_clusters(const struct corpus *corpus, const char *path, uint32_
     fclose(file);
 }
 
-static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
-
 static void measure(const struct corpus *corpus, double near, const char *path, uint32_t *representatives) {
     uint64_t dropped = 0, right = 0, pairs = 0, together = 0, resolved = 0;
     read_clusters(corpus, path, representatives);
@@ -93,16 +79,11 @@ static void measure(const struct corpus *corpus, double near, const char *path, 
 
 /* ---- Pairs of fingerprints ---- */
 
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
-
 /* Sets empty[i] where text number i has no words: it is in no pair. */
 static uint64_t *make_fingerprints(const struct corpus *corpus, bool *empty) {
-    uint64_t *fingerprints = calloc(corpus->count + 1, sizeof *fingerprints), words;
+    uint64_t *fingerprints = allocate(corpus->count, sizeof *fingerprints), words;
     struct idx_text *fingerprinter;
     struct idx_error error;
-    if (fingerprints == NULL) die("out of memory");
     try(idx_text_open(&fingerprinter, NULL, &error), &error);
     for (size_t i = 0; i < corpus->count; i++) {
         const struct text *text = &corpus->texts[i];
@@ -116,8 +97,7 @@ static uint64_t *make_fingerprints(const struct corpus *corpus, bool *empty) {
 
 static void measure_pairs(const struct corpus *corpus, double near) {
     uint64_t found[MOST_K + 1] = {0}, right[MOST_K + 1] = {0}, expected = 0, all = 0, good = 0;
-    bool *empty = calloc(corpus->count + 1, sizeof *empty);
-    if (empty == NULL) die("out of memory");
+    bool *empty = allocate(corpus->count, sizeof *empty);
     uint64_t *fingerprints = make_fingerprints(corpus, empty);
     for (uint32_t b = 0; b < corpus->count; b++) {
         for (uint32_t a = 0; a < b; a++) {
@@ -140,15 +120,12 @@ static void measure_pairs(const struct corpus *corpus, double near) {
 }
 
 int main(int argc, char **argv) {
-    struct corpus corpus = {0};
     if (argc < 3) {
         fputs(help, argc == 2 && strcmp(argv[1], "--help") == 0 ? stdout : stderr);
         return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
     }
-    corpus.count = read_texts(argv[1], &corpus.texts);
-    corpus.pair_count = find_pairs(corpus.texts, corpus.count, &corpus.pairs);
-    uint32_t *representatives = malloc((corpus.count + 1) * sizeof *representatives);
-    if (representatives == NULL) die("out of memory");
+    struct corpus corpus = read_corpus(argv[1]);
+    uint32_t *representatives = allocate(corpus.count, sizeof *representatives);
     measure_pairs(&corpus, strtod(argv[2], NULL));
     puts("clusters\tdropped\tright\tprecision\tpairs\ttogether\tresolved\trecall: together\trecall: resolved");
     for (int i = 3; i < argc; i++) measure(&corpus, strtod(argv[2], NULL), argv[i], representatives);

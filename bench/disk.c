@@ -1,24 +1,15 @@
 /* disk.c: look-ups in an index that is larger than the memory that its process may use, as a control group limits it:
  * blocks come from the disk, one query at a time and many at a time, asked for ahead or only when they are needed. */
-#include "bench/clock.h"
 #include "bench/data.h"
-#include "bench/index_files.h"
-#include "bench/limit.h"
-#include "bench/memory.h"
 
-#include <getopt.h>
-#include <idx.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define K 3
 #define MATCHES 16
 #define MAX_BATCH 256
 #define FEW_QUERIES 64
-#define MAX_BLOCK_SIZES 8
 
 static const char help[] =
     "Usage: disk --count N | --fingerprints FILE [OPTION]...\n"
@@ -43,32 +34,9 @@ static const char help[] =
 struct options {
     size_t count, queries;
     const char *fingerprints, *scheme, *folder;
-    uint32_t block_sizes[MAX_BLOCK_SIZES];
-    size_t block_size_count;
+    struct list block_sizes;
     unsigned share;
 };
-
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
-
-/* ---- The index ---- */
-
-static void build(const struct data *data, const struct options *options, uint32_t block_size, const char *path) {
-    struct idx_build_options build = IDX_BUILD_OPTIONS_INIT;
-    struct idx_builder *builder;
-    struct idx_error error;
-    build.k = K;
-    build.scheme = options->scheme;
-    build.block_size = block_size;
-    build.id_type = IDX_ID_NONE;
-    build.threads = 2;
-    try(idx_builder_open(&builder, path, &build, &error), &error);
-    for (size_t i = 0; i < data->count; i++)
-        try(idx_builder_add_u64(builder, data->fingerprints[i], 0, &error), &error);
-    try(idx_builder_finish(builder, NULL, &error), &error);
-    idx_builder_close(builder);
-}
 
 /* ---- Measuring ---- */
 
@@ -126,54 +94,36 @@ static void measure_block_size(const struct data *data, const struct options *op
                                {"disk", IDX_RESIDENCE_DISK, 256, options->queries}};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/idx-disk-%ld.idx", options->folder, (long)getpid());
-    build(data, options, block_size, path);
+    make_index(path, options->scheme, block_size, K, data->fingerprints, data->count);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure_way(data, options, block_size, path, &ways[i]);
-    remove_index_at(path);
+    remove_index();
 }
 
 /* ---- The command ---- */
 
-static void parse(int argc, char **argv, struct options *options) {
-    static const struct option names[] = {
-        {"count", 1, NULL, 'n'},  {"fingerprints", 1, NULL, 'r'}, {"queries", 1, NULL, 'q'},
-        {"scheme", 1, NULL, 's'}, {"block-size", 1, NULL, 'b'},   {"share", 1, NULL, 'd'},
-        {"folder", 1, NULL, 'f'}, {"help", 0, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        if (option == 'n') options->count = (size_t)strtod(optarg, NULL);
-        if (option == 'r') options->fingerprints = optarg;
-        if (option == 'q') options->queries = (size_t)strtod(optarg, NULL);
-        if (option == 's') options->scheme = optarg;
-        if (option == 'b' && options->block_size_count < MAX_BLOCK_SIZES)
-            options->block_sizes[options->block_size_count++] = (uint32_t)strtoul(optarg, NULL, 10);
-        if (option == 'd') options->share = (unsigned)strtoul(optarg, NULL, 10);
-        if (option == 'f') options->folder = optarg;
-        if (option == 'h') {
-            fputs(help, stdout);
-            exit(0);
-        }
-        if (option == '?') die("see disk --help");
-    }
-    if ((options->count < 1000) == (options->fingerprints == NULL))
-        die("either --count N, 1000 or more, or --fingerprints FILE is needed; see disk --help");
-    if (options->queries < MAX_BATCH || options->share < 1) die("--queries must be 256 or more, --share 1 or more");
-}
-
 int main(int argc, char **argv) {
+    static const char *const block_sizes[] = {"128", "1024", "4096"};
     struct options options = {.queries = 4000, .scheme = "5:2", .folder = "/tmp", .share = 4};
-    static const uint32_t block_sizes[] = {128, 1024, 4096};
+    const struct bench_option names[] = {
+        {"count", OPTION_SIZE, &options.count, 1000, 1e12},
+        {"fingerprints", OPTION_TEXT, &options.fingerprints, 0, 0},
+        {"queries", OPTION_SIZE, &options.queries, MAX_BATCH, 1e12},
+        {"scheme", OPTION_TEXT, &options.scheme, 0, 0},
+        {"block-size", OPTION_LIST, &options.block_sizes, 0, 0},
+        {"share", OPTION_UNSIGNED, &options.share, 1, 1e9},
+        {"folder", OPTION_TEXT, &options.folder, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
     struct data data;
-    parse(argc, argv, &options);
-    if (options.block_size_count == 0) {
-        memcpy(options.block_sizes, block_sizes, sizeof block_sizes);
-        options.block_size_count = sizeof block_sizes / sizeof *block_sizes;
-    }
-    if (options.fingerprints != NULL)
-        options.count = read_data(&data, options.fingerprints, options.queries, K);
-    else
-        make_data(&data, options.count, options.queries, K);
+    if (read_options(argc, argv, help, names) > 0) die("%s is no option; see disk --help", argv[1]);
+    for (size_t i = 0, given = options.block_sizes.count; given == 0 && i < 3; i++)
+        add_choice(&options.block_sizes, block_sizes[i]);
+    get_data(&data, options.fingerprints, options.count, options.queries, K);
+    atexit(remove_index);
     printf("n\tscheme\tblock_size\ttable_bytes\tlimit_bytes\tresidence\tbatch\tqueries_per_second\tp50_us\tp99_us\t"
            "pages_per_query\tmatches\n");
-    for (size_t i = 0; i < options.block_size_count; i++) measure_block_size(&data, &options, options.block_sizes[i]);
-    free_data(&data, options.count);
+    for (size_t i = 0; i < options.block_sizes.count; i++)
+        measure_block_size(&data, &options, (uint32_t)read_number(options.block_sizes.values[i], 1, 1e9));
+    free_data(&data);
     return 0;
 }

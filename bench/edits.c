@@ -1,10 +1,6 @@
 /* edits.c: edits documents word by word; what stands between the words stays. */
-#include "bench/edits.h"
+#include "bench/quality.h"
 
-#include "bench/memory.h"
-#include "bench/random.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_MOVED 10

@@ -1,8 +1,6 @@
 /* extremes.c: the two extremes that the paper starts from (section 3): all patterns of up to k flips probed in one
  * sorted table, and the table of all neighbours of all fingerprints, sorted. */
-#include "bench/extremes.h"
-
-#include "bench/memory.h"
+#include "bench/systems.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,11 +144,6 @@ static void free_precomputed(struct system *system) {
     free(precomputed);
 }
 
-static int compare_entries(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A counting sort into cells, then each cell. Cells' ends become their beginnings while they are filled from behind. */
 static void fill_precomputed(struct precomputed *precomputed, const uint64_t *flips, size_t flip_count) {
     const struct data *data = precomputed->data;
@@ -167,8 +160,7 @@ static void fill_precomputed(struct precomputed *precomputed, const uint64_t *fl
         }
     }
     for (size_t cell = 0; cell < cell_count; cell++)
-        qsort(precomputed->entries + cells[cell], cells[cell + 1] - cells[cell], sizeof *precomputed->entries,
-              compare_entries);
+        sort_numbers(precomputed->entries + cells[cell], cells[cell + 1] - cells[cell]);
 }
 
 bool precomputed_build(struct system *system, const struct data *data) {

@@ -1,7 +1,5 @@
 /* faiss.cpp: the binary indexes of FAISS that are exact, on one thread. */
-#include "bench/faiss.h"
-
-#include "bench/memory.h"
+#include "bench/systems.h"
 
 #include <faiss/IndexBinaryFlat.h>
 #include <faiss/IndexBinaryHash.h>

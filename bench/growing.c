@@ -1,35 +1,32 @@
 /* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second, how long
- * a look-up lasts at most while a writer is at work, and growing beside building.
- *
- *   bench/growing lookups FOLDER [--count N] [--pending N]   look-ups with pending documents and without, in turns
- *   bench/growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single ones
- *                                                            beside plain writes with fdatasync
- *   bench/growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without
- *   bench/growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N] [--threads N]
- *                                                            check-and-adds from N to N fingerprints, in batches of
- *                                                            N (1,000) looked up by N threads (1), compacted beside
- *                                                            that when N are pending (as a writer does by default);
- *                                                            and one build of as many, by one thread
- *
- * Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and longest
- * begin with an index of --count (1e8) fingerprints, and growth with one of --from (1e6), which goes on to --to (5e7).
- */
+ * a look-up lasts at most while a writer is at work, and growing beside building. */
 #include <fcntl.h>
-#include <idx.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "bench/clock.h"
-#include "bench/memory.h"
-#include "bench/random.h"
+#include "bench/bench.h"
+
+static const char help[] =
+    "Usage: growing lookups FOLDER [--count N] [--pending N]   look-ups with pending documents and without, in turns\n"
+    "       growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single "
+    "ones\n"
+    "                                                          beside plain writes with fdatasync\n"
+    "       growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without\n"
+    "       growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N] [--threads N]\n"
+    "                                                          check-and-adds from N to N fingerprints, in batches of\n"
+    "                                                          N (1,000) looked up by N threads (1), compacted beside\n"
+    "                                                          that when N are pending (as a writer does by default);\n"
+    "                                                          and one build of as many, by one thread\n"
+    "Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and "
+    "longest\n"
+    "begin with an index of --count (1e8) fingerprints, and growth with one of --from (1e6), which goes on to --to "
+    "(5e7).\n";
 
 #define K 3
 #define QUERIES ((size_t)200000)
@@ -45,10 +42,6 @@ static struct {
     char path[4096];
 } setting = {100000000, 1000000, 10, 1000000, 50000000, IDX_COMPACT_BY_SIZE, TOGETHER, 1, ""};
 
-static void check(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
-
 /* ---- Data ---- */
 
 /* A random number for each. */
@@ -59,8 +52,7 @@ static uint64_t fingerprint_of(uint64_t i) { return scatter(i); }
 
 /* One of ten queries is near a fingerprint, of the first `count`. */
 static uint64_t *make_queries(uint64_t count) {
-    uint64_t *queries = malloc(QUERIES * sizeof *queries);
-    if (queries == NULL) die("out of memory for the queries");
+    uint64_t *queries = allocate(QUERIES, sizeof *queries);
     for (size_t i = 0; i < QUERIES; i++) {
         uint64_t random = scatter(~(uint64_t)i);
         queries[i] = i % 10 == 0 ? fingerprint_of(random % count) ^ UINT64_C(1) << (random >> 58) : scatter(random);
@@ -77,9 +69,9 @@ static double build(const char *path, uint64_t count, const char *scheme) {
     options.k = K;
     options.scheme = scheme;
     options.replace = true;
-    check(idx_builder_open(&builder, path, &options, &error), &error);
-    for (uint64_t i = 0; i < count; i++) check(idx_builder_add_u64(builder, fingerprint_of(i), i, &error), &error);
-    check(idx_builder_finish(builder, NULL, &error), &error);
+    try(idx_builder_open(&builder, path, &options, &error), &error);
+    for (uint64_t i = 0; i < count; i++) try(idx_builder_add_u64(builder, fingerprint_of(i), i, &error), &error);
+    try(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_close(builder);
     return now() - begin;
 }
@@ -87,7 +79,7 @@ static double build(const char *path, uint64_t count, const char *scheme) {
 static struct idx_index *open_index(const char *path) {
     struct idx_index *index;
     struct idx_error error;
-    check(idx_open(&index, path, NULL, &error), &error);
+    try(idx_open(&index, path, NULL, &error), &error);
     return index;
 }
 
@@ -99,7 +91,7 @@ static struct idx_writer *open_writer(const char *path, uint64_t compact) {
     options.compact_records = compact;
     options.threads = (unsigned)setting.threads;
     if (compact == 0) options.compact_segments = 0;
-    check(idx_writer_open(&writer, path, &options, &error), &error);
+    try(idx_writer_open(&writer, path, &options, &error), &error);
     return writer;
 }
 
@@ -112,13 +104,11 @@ static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t 
         size_t some = end - i < together ? (size_t)(end - i) : together;
         for (size_t j = 0; j < some; j++)
             items[j] = (struct idx_item){.fingerprint = fingerprint_of(i + j), .number = i + j};
-        check(idx_writer_check_and_add(writer, items, some, K, NULL, 0, counts, &error), &error);
+        try(idx_writer_check_and_add(writer, items, some, K, NULL, 0, counts, &error), &error);
     }
 }
 
 /* ---- Look-ups ---- */
-
-static double thread_now(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 /* Nanoseconds of the processor that a query takes. */
 static double look_up(const struct idx_index *index, const uint64_t *queries, size_t together) {
@@ -129,7 +119,7 @@ static double look_up(const struct idx_index *index, const uint64_t *queries, si
     options.distance = K;
     double begin = thread_now();
     for (size_t i = 0; i < QUERIES; i += together)
-        check(idx_lookup_many(index, queries + i, together, &options, matches, 1, counts, &error), &error);
+        try(idx_lookup_many(index, queries + i, together, &options, matches, 1, counts, &error), &error);
     return (thread_now() - begin) * 1e9 / (double)QUERIES;
 }
 
@@ -262,14 +252,14 @@ static struct latency look_up_for(double seconds, double *longest_refresh) {
     *longest_refresh = 0;
     for (size_t i = 0; (before = now()) < begin + seconds; i = (i + 1) % QUERIES) {
         if (before > refreshed + 0.01) {
-            check(idx_refresh(index, &newer, &error), &error);
+            try(idx_refresh(index, &newer, &error), &error);
             if (newer != NULL) idx_close(index);
             if (newer != NULL) index = newer;
             refreshed = now();
             if (refreshed - before > *longest_refresh) *longest_refresh = refreshed - before;
             before = refreshed;
         }
-        check(idx_lookup(index, queries[i], K, &match, 1, &count, &error), &error);
+        try(idx_lookup(index, queries[i], K, &match, 1, &count, &error), &error);
         double took = now() - before;
         if (took > latency.longest) latency.longest = took;
         latency.slow += took > 1e-3;
@@ -341,7 +331,7 @@ static const char *choose_scheme(void) {
     size_t count, chosen = 0;
     options.count = setting.to;
     options.k = K;
-    check(idx_plan(&options, plans, sizeof plans / sizeof *plans, &count, &error), &error);
+    try(idx_plan(&options, plans, sizeof plans / sizeof *plans, &count, &error), &error);
     while (chosen + 1 < count && !plans[chosen].chosen) chosen++;
     return plans[chosen].scheme;
 }
@@ -408,7 +398,7 @@ static void measure_growth(void) {
         at = next;
     }
     struct times begin = times_now();
-    check(idx_writer_wait(writer, &error), &error);
+    try(idx_writer_wait(writer, &error), &error);
     idx_writer_close(writer);
     add_since(&total, begin);
     printf("all, closed: %.1f s, %.2f of the build's; %.1f s of the processor, %.2f of the build's\n", total.wall,
@@ -419,38 +409,33 @@ static void measure_growth(void) {
 
 /* ---- The command line ---- */
 
-static bool read_option(const char *name, const char *value) {
-    const struct {
-        const char *name;
-        uint64_t *value;
-    } options[] = {{"--count", &setting.count}, {"--pending", &setting.pending}, {"--seconds", &setting.seconds},
-                   {"--from", &setting.from},   {"--to", &setting.to},           {"--compact", &setting.compact},
-                   {"--batch", &setting.batch}, {"--threads", &setting.threads}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (strcmp(name, options[i].name) == 0) *options[i].value = (uint64_t)strtod(value, NULL);
-        if (strcmp(name, options[i].name) == 0) return *options[i].value > 0;
-    }
-    return false;
-}
-
 int main(int argc, char **argv) {
     const struct {
         const char *name;
         void (*measure)(void);
     } parts[] = {
         {"lookups", measure_lookups}, {"adds", measure_adds}, {"longest", measure_longest}, {"growth", measure_growth}};
-    char command[9000];
-    if (argc < 3 || argc % 2 == 0) die("usage: growing lookups|adds|longest|growth FOLDER [--OPTION N]…");
+    const struct bench_option options[] = {
+        {"count", OPTION_UINT64, &setting.count, 1, 1e12},
+        {"pending", OPTION_UINT64, &setting.pending, 1, 1e12},
+        {"seconds", OPTION_UINT64, &setting.seconds, 1, 1e6},
+        {"from", OPTION_UINT64, &setting.from, 1, 1e12},
+        {"to", OPTION_UINT64, &setting.to, 1, 1e12},
+        {"compact", OPTION_UINT64, &setting.compact, 1, 1e12},
+        {"batch", OPTION_UINT64, &setting.batch, 1, MOST_TOGETHER},
+        {"threads", OPTION_UINT64, &setting.threads, 1, IDX_MAX_THREADS},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
+    char built_path[4200];
+    if (read_options(argc, argv, help, options) != 2) die("see growing --help");
     snprintf(setting.path, sizeof setting.path, "%s/growing.idx", argv[2]);
-    for (int i = 3; i < argc; i += 2) {
-        if (!read_option(argv[i], argv[i + 1])) die("%s %s is no option", argv[i], argv[i + 1]);
-    }
-    if (setting.batch > MOST_TOGETHER) die("a batch can have %zu documents", MOST_TOGETHER);
+    snprintf(built_path, sizeof built_path, "%s.built", setting.path);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (strcmp(argv[1], parts[i].name) != 0) continue;
         parts[i].measure();
-        snprintf(command, sizeof command, "rm -rf '%s' '%s.built'", setting.path, setting.path);
-        return system(command);
+        remove_all(setting.path);
+        remove_all(built_path);
+        return 0;
     }
     die("there is no part %s", argv[1]);
 }

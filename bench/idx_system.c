@@ -1,9 +1,6 @@
 /* idx_system.c: look-ups by idx itself, by its public header. */
-#include "bench/idx_system.h"
+#include "bench/systems.h"
 
-#include "bench/memory.h"
-
-#include <idx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +18,6 @@ struct opened {
     struct idx_match *matches; /* CAPACITY for each query of a batch */
     size_t *match_counts;
 };
-
-static void try(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
 
 /* ---- Look-ups ---- */
 

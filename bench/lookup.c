@@ -1,23 +1,18 @@
-/* lookup.c: the benchmark's command: its options, and which systems are measured, in which order. Each is freed before
- * the next is built. */
-#include "bench/data.h"
-#include "bench/extremes.h"
-#include "bench/faiss.h"
-#include "bench/idx_system.h"
-#include "bench/measure.h"
-#include "bench/memory.h"
-#include "bench/mih.h"
-#include "bench/scan.h"
-#include "bench/uncompressed.h"
+/* lookup.c: measures look-ups by all systems on the same data: passes over the queries, medians, rows; and checks their
+ * answers. Each system is freed before the next is built. */
+#include "bench/systems.h"
 
-#include <getopt.h>
-#include <idx.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define MAX_PASSES 100
+/* Queries that every system answers, all alike. */
+#define SHARED_QUERIES 1000
+/* A system that takes so long for the shared queries is measured by them alone. */
+#define SLOW_SECONDS 15
 
 #ifdef BENCH_HAS_FAISS
 #define FAISS_NOTE "FAISS is part of this build."
@@ -61,31 +56,14 @@ static const char help[] =
     "both in memory, and idx-unpacked has plain tables made of them. There are no document IDs, so no bytes for "
     "them.\n";
 
-#define MAX_CHOICES 32
-
-struct list {
-    const char *values[MAX_CHOICES];
-    size_t count;
-};
-
 struct options {
-    size_t count;
-    unsigned k;
+    size_t count, queries;
+    unsigned k, threads, directory_bits, passes, core;
     struct list systems, schemes, block_sizes, uncompressed, parts, faiss;
-    unsigned threads;
-    unsigned directory_bits;
     enum instructions instructions;
     const char *fingerprints, *folder;
-    unsigned passes;
     double seconds;
-    size_t queries;
-    int core;
 };
-
-static void add(struct list *list, const char *value) {
-    if (list->count == MAX_CHOICES) die("an option is repeated more than %d times", MAX_CHOICES);
-    list->values[list->count++] = value;
-}
 
 static bool is_chosen(const struct options *options, const char *system) {
     for (size_t i = 0; i < options->systems.count; i++) {
@@ -94,30 +72,123 @@ static bool is_chosen(const struct options *options, const char *system) {
     return options->systems.count == 0;
 }
 
-/* ---- Systems ---- */
-
 struct run {
     const struct options *options;
     struct data data;
-    struct measurement measurement;
+    struct answers shared; /* of the shared queries, by a system that is believed */
 };
+
+/* ---- Rows ---- */
+
+static void print_row(const struct run *run, const struct system *system, const char *mode, double seconds_per_query) {
+    double count = (double)run->data.count;
+    printf("%s\t%zu\t%u\t%s\t%u\t%s\t%.0f\t%.1f\t%.2f\t%.2f\t%llu\n", system->name, run->data.room, run->data.k,
+           system->scheme, system->block_size, mode, 1 / seconds_per_query, seconds_per_query * 1e9,
+           system->table_bytes / count, system->resident_bytes / count, (unsigned long long)run->shared.matches);
+    fflush(stdout);
+}
+
+/* ---- Passes ---- */
+
+/* Answers the next queries; each pass has queries of its own as long as there are any, so that none finds in a cache
+ * what the last one left there. */
+static double time_pass(const struct data *data, const struct system *system, enum mode mode, size_t count,
+                        size_t *next) {
+    struct answers answers = {0};
+    if (*next + count > data->query_count) *next = 0;
+    double begin = now();
+    system->answer(system, mode, data->queries + *next, count, &answers);
+    double seconds = now() - begin;
+    *next += count;
+    return seconds;
+}
+
+static double time_shared(const struct run *run, const struct system *system, enum mode mode, const char *mode_name) {
+    struct answers answers = {0};
+    double begin = now();
+    system->answer(system, mode, run->data.queries, SHARED_QUERIES, &answers);
+    double seconds = now() - begin;
+    if (answers.matches == run->shared.matches && answers.hash == run->shared.hash) return seconds;
+    fprintf(stderr,
+            "lookup: %s %s (%u bytes a block, %s) answers wrongly: %llu matches for the first %d queries, hash "
+            "%016llx, where the scan finds %llu, hash %016llx\n",
+            system->name, system->scheme, system->block_size, mode_name, (unsigned long long)answers.matches,
+            SHARED_QUERIES, (unsigned long long)answers.hash, (unsigned long long)run->shared.matches,
+            (unsigned long long)run->shared.hash);
+    exit(1);
+}
+
+static size_t queries_a_pass(const struct run *run, double rate) {
+    double wanted = rate * run->options->seconds;
+    if (wanted < SHARED_QUERIES) return SHARED_QUERIES;
+    return wanted < (double)run->data.query_count ? (size_t)wanted : run->data.query_count;
+}
+
+static double median_pass(const struct run *run, const struct system *system, enum mode mode) {
+    const struct data *data = &run->data;
+    double seconds[MAX_PASSES];
+    size_t next = SHARED_QUERIES;
+    size_t count = SHARED_QUERIES;
+    /* These warm up, too; few queries right after another system say little. */
+    for (int i = 0; i < 3; i++)
+        count = queries_a_pass(run, (double)count / time_pass(data, system, mode, count, &next));
+    for (unsigned pass = 0; pass < run->options->passes; pass++)
+        seconds[pass] = time_pass(data, system, mode, count, &next);
+    sort_doubles(seconds, run->options->passes);
+    return seconds[run->options->passes / 2] / (double)count;
+}
+
+/* ---- Measuring ---- */
+
+static void pin(int core, cpu_set_t *before) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    sched_getaffinity(0, sizeof *before, before);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* Checks the system's answers in a mode, measures it and prints a row. Ends the program with status 1 when they are
+ * wrong. `threads` is for MODE_THREADS, which runs on all cores. */
+static void measure(const struct run *run, const struct system *system, enum mode mode, unsigned threads) {
+    char threads_name[32];
+    cpu_set_t before;
+    snprintf(threads_name, sizeof threads_name, "threads=%u", threads);
+    const char *mode_name = mode == MODE_SINGLE ? "single" : mode == MODE_STAGED ? "staged" : threads_name;
+    if (mode != MODE_THREADS) pin((int)run->options->core, &before);
+    double seconds = time_shared(run, system, mode, mode_name);
+    seconds = seconds > SLOW_SECONDS ? seconds / SHARED_QUERIES : median_pass(run, system, mode);
+    if (mode != MODE_THREADS) sched_setaffinity(0, sizeof before, &before);
+    print_row(run, system, mode_name, seconds);
+}
+
+/* The same for the shared queries alone, answered once, as the first thing that the system does. */
+static void measure_cold(const struct run *run, const struct system *system) {
+    cpu_set_t before;
+    pin((int)run->options->core, &before);
+    double seconds = time_shared(run, system, MODE_SINGLE, "cold");
+    sched_setaffinity(0, sizeof before, &before);
+    print_row(run, system, "cold", seconds / SHARED_QUERIES);
+}
+
+/* ---- Systems ---- */
 
 /* Measures a system in both single-threaded modes and frees it. */
 static void measure_both(struct run *run, struct system *system) {
-    measure(&run->measurement, system, MODE_SINGLE, 1);
-    measure(&run->measurement, system, MODE_STAGED, 1);
+    measure(run, system, MODE_SINGLE, 1);
+    measure(run, system, MODE_STAGED, 1);
     system->free(system);
 }
 
 static void measure_scans(struct run *run) {
     struct system system;
     scan_build(&system, &run->data, true, run->options->instructions);
-    set_expected(&run->measurement, &system);
-    if (is_chosen(run->options, "scan")) measure(&run->measurement, &system, MODE_STAGED, 1);
+    system.answer(&system, MODE_STAGED, run->data.queries, SHARED_QUERIES, &run->shared);
+    if (is_chosen(run->options, "scan")) measure(run, &system, MODE_STAGED, 1);
     system.free(&system);
     if (!is_chosen(run->options, "scan")) return;
     scan_build(&system, &run->data, false, run->options->instructions);
-    measure(&run->measurement, &system, MODE_SINGLE, 1);
+    measure(run, &system, MODE_SINGLE, 1);
     system.free(&system);
 }
 
@@ -127,9 +198,9 @@ static void measure_opened(struct run *run, const struct index_choice *choice, c
     struct system system;
     idx_system(&system, &run->data, choice, path, residence, threads);
     if (residence == IDX_RESIDENCE_DIRECTORY) warm_idx_system(&system, &run->data);
-    measure(&run->measurement, &system, MODE_SINGLE, 1);
-    measure(&run->measurement, &system, MODE_STAGED, 1);
-    if (threads > 1) measure(&run->measurement, &system, MODE_THREADS, threads);
+    measure(run, &system, MODE_SINGLE, 1);
+    measure(run, &system, MODE_STAGED, 1);
+    if (threads > 1) measure(run, &system, MODE_THREADS, threads);
     system.free(&system);
 }
 
@@ -137,10 +208,10 @@ static void measure_index(struct run *run, const struct index_choice *choice) {
     char path[4096];
     struct system system;
     snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", run->options->folder, (long)getpid());
-    make_index(&run->data, choice, path);
+    make_index(path, choice->scheme, choice->block_size, run->data.k, run->data.fingerprints, run->data.count);
     drop_cache(path);
     idx_system(&system, &run->data, choice, path, IDX_RESIDENCE_DIRECTORY, 1);
-    measure_cold(&run->measurement, &system);
+    measure_cold(run, &system);
     system.free(&system);
     measure_opened(run, choice, path, IDX_RESIDENCE_DIRECTORY);
     measure_opened(run, choice, path, IDX_RESIDENCE_ALL);
@@ -154,8 +225,7 @@ static bool is_repeated(const struct run *run, size_t scheme) {
     struct idx_scheme parsed;
     struct idx_error error;
     if (strcmp(schemes->values[scheme], "auto") != 0) return false;
-    if (idx_scheme_parse(&parsed, "auto", 64, run->data.k, run->data.count, &error) != IDX_OK)
-        die("%s", error.sentence);
+    try(idx_scheme_parse(&parsed, "auto", 64, run->data.k, run->data.count, &error), &error);
     for (size_t i = 0; i < scheme; i++) {
         if (strcmp(schemes->values[i], parsed.name) != 0) continue;
         fprintf(stderr, "lookup: auto is %s here\n", parsed.name);
@@ -221,14 +291,14 @@ static void measure_faiss(struct run *run) {
 static void measure_extremes(struct run *run) {
     struct system system;
     if (run->data.k > 3) return;
-    if (is_chosen(run->options, "patterns") && run->options->count <= PATTERNS_MAX_COUNT &&
+    if (is_chosen(run->options, "patterns") && run->data.room <= PATTERNS_MAX_COUNT &&
         patterns_build(&system, &run->data)) {
-        measure(&run->measurement, &system, MODE_SINGLE, 1);
+        measure(run, &system, MODE_SINGLE, 1);
         system.free(&system);
     }
-    if (is_chosen(run->options, "precomputed") && run->options->count <= PRECOMPUTED_MAX_COUNT &&
+    if (is_chosen(run->options, "precomputed") && run->data.room <= PRECOMPUTED_MAX_COUNT &&
         precomputed_build(&system, &run->data)) {
-        measure(&run->measurement, &system, MODE_SINGLE, 1);
+        measure(run, &system, MODE_SINGLE, 1);
         system.free(&system);
     }
 }
@@ -243,93 +313,9 @@ static enum instructions parse_instructions(const char *text) {
     die("--instructions %s is unknown; see lookup --help", text);
 }
 
-enum {
-    K = 'k',
-    COUNT = 256,
-    FINGERPRINTS,
-    SYSTEM,
-    SCHEME,
-    BLOCK_SIZE,
-    THREADS,
-    FOLDER,
-    UNCOMPRESSED,
-    DIRECTORY_BITS,
-    PARTS,
-    FAISS,
-    INSTRUCTIONS,
-    PASSES,
-    SECONDS,
-    QUERIES,
-    CORE,
-    HELP
-};
-
-static const struct option option_names[] = {
-    {"count", 1, NULL, COUNT},
-    {"fingerprints", 1, NULL, FINGERPRINTS},
-    {"k", 1, NULL, K},
-    {"system", 1, NULL, SYSTEM},
-    {"scheme", 1, NULL, SCHEME},
-    {"block-size", 1, NULL, BLOCK_SIZE},
-    {"threads", 1, NULL, THREADS},
-    {"folder", 1, NULL, FOLDER},
-    {"uncompressed", 1, NULL, UNCOMPRESSED},
-    {"directory-bits", 1, NULL, DIRECTORY_BITS},
-    {"parts", 1, NULL, PARTS},
-    {"faiss", 1, NULL, FAISS},
-    {"instructions", 1, NULL, INSTRUCTIONS},
-    {"passes", 1, NULL, PASSES},
-    {"seconds", 1, NULL, SECONDS},
-    {"queries", 1, NULL, QUERIES},
-    {"core", 1, NULL, CORE},
-    {"help", 0, NULL, HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static double parse_number(const char *text) {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end != 0 || !(number >= 0 && number < 1e12)) die("%s is no number; see lookup --help", text);
-    return number;
-}
-
-static void parse_option(struct options *options, int option, const char *value) {
-    switch (option) {
-        case COUNT: options->count = (size_t)parse_number(value); break;
-        case FINGERPRINTS: options->fingerprints = value; break;
-        case K: options->k = (unsigned)parse_number(value); break;
-        case SYSTEM: add(&options->systems, value); break;
-        case SCHEME: add(&options->schemes, value); break;
-        case BLOCK_SIZE: add(&options->block_sizes, value); break;
-        case THREADS: options->threads = (unsigned)parse_number(value); break;
-        case FOLDER: options->folder = value; break;
-        case UNCOMPRESSED: add(&options->uncompressed, value); break;
-        case DIRECTORY_BITS: options->directory_bits = (unsigned)parse_number(value); break;
-        case PARTS: add(&options->parts, value); break;
-        case FAISS: add(&options->faiss, value); break;
-        case INSTRUCTIONS: options->instructions = parse_instructions(value); break;
-        case PASSES: options->passes = (unsigned)parse_number(value); break;
-        case SECONDS: options->seconds = parse_number(value); break;
-        case QUERIES: options->queries = (size_t)parse_number(value); break;
-        case CORE: options->core = (int)parse_number(value); break;
-        case HELP: fputs(help, stdout); exit(0);
-        default: die("see lookup --help");
-    }
-}
-
 static void check_options(const struct options *options) {
-    if ((options->count == 0) == (options->fingerprints == NULL))
-        die("either --count N or --fingerprints FILE is needed; see lookup --help");
-    if (options->count >= UINT32_MAX) die("--count must be below 2^32");
-    if (options->k < 1 || options->k > 16) die("--k must be 1 to 16");
-    if (options->passes < 1 || options->passes > 100) die("--passes must be 1 to 100");
     if (options->queries < SHARED_QUERIES) die("--queries must be 1000 or more");
-    for (size_t i = 0; i < options->parts.count; i++) {
-        double parts = parse_number(options->parts.values[i]);
-        if (parts < 1 || parts > options->k + 1) die("--parts must be 1 to k + 1");
-    }
-    if (options->threads < 1 || options->threads > 256) die("--threads must be 1 to 256");
-    if (options->directory_bits > 31) die("--directory-bits must be at most 31");
+    for (size_t i = 0; i < options->parts.count; i++) read_number(options->parts.values[i], 1, options->k + 1);
 }
 
 /* ---- Defaults ---- */
@@ -341,7 +327,7 @@ static __attribute__((format(printf, 2, 3))) void add_made(struct list *list, co
     va_start(arguments, format);
     if (vasprintf(&value, format, arguments) < 0) die("out of memory");
     va_end(arguments);
-    add(list, value);
+    add_choice(list, value);
 }
 
 /* The fewest flips that are exact, with as many bits as there are, or with a few less where buckets are then few. */
@@ -352,7 +338,7 @@ static void add_faiss_defaults(struct list *faiss, unsigned k) {
         add_made(faiss, "%u,%u,%u", hashes, 64 / hashes, flips);
         if (hashes == 2) add_made(faiss, "2,24,%u", flips);
     }
-    add(faiss, "flat");
+    add_choice(faiss, "flat");
 }
 
 static void add_defaults(struct options *options) {
@@ -364,7 +350,7 @@ static void add_defaults(struct options *options) {
     if (options->schemes.count == 0) {
         for (unsigned blocks = 1; blocks <= 3; blocks++) add_made(&options->schemes, "%u:%u", k + blocks, blocks);
         add_made(&options->schemes, "%u:1:1", k / 2 + 1);
-        add(&options->schemes, "auto");
+        add_choice(&options->schemes, "auto");
     }
     if (options->block_sizes.count == 0) add_made(&options->block_sizes, "%d", IDX_DEFAULT_BLOCK_SIZE);
     bool parts_given = options->parts.count > 0;
@@ -372,45 +358,55 @@ static void add_defaults(struct options *options) {
     if (options->faiss.count == 0) add_faiss_defaults(&options->faiss, k);
 }
 
-static int last_core(void) {
+static unsigned last_core(void) {
     cpu_set_t cores;
     int core = CPU_SETSIZE - 1;
     sched_getaffinity(0, sizeof cores, &cores);
     while (core > 0 && !CPU_ISSET(core, &cores)) core--;
-    return core;
+    return (unsigned)core;
 }
 
 int main(int argc, char **argv) {
-    static struct options options = {.k = 3,
-                                     .threads = 1,
-                                     .instructions = INSTRUCTIONS_VPOPCNTDQ,
-                                     .folder = "/tmp",
-                                     .passes = 5,
-                                     .seconds = 1,
-                                     .queries = 4000000};
+    static struct options options = {
+        .k = 3, .threads = 1, .folder = "/tmp", .passes = 5, .seconds = 1, .queries = 4000000};
+    const char *instructions = "vpopcntdq";
     options.core = last_core();
-    for (int option; (option = getopt_long(argc, argv, "k:", option_names, NULL)) != -1;)
-        parse_option(&options, option, optarg);
-    if (optind < argc) die("%s is not an option; see lookup --help", argv[optind]);
+    const struct bench_option names[] = {
+        {"count", OPTION_SIZE, &options.count, 0, UINT32_MAX - 1.0},
+        {"fingerprints", OPTION_TEXT, &options.fingerprints, 0, 0},
+        {"k", OPTION_UNSIGNED, &options.k, 1, 16},
+        {"system", OPTION_LIST, &options.systems, 0, 0},
+        {"scheme", OPTION_LIST, &options.schemes, 0, 0},
+        {"block-size", OPTION_LIST, &options.block_sizes, 0, 0},
+        {"threads", OPTION_UNSIGNED, &options.threads, 1, 256},
+        {"folder", OPTION_TEXT, &options.folder, 0, 0},
+        {"uncompressed", OPTION_LIST, &options.uncompressed, 0, 0},
+        {"directory-bits", OPTION_UNSIGNED, &options.directory_bits, 0, 31},
+        {"parts", OPTION_LIST, &options.parts, 0, 0},
+        {"faiss", OPTION_LIST, &options.faiss, 0, 0},
+        {"instructions", OPTION_TEXT, &instructions, 0, 0},
+        {"passes", OPTION_UNSIGNED, &options.passes, 1, MAX_PASSES},
+        {"seconds", OPTION_DOUBLE, &options.seconds, 0, 0},
+        {"queries", OPTION_SIZE, &options.queries, 0, 0},
+        {"core", OPTION_UNSIGNED, &options.core, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
+    if (read_options(argc, argv, help, names) > 0) die("%s is not an option; see lookup --help", argv[1]);
     check_options(&options);
     add_defaults(&options);
-    options.instructions = find_instructions(options.instructions);
+    options.instructions = find_instructions(parse_instructions(instructions));
 
     atexit(remove_index);
     struct run run = {.options = &options};
-    if (options.fingerprints != NULL)
-        options.count = read_data(&run.data, options.fingerprints, options.queries, options.k);
-    else
-        make_data(&run.data, options.count, options.queries, options.k);
-    run.measurement =
-        (struct measurement){&run.data, options.count, options.passes, options.seconds, options.core, {0, 0}};
-    print_header();
+    get_data(&run.data, options.fingerprints, options.count, options.queries, options.k);
+    puts("system\tn\tk\tscheme\tblock_size\tmode\tqueries_per_second\tns_per_query\ttable_bytes_per_fp\t"
+         "resident_bytes_per_fp\tmatches");
     measure_scans(&run);
     if (is_chosen(&options, "uncompressed")) measure_uncompressed(&run);
     if (is_chosen(&options, "mih")) measure_mih(&run);
     if (is_chosen(&options, "idx")) measure_indexes(&run);
     if (is_chosen(&options, "faiss")) measure_faiss(&run);
     measure_extremes(&run);
-    free_data(&run.data, options.count);
+    free_data(&run.data);
     return 0;
 }

@@ -1,17 +1,9 @@
 /* pairs.c: how long all pairs of fingerprints within k bits take: of an index, of an array, of plain fingerprints by
  * building an index first, by comparing all with all, and up to 3 bits by a plain join in memory. */
-#include "bench/clock.h"
-#include "bench/data.h"
-#include "bench/faiss.h"
-#include "bench/memory.h"
-#include "bench/processor.h"
+#include "bench/systems.h"
 
-#include <ftw.h>
-#include <getopt.h>
-#include <idx.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -208,25 +200,10 @@ static void run_brute(const uint64_t *fingerprints, size_t count, struct run *ru
 
 /* ---- idx ---- */
 
-static void check(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) die("%s", error->sentence);
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-static void remove_index(void) { nftw(index_path, remove_entry, 8, FTW_DEPTH | FTW_PHYS); }
-
 static void build(const uint64_t *fingerprints, size_t count, const char *scheme, uint32_t block_size, unsigned threads,
                   struct run *run) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_build_summary summary;
-    struct idx_builder *builder;
-    struct idx_error error;
     double begin = now(), cpu = cpu_now();
     options.k = distance;
     options.scheme = scheme;
@@ -234,14 +211,13 @@ static void build(const uint64_t *fingerprints, size_t count, const char *scheme
     options.threads = threads;
     options.id_type = IDX_ID_NONE;
     options.replace = true;
-    check(idx_builder_open(&builder, index_path, &options, &error), &error);
-    for (size_t i = 0; i < count; i++) check(idx_builder_add_u64(builder, fingerprints[i], 0, &error), &error);
-    check(idx_builder_finish(builder, &summary, &error), &error);
-    idx_builder_close(builder);
+    build_index(index_path, &options, fingerprints, count, &summary);
     run->build = now() - begin;
     run->build_cpu = cpu_now() - cpu;
     run->bytes = summary.table_bytes;
 }
+
+static void remove_built(void) { remove_all(index_path); }
 
 static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     for (size_t i = 0; i < count; i++) add_pair(context, pairs[i].a, pairs[i].b);
@@ -258,8 +234,8 @@ static void find_pairs(unsigned threads, struct run *run) {
     options.threads = threads;
     options.distance = distance;
     memset(&run->answers, 0, sizeof run->answers);
-    check(idx_open(&index, index_path, &open_options, &error), &error);
-    check(idx_pairs(index, &options, take_pairs, &run->answers, &error), &error);
+    try(idx_open(&index, index_path, &open_options, &error), &error);
+    try(idx_pairs(index, &options, take_pairs, &run->answers, &error), &error);
     idx_close(index);
     run->pairs = now() - begin;
     run->cpu = cpu_now() - cpu;
@@ -272,7 +248,7 @@ static void find_array_pairs(const uint64_t *fingerprints, size_t count, unsigne
     options.threads = threads;
     options.distance = distance;
     memset(run, 0, sizeof *run);
-    check(idx_array_pairs(fingerprints, count, &options, take_pairs, &run->answers, &error), &error);
+    try(idx_array_pairs(fingerprints, count, &options, take_pairs, &run->answers, &error), &error);
     run->pairs = now() - begin;
     run->cpu = cpu_now() - cpu;
 }
@@ -282,7 +258,7 @@ static double expect(size_t count, const char *text) {
     struct idx_scheme scheme;
     struct idx_error error;
     if (text == NULL) return idx_pairs_seconds(count, 64, distance, NULL);
-    check(idx_scheme_parse(&scheme, text, 64, distance, count, &error), &error);
+    try(idx_scheme_parse(&scheme, text, 64, distance, count, &error), &error);
     return idx_pairs_seconds(count, 64, distance, &scheme);
 }
 
@@ -360,7 +336,7 @@ static void measure_index(const struct options *options, const uint64_t *fingerp
         print(options->count, "idx, from an index", scheme, threads, &run, expect(options->count, scheme));
         if (options->threads == 1) break;
     }
-    remove_index();
+    remove_built();
 }
 
 static void measure_raw(const struct options *options, const uint64_t *fingerprints) {
@@ -369,7 +345,7 @@ static void measure_raw(const struct options *options, const uint64_t *fingerpri
         for (unsigned i = 0; i < options->rounds; i++) {
             build(fingerprints, options->count, options->raw, RAW_BLOCK_SIZE, threads, &runs[i]);
             find_pairs(threads, &runs[i]);
-            remove_index();
+            remove_built();
         }
         struct run run = get_median(runs, options->rounds);
         print(options->count, "idx, from fingerprints", options->raw, threads, &run,
@@ -407,60 +383,33 @@ static void shuffle(uint64_t *values, size_t count) {
     }
 }
 
-static double read_number(const char *text, double least, double most) {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end != '\0' || !(number >= least && number <= most)) die("%s: not such a number", text);
-    return number;
-}
-
-static void read_options(int argc, char **argv, struct options *options) {
-    static const struct option names[] = {{"count", required_argument, NULL, 'n'},
-                                          {"schemes", required_argument, NULL, 's'},
-                                          {"raw", required_argument, NULL, 'r'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"rounds", required_argument, NULL, 'o'},
-                                          {"folder", required_argument, NULL, 'f'},
-                                          {"fingerprints", required_argument, NULL, 'i'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    for (int name; (name = getopt_long(argc, argv, "k:", names, NULL)) != -1;) {
-        switch (name) {
-            case 'n': options->count = (size_t)read_number(optarg, 10, 1e10); break;
-            case 'i': options->fingerprints = optarg; break;
-            case 'k': options->k = (unsigned)read_number(optarg, 0, IDX_MAX_K); break;
-            case 's': options->schemes = optarg; break;
-            case 'r': options->raw = optarg; break;
-            case 't': options->threads = (unsigned)read_number(optarg, 1, IDX_MAX_THREADS); break;
-            case 'o': options->rounds = (unsigned)read_number(optarg, 1, MAX_ROUNDS); break;
-            case 'f': options->folder = optarg; break;
-            case 'h': fputs(help, stdout); exit(0);
-            default: die("see --help");
-        }
-    }
-    if ((options->count == 0) == (options->fingerprints == NULL) || optind < argc) die("see --help");
-    bool is_few = options->k <= PLAIN_MOST;
-    if (options->schemes == NULL) options->schemes = is_few ? "2:1:1,5:2,auto" : "auto";
-    if (options->raw == NULL) options->raw = is_few ? "2:1:1" : "auto";
-}
-
 int main(int argc, char **argv) {
     struct options options = {.folder = "/dev/shm", .k = 3, .threads = 2, .rounds = 3};
     struct data data;
     char schemes[256];
-    read_options(argc, argv, &options);
-    size_t drawn = options.count;
+    const struct bench_option names[] = {
+        {"count", OPTION_SIZE, &options.count, 10, 1e10},
+        {"fingerprints", OPTION_TEXT, &options.fingerprints, 0, 0},
+        {"k", OPTION_UNSIGNED, &options.k, 0, IDX_MAX_K},
+        {"schemes", OPTION_TEXT, &options.schemes, 0, 0},
+        {"raw", OPTION_TEXT, &options.raw, 0, 0},
+        {"threads", OPTION_UNSIGNED, &options.threads, 1, IDX_MAX_THREADS},
+        {"rounds", OPTION_UNSIGNED, &options.rounds, 1, MAX_ROUNDS},
+        {"folder", OPTION_TEXT, &options.folder, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
+    if (read_options(argc, argv, help, names) > 0) die("%s is no option; see pairs --help", argv[1]);
+    bool is_few = options.k <= PLAIN_MOST;
+    if (options.schemes == NULL) options.schemes = is_few ? "2:1:1,5:2,auto" : "auto";
+    if (options.raw == NULL) options.raw = is_few ? "2:1:1" : "auto";
     distance = options.k;
-    if (options.fingerprints != NULL)
-        drawn = read_data(&data, options.fingerprints, 1, distance);
-    else
-        make_data(&data, drawn, 1, distance);
+    get_data(&data, options.fingerprints, options.count, 1, distance);
     options.count = data.count;
     uint64_t *fingerprints = huge_new(data.count * sizeof *fingerprints);
     memcpy(fingerprints, data.fingerprints, data.count * sizeof *fingerprints);
     shuffle(fingerprints, data.count);
     snprintf(index_path, sizeof index_path, "%s/idx-pairs-%ld", options.folder, (long)getpid());
-    atexit(remove_index);
+    atexit(remove_built);
     printf("n\tk\tsystem\tscheme\tthreads\tbuild_seconds\tpairs_seconds\tbuild_cpu_seconds\tpairs_cpu_seconds\t"
            "expected_cpu_seconds\tof_brute_force\tbytes\tpairs\thash\n");
     measure_brute(&options, fingerprints);
@@ -474,6 +423,6 @@ int main(int argc, char **argv) {
     measure_faiss(&options, &data);
 #endif
     huge_free(fingerprints, data.count * sizeof *fingerprints);
-    free_data(&data, drawn);
+    free_data(&data);
     return 0;
 }

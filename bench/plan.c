@@ -1,17 +1,8 @@
 /* plan.c: what the planner predicts for look-ups, beside what they take. */
-#include "bench/clock.h"
-#include "bench/data.h"
-#include "bench/idx_system.h"
-#include "bench/index_files.h"
-#include "bench/memory.h"
+#include "bench/systems.h"
 
-#include <getopt.h>
-#include <idx.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -40,16 +31,13 @@ static const char help[] =
     "the\n"
     "largest error of each residence and mode.\n";
 
-#define MAX_CHOICES 32
 #define PASS_SECONDS 0.004
 #define MAX_PASSES 1000
 #define ROUNDS 20
 #define MAX_ROWS 4096
 
 struct options {
-    double counts[MAX_CHOICES], ks[MAX_CHOICES];
-    const char *schemes[MAX_CHOICES];
-    size_t count_count, k_count, scheme_count;
+    struct list counts, ks, schemes;
     const char *folder;
     double seconds, most_bytes, most_memory;
     size_t queries;
@@ -62,12 +50,6 @@ static struct tally {
     double errors[MAX_ROWS];
     size_t count;
 } tallies[2][2];
-
-static double processor_time(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 /* ---- Passes ---- */
 
@@ -83,9 +65,9 @@ struct runner {
 static double time_pass(const struct data *data, struct runner *runner) {
     struct answers answers = {0};
     if (runner->next + runner->count > data->query_count) runner->next = 0;
-    double begin = processor_time();
+    double begin = thread_now();
     runner->system.answer(&runner->system, runner->mode, data->queries + runner->next, runner->count, &answers);
-    double seconds = processor_time() - begin;
+    double seconds = thread_now() - begin;
     runner->next += runner->count;
     return seconds / (double)runner->count;
 }
@@ -145,7 +127,7 @@ static void plan_scheme(const struct options *options, const struct data *data, 
     planning.k = data->k;
     planning.residence = residence;
     if (options->measures) planning.calibration = &options->machine;
-    if (idx_plan_scheme(&planning, &candidate->built, &candidate->plan, &error) != IDX_OK) die("%s", error.sentence);
+    try(idx_plan_scheme(&planning, &candidate->built, &candidate->plan, &error), &error);
 }
 
 static void find_built(struct candidate *candidate) {
@@ -154,7 +136,7 @@ static void find_built(struct candidate *candidate) {
     struct idx_index *index;
     struct idx_error error;
     options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, candidate->path, &options, &error) != IDX_OK) die("%s", error.sentence);
+    try(idx_open(&index, candidate->path, &options, &error), &error);
     idx_get_properties(index, &properties);
     candidate->built = *properties.scheme;
     idx_close(index);
@@ -163,15 +145,13 @@ static void find_built(struct candidate *candidate) {
 /* Builds the index, unless it is too large. */
 static bool make_candidate(const struct options *options, const struct data *data, struct candidate *candidate,
                            const char *scheme, size_t number) {
-    struct index_choice choice = {scheme, IDX_DEFAULT_BLOCK_SIZE};
     struct idx_error error;
     candidate->scheme = scheme;
-    if (idx_scheme_parse(&candidate->built, scheme, 64, data->k, data->count, &error) != IDX_OK)
-        die("%s", error.sentence);
+    try(idx_scheme_parse(&candidate->built, scheme, 64, data->k, data->count, &error), &error);
     plan_scheme(options, data, IDX_RESIDENCE_DIRECTORY, candidate);
     if (candidate->plan.table_bytes > options->most_bytes) return false;
     snprintf(candidate->path, sizeof candidate->path, "%s/plan-%ld-%zu.idx", options->folder, (long)getpid(), number);
-    make_index(data, &choice, candidate->path);
+    make_index(candidate->path, scheme, IDX_DEFAULT_BLOCK_SIZE, data->k, data->fingerprints, data->count);
     find_built(candidate);
     plan_scheme(options, data, IDX_RESIDENCE_DIRECTORY, candidate);
     return true;
@@ -224,7 +204,7 @@ static void measure_schemes(const struct options *options, const struct data *da
         }
         measure_all(options, data, asked, candidates, count, false);
         if (bytes <= options->most_memory) measure_all(options, data, asked, candidates, count, true);
-        for (size_t i = 0; i < count; i++) remove_index_at(candidates[i].path);
+        for (size_t i = 0; i < count; i++) remove_all(candidates[i].path);
     }
 }
 
@@ -235,11 +215,11 @@ static void measure_family(const struct options *options, size_t count, unsigned
     make_data(&data, count, options->queries, k);
     for (unsigned front = 1; front <= 3; front++) snprintf(texts[front - 1], 16, "%u:%u", k + front, front);
     snprintf(texts[3], 16, "%u:1:1", (k + 2) / 2);
-    if (options->scheme_count > 0)
-        measure_schemes(options, &data, count, options->schemes, options->scheme_count);
+    if (options->schemes.count > 0)
+        measure_schemes(options, &data, count, options->schemes.values, options->schemes.count);
     else
         measure_schemes(options, &data, count, family, 5);
-    free_data(&data, count);
+    free_data(&data);
 }
 
 static void print_tallies(void) {
@@ -257,38 +237,6 @@ static void print_tallies(void) {
 
 /* ---- The command ---- */
 
-static void parse_options(struct options *options, int argc, char **argv) {
-    static const struct option names[] = {{"count", 1, NULL, 'n'},
-                                          {"k", 1, NULL, 'k'},
-                                          {"scheme", 1, NULL, 's'},
-                                          {"measure", 0, NULL, 'c'},
-                                          {"folder", 1, NULL, 'f'},
-                                          {"most-bytes", 1, NULL, 'b'},
-                                          {"most-memory", 1, NULL, 'm'},
-                                          {"seconds", 1, NULL, 't'},
-                                          {"queries", 1, NULL, 'q'},
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
-    for (int option; (option = getopt_long(argc, argv, "k:", names, NULL)) != -1;) {
-        switch (option) {
-            case 'n': options->counts[options->count_count++ % MAX_CHOICES] = strtod(optarg, NULL); break;
-            case 'k': options->ks[options->k_count++ % MAX_CHOICES] = strtod(optarg, NULL); break;
-            case 's': options->schemes[options->scheme_count++ % MAX_CHOICES] = optarg; break;
-            case 'c': options->measures = true; break;
-            case 'f': options->folder = optarg; break;
-            case 'b': options->most_bytes = strtod(optarg, NULL); break;
-            case 'm': options->most_memory = strtod(optarg, NULL); break;
-            case 't': options->seconds = strtod(optarg, NULL); break;
-            case 'q': options->queries = (size_t)strtod(optarg, NULL); break;
-            case 'h': fputs(help, stdout); exit(0);
-            default: die("see plan --help");
-        }
-    }
-    size_t most = options->count_count > options->k_count ? options->count_count : options->k_count;
-    if (options->count_count == 0 || options->k_count == 0 || most > MAX_CHOICES || options->scheme_count > MAX_CHOICES)
-        die("what to measure is unclear: see plan --help");
-}
-
 int main(int argc, char **argv) {
     struct options options = {.folder = "/tmp",
                               .seconds = 0.5,
@@ -296,14 +244,27 @@ int main(int argc, char **argv) {
                               .most_memory = 3e9,
                               .queries = 1000000,
                               .machine = IDX_CALIBRATION_INIT};
+    const struct bench_option names[] = {
+        {"count", OPTION_LIST, &options.counts, 0, 0},
+        {"k", OPTION_LIST, &options.ks, 0, 0},
+        {"scheme", OPTION_LIST, &options.schemes, 0, 0},
+        {"measure", OPTION_FLAG, &options.measures, 0, 0},
+        {"folder", OPTION_TEXT, &options.folder, 0, 0},
+        {"most-bytes", OPTION_DOUBLE, &options.most_bytes, 0, 0},
+        {"most-memory", OPTION_DOUBLE, &options.most_memory, 0, 0},
+        {"seconds", OPTION_DOUBLE, &options.seconds, 0, 0},
+        {"queries", OPTION_SIZE, &options.queries, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
     struct idx_error error;
-    parse_options(&options, argc, argv);
-    if (options.measures && idx_calibrate(&options.machine, options.folder, &error) != IDX_OK)
-        die("%s", error.sentence);
+    if (read_options(argc, argv, help, names) > 0 || options.counts.count == 0 || options.ks.count == 0)
+        die("what to measure is unclear: see plan --help");
+    if (options.measures) try(idx_calibrate(&options.machine, options.folder, &error), &error);
     puts("n\tk\tscheme\ttables\tbytes_per_fp\tresidence\tmode\tmeasured_ns\tpredicted_ns\terror");
-    for (size_t i = 0; i < options.count_count; i++) {
-        for (size_t j = 0; j < options.k_count; j++)
-            measure_family(&options, (size_t)options.counts[i], (unsigned)options.ks[j]);
+    for (size_t i = 0; i < options.counts.count; i++) {
+        for (size_t j = 0; j < options.ks.count; j++)
+            measure_family(&options, (size_t)read_number(options.counts.values[i], 1, 1e12),
+                           (unsigned)read_number(options.ks.values[j], 0, IDX_MAX_K));
     }
     print_tallies();
     return 0;

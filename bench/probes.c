@@ -1,25 +1,31 @@
-/* probes.c: uncompressed tables in memory, cut into cells by their top bits, and probed in stages: what the systems
- * over sorted tables and over hash buckets share.
+/* probes.c: uncompressed tables in memory, cut into cells by their top bits, and probed in stages: sorted tables, and
+ * hash buckets. A cell holds fingerprints, or in their place numbers of fingerprints.
  *
  * A query's stages are: ask for the cells' bounds, ask for the cells, for tables of numbers ask for the fingerprints,
  * compare. A query is in one stage while the queries after it are in the stages before. */
-#include "bench/probes.h"
+#include "bench/systems.h"
 
-#include "bench/data.h"
-#include "bench/memory.h"
-
+#include <stdio.h>
 #include <stdlib.h>
 
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
+#define MAX_PROBE_TABLES 256
 #define LINE_BYTES 64
 #define LINE_VALUES 8
 /* Lines of a cell that are asked for ahead; the processor's own prefetcher follows with the rest. */
 #define PREFETCHED_LINES 8
 /* Queries under way: one in each stage. More of them, so that stages lie further apart, measure no faster. */
 #define STAGES 4
+
+/* A table to be made: as a table of idx has them. */
+struct probe_table_plan {
+    uint64_t mask;
+    unsigned radius;
+    unsigned cell_bits; /* at most those of the mask */
+};
 
 struct table {
     uint64_t mask;
@@ -55,9 +61,6 @@ struct stage {
 
 static const uint64_t no_line[LINE_VALUES] __attribute__((aligned(LINE_BYTES)));
 
-#ifndef HINT
-#define HINT 3
-#endif
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __x86_64__
 #define TARGET_AVX2 __attribute__((target("avx2,bmi2,popcnt")))
@@ -289,13 +292,15 @@ static answer_function *const answer_functions[] = {answer_plain, answer_avx2, a
 static answer_function *const answer_functions[] = {answer_plain, answer_plain, answer_plain, answer_plain};
 #endif
 
-void probes_answer(const struct probes *probes, bool staged, const uint64_t *queries, size_t count,
+/* Several queries are under way at once, but in single mode. */
+static void answer(const struct system *system, enum mode mode, const uint64_t *queries, size_t count,
                    struct answers *answers) {
+    const struct probes *probes = system->state;
     struct stage stages[STAGES];
     struct range *ranges = malloc(STAGES * probes->probe_count * sizeof *ranges);
     if (ranges == NULL) die("out of memory");
     for (size_t i = 0; i < STAGES; i++) stages[i].ranges = ranges + i * probes->probe_count;
-    answer_functions[probes->instructions](probes, stages, staged ? 1 : 0, queries, count, answers);
+    answer_functions[probes->instructions](probes, stages, mode == MODE_SINGLE ? 0 : 1, queries, count, answers);
     free(ranges);
 }
 
@@ -305,7 +310,7 @@ static size_t table_bytes(size_t count, const struct probe_table_plan *plan, boo
     return count * (by_number ? 4 : 8) + (((size_t)1 << plan->cell_bits) + 1) * 4;
 }
 
-double probes_bytes(size_t count, const struct probe_table_plan *plans, size_t table_count, bool by_number) {
+static double probes_bytes(size_t count, const struct probe_table_plan *plans, size_t table_count, bool by_number) {
     double bytes = by_number ? (double)count * 8 : 0;
     for (size_t t = 0; t < table_count; t++) bytes += (double)table_bytes(count, &plans[t], by_number);
     return bytes;
@@ -366,11 +371,25 @@ static void make_table(struct probes *probes, const struct probe_table_plan *pla
     }
 }
 
-struct probes *probes_new(const struct data *data, const struct probe_table_plan *plans, size_t table_count,
-                          bool by_number, enum instructions instructions) {
-    struct probes *probes = calloc(1, sizeof *probes);
+static void free_probes(struct system *system) {
+    struct probes *probes = system->state;
+    for (size_t t = 0; t < probes->table_count; t++) {
+        struct table *table = &probes->tables[t];
+        huge_free(table->cells, (((size_t)1 << table->cell_bits) + 1) * sizeof *table->cells);
+        huge_free(table->values, probes->data->count * sizeof *table->values);
+        huge_free(table->numbers, probes->data->count * sizeof *table->numbers);
+    }
+    free(probes->flips);
+    free(probes);
+}
+
+/* False where there is too little memory. */
+static bool make_probes(struct system *system, const struct data *data, const struct probe_table_plan *plans,
+                        size_t table_count, bool by_number, enum instructions instructions) {
+    system->table_bytes = probes_bytes(data->count, plans, table_count, by_number);
+    if (!memory_suffices(system->name, system->scheme, system->table_bytes + (double)data->count * 8)) return false;
+    struct probes *probes = allocate(1, sizeof *probes);
     uint64_t *spare = by_number ? NULL : huge_new(data->count * sizeof *spare);
-    if (probes == NULL) die("out of memory");
     probes->data = data;
     probes->by_number = by_number;
     probes->instructions = instructions;
@@ -380,16 +399,67 @@ struct probes *probes_new(const struct data *data, const struct probe_table_plan
 #endif
     for (size_t t = 0; t < table_count; t++) make_table(probes, &plans[t], &spare, extract);
     huge_free(spare, data->count * sizeof *spare);
-    return probes;
+    system->state = probes;
+    system->answer = answer;
+    system->free = free_probes;
+    return true;
 }
 
-void probes_free(struct probes *probes) {
-    for (size_t t = 0; t < probes->table_count; t++) {
-        struct table *table = &probes->tables[t];
-        huge_free(table->cells, (((size_t)1 << table->cell_bits) + 1) * sizeof *table->cells);
-        huge_free(table->values, probes->data->count * sizeof *table->values);
-        huge_free(table->numbers, probes->data->count * sizeof *table->numbers);
+/* At least 1. */
+static unsigned log2_floor(size_t count) {
+    unsigned bits = 1;
+    while (bits < 31 && count >> (bits + 1) != 0) bits++;
+    return bits;
+}
+
+/* ---- idx's schemes, uncompressed: sorted tables, each with a directory of its top bits ---- */
+
+bool uncompressed_build(struct system *system, const struct data *data, const char *scheme, unsigned directory_bits,
+                        enum instructions instructions) {
+    struct probe_table_plan plans[MAX_PROBE_TABLES];
+    struct idx_scheme parsed;
+    struct idx_error error;
+    try(idx_scheme_parse(&parsed, scheme, 64, data->k, data->count, &error), &error);
+    /* One to two fingerprints a cell. Twice to four times as many cells measure within 3 % of that, as do half as many;
+     * a quarter is slower. Cells are then so small that nothing is left to interpolate. */
+    if (directory_bits == 0) directory_bits = log2_floor(data->count);
+    for (size_t t = 0; t < parsed.table_count; t++) {
+        unsigned prefix = (unsigned)__builtin_popcountll(parsed.tables[t].mask);
+        plans[t] = (struct probe_table_plan){parsed.tables[t].mask, parsed.tables[t].radius,
+                                             prefix < directory_bits ? prefix : directory_bits};
     }
-    free(probes->flips);
-    free(probes);
+    *system = (struct system){.name = "uncompressed"};
+    snprintf(system->scheme, sizeof system->scheme, "%.63s", scheme);
+    return make_probes(system, data, plans, parsed.table_count, false, instructions);
+}
+
+/* ---- Multi-index hashing (Norouzi, Punjani, Fleet, CVPR 2012) in its strongest form ----
+ *
+ * Buckets of each substring in a counting-sorted array, queries flipped, nothing reset between queries, waits for
+ * memory overlapped. By the pigeonhole refinement only some substrings need the larger radius: where k = parts · r + a,
+ * the first a + 1. */
+
+/* A bucket is chosen by the first bits of a substring, no more than there are fingerprints for. Returns how many
+ * substrings are probed. */
+static size_t plan_substrings(struct probe_table_plan *plans, unsigned parts, unsigned k, unsigned most_bucket_bits) {
+    unsigned radius = k / parts, larger = k % parts + 1, end = 64;
+    size_t count = 0;
+    for (unsigned part = 0; part < parts; part++) {
+        unsigned bits = 64 / parts + (part < 64 % parts);
+        end -= bits;
+        if (part >= larger && radius == 0) break;
+        plans[count++] =
+            (struct probe_table_plan){((UINT64_C(1) << bits) - 1) << end, part < larger ? radius : radius - 1,
+                                      bits < most_bucket_bits ? bits : most_bucket_bits};
+    }
+    return count;
+}
+
+bool mih_build(struct system *system, const struct data *data, unsigned parts, bool wide,
+               enum instructions instructions) {
+    struct probe_table_plan plans[MAX_PROBE_TABLES];
+    size_t count = plan_substrings(plans, parts, data->k, log2_floor(data->count));
+    *system = (struct system){.name = wide ? "mih wide" : "mih"};
+    snprintf(system->scheme, sizeof system->scheme, "m=%u", parts);
+    return make_probes(system, data, plans, count, !wide, instructions);
 }

@@ -1,10 +1,8 @@
 /* python.c: what bench/python.py compares the Python package with: the same calls from C, as a library that the script
  * loads into its process. Each returns the nanoseconds that its calls took, or 0 where one failed. */
-#include <idx.h>
-#include <stdlib.h>
-#include <string.h>
+#include "bench/bench.h"
 
-#include "bench/clock.h"
+#include <string.h>
 
 /* Matches of a single query that are stored, and of each query of a batch. */
 #define CAPACITY 32

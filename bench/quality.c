@@ -1,17 +1,8 @@
 /* quality.c: precision and recall of recipes over k, on real documents and edited copies of them, against the truth
- * (truth.h). */
-#include "bench/edits.h"
-#include "bench/memory.h"
-#include "bench/minhash.h"
-#include "bench/random.h"
-#include "bench/recipes.h"
-#include "bench/texts.h"
-#include "bench/truth.h"
+ * (texts.h). */
+#include "bench/quality.h"
 
-#include <idx_text.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NEAR 0.8 /* resemblance to the original from which on a document found for a copy is right as well */
@@ -55,15 +46,6 @@ enum {
     TEXTS_OF_A_KIND = 200, /* originals of each length and group */
     BIN_COUNT = MINHASH_PERMUTATIONS + 1
 };
-
-struct corpus {
-    struct text *texts;
-    size_t count;
-    struct pair *pairs;
-    size_t pair_count;
-};
-
-static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
 
 /* ---- Pairs of the corpus ---- */
 
@@ -140,8 +122,7 @@ static void measure_pairs(const struct corpus *corpus, const struct recipe *reci
  * than 0.3. */
 static void measure_minhash(const struct corpus *corpus) {
     static struct bins bins[GROUPS + 1];
-    uint64_t(*signatures)[MINHASH_PERMUTATIONS] = malloc(corpus->count * sizeof *signatures);
-    if (signatures == NULL) die("out of memory");
+    uint64_t(*signatures)[MINHASH_PERMUTATIONS] = allocate(corpus->count, sizeof *signatures);
     for (size_t i = 0; i < corpus->count; i++) make_minhash(&corpus->texts[i], signatures[i]);
     for (size_t i = 0; i < corpus->pair_count; i++) {
         const struct pair *pair = &corpus->pairs[i];
@@ -266,8 +247,7 @@ static void measure_edits(const struct corpus *corpus, const struct recipe *reci
     for (size_t i = 0; i < corpus->count; i++) {
         counts[corpus->texts[i].group][get_length_class(&corpus->texts[i])]++;
     }
-    scores *all = calloc(1, sizeof *all);
-    if (all == NULL) die("out of memory");
+    scores *all = allocate(1, sizeof *all);
     for (size_t i = 0; i < corpus->count; i++) {
         enum group group = corpus->texts[i].group;
         unsigned length = get_length_class(&corpus->texts[i]);
@@ -283,8 +263,7 @@ static void measure_edits(const struct corpus *corpus, const struct recipe *reci
 
 static void measure_recipe(const struct corpus *corpus, const char *name) {
     struct recipe recipe = open_recipe(name, corpus->texts, corpus->count);
-    struct fingerprints *fingerprints = malloc(corpus->count * sizeof *fingerprints);
-    if (fingerprints == NULL) die("out of memory");
+    struct fingerprints *fingerprints = allocate(corpus->count, sizeof *fingerprints);
     for (size_t i = 0; i < corpus->count; i++) fingerprints[i] = get_fingerprints(&recipe, &corpus->texts[i]);
     measure_pairs(corpus, &recipe, fingerprints);
     measure_edits(corpus, &recipe, fingerprints);
@@ -298,9 +277,7 @@ int main(int argc, char **argv) {
         fputs(help, argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
     }
-    struct corpus corpus;
-    corpus.count = read_texts(argv[1], &corpus.texts);
-    corpus.pair_count = find_pairs(corpus.texts, corpus.count, &corpus.pairs);
+    struct corpus corpus = read_corpus(argv[1]);
     fprintf(stderr, "%zu documents, %zu pairs that resemble each other by 0.05 or more\n", corpus.count,
             corpus.pair_count);
     puts("test\trecipe\tlanguage\tclass\tedit\trate\tk\tfound\thit\tright\trelated\texpected\tprecision\trecall");

@@ -1,9 +1,7 @@
 /* scan.c: the linear scan, one query at a time or many. Fingerprints pass in tiles that fit the first cache, and a tile
  * is only looked at one by one when it has a match. For many queries one half of each fingerprint of a tile is copied
  * out once, so that a vector compares twice as many: half a fingerprint already excludes nearly all. */
-#include "bench/scan.h"
-
-#include "bench/memory.h"
+#include "bench/systems.h"
 
 #include <stdlib.h>
 

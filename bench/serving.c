@@ -5,14 +5,11 @@
  *        serving many INDEX FILE  look up the u64 fingerprints of FILE, 1000 at a time, as POST /lookup does; prints
  *                               nanoseconds of processor time per fingerprint, and the number of matches
  */
-#include <idx.h>
+#include "bench/bench.h"
 
 #include <microhttpd.h>
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TOGETHER = 1000, MATCHES = 16 };
@@ -41,12 +38,6 @@ static int serve_empty(void) {
     for (;;) pause();
 }
 
-static double processor_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 struct sum {
     size_t queries, matches;
     double seconds;
@@ -62,10 +53,10 @@ static bool look_up_all(const struct idx_index *index, unsigned distance, FILE *
     *sum = (struct sum){0, 0, 0};
     rewind(file);
     while ((count = fread(fingerprints, 8, TOGETHER, file)) > 0) {
-        double begun = processor_seconds();
+        double begun = cpu_now();
         if (idx_lookup_many(index, fingerprints, count, &options, matches, MATCHES, counts, NULL) != IDX_OK)
             return false;
-        sum->seconds += processor_seconds() - begun;
+        sum->seconds += cpu_now() - begun;
         for (size_t i = 0; i < count; i++) sum->matches += counts[i];
         sum->queries += count;
     }

@@ -1,12 +1,7 @@
 /* texts.c: reads the documents, cuts them into words, hashes their shingles. */
 #include "bench/texts.h"
 
-#include "bench/memory.h"
-#include "bench/random.h"
-
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Words ---- */
@@ -38,8 +33,7 @@ static bool is_letter(uint32_t c) {
 }
 
 void find_words(struct text *text) {
-    text->words = malloc((text->length + 1) * sizeof *text->words);
-    if (text->words == NULL) die("out of memory");
+    text->words = allocate(text->length, sizeof *text->words);
     text->word_count = 0;
     bool inside = false;
     for (size_t position = 0; position < text->length;) {
@@ -67,21 +61,15 @@ static uint64_t hash_word(const struct text *text, size_t i) {
     return mix(hash);
 }
 
-static int compare_hashes(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void find_shingles(struct text *text) {
     size_t count = text->word_count < SHINGLE_WORDS ? 0 : text->word_count - SHINGLE_WORDS + 1;
-    text->shingles = malloc((count + 1) * sizeof *text->shingles);
-    if (text->shingles == NULL) die("out of memory");
+    text->shingles = allocate(count, sizeof *text->shingles);
     for (size_t i = 0; i < count; i++) {
         uint64_t hash = 0;
         for (size_t j = 0; j < SHINGLE_WORDS; j++) hash = mix(hash * 31 + hash_word(text, i + j));
         text->shingles[i] = hash;
     }
-    qsort(text->shingles, count, sizeof *text->shingles, compare_hashes);
+    sort_numbers(text->shingles, count);
     text->shingle_count = 0;
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || text->shingles[i] != text->shingles[i - 1]) {
@@ -139,8 +127,7 @@ static size_t read_lines(FILE *file, struct text **texts) {
         struct text *text = add_text(texts, &count);
         *text = (struct text){
             .number = strtoul(line, NULL, 10), .length = (size_t)(line + length - tab) - 1, .group = OTHER};
-        text->bytes = malloc(text->length + 1);
-        if (text->bytes == NULL) die("out of memory");
+        text->bytes = allocate(text->length, 1);
         memcpy(text->bytes, tab + 1, text->length);
     }
     free(line);

@@ -1,10 +1,6 @@
-/* truth.c: counts the shingles that each two documents share. */
-#include "bench/truth.h"
+/* truth.c: counts the shingles that each two documents share, and makes their MinHash signatures. */
+#include "bench/texts.h"
 
-#include "bench/memory.h"
-
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One shingle of one text. */
@@ -18,22 +14,16 @@ struct index {
     size_t count;
 };
 
-static void *new_array(size_t count, size_t size) {
-    void *array = calloc(count + 1, size);
-    if (array == NULL) die("out of memory");
-    return array;
-}
-
 static int compare_postings(const void *a, const void *b) {
     const struct posting *x = a, *y = b;
     if (x->shingle != y->shingle) return x->shingle < y->shingle ? -1 : 1;
     return (x->text > y->text) - (x->text < y->text);
 }
 
-static struct index make_index(const struct text *texts, size_t count) {
+static struct index index_shingles(const struct text *texts, size_t count) {
     struct index index = {NULL, 0};
     for (size_t i = 0; i < count; i++) index.count += texts[i].shingle_count;
-    index.postings = new_array(index.count, sizeof *index.postings);
+    index.postings = allocate(index.count, sizeof *index.postings);
     size_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
         for (size_t j = 0; j < texts[i].shingle_count; j++) {
@@ -82,9 +72,9 @@ static uint32_t count_shared(const struct index *index, const struct text *text,
 }
 
 size_t find_pairs(const struct text *texts, size_t count, struct pair **pairs) {
-    struct index index = make_index(texts, count);
-    uint32_t *shared = new_array(count, sizeof *shared), *shared_of_own = new_array(count, sizeof *shared_of_own);
-    uint32_t *own = new_array(count, sizeof *own);
+    struct index index = index_shingles(texts, count);
+    uint32_t *shared = allocate(count, sizeof *shared), *shared_of_own = allocate(count, sizeof *shared_of_own);
+    uint32_t *own = allocate(count, sizeof *own);
     size_t found = 0, capacity = 0;
     *pairs = NULL;
     for (uint32_t b = 0; b < count; b++) {
@@ -123,4 +113,31 @@ double get_resemblance(const struct pair *pairs, size_t count, uint32_t a, uint3
         }
     }
     return low < count && pairs[low].a == a && pairs[low].b == b ? pairs[low].resemblance : 0;
+}
+
+struct corpus read_corpus(const char *path) {
+    struct corpus corpus;
+    corpus.count = read_texts(path, &corpus.texts);
+    corpus.pair_count = find_pairs(corpus.texts, corpus.count, &corpus.pairs);
+    return corpus;
+}
+
+/* ---- MinHash (Broder 1997): a mixer with a constant of its own for each permutation ---- */
+
+void make_minhash(const struct text *text, uint64_t signature[MINHASH_PERMUTATIONS]) {
+    uint64_t state = 1;
+    for (unsigned i = 0; i < MINHASH_PERMUTATIONS; i++) {
+        uint64_t constant = next_random(&state);
+        signature[i] = UINT64_MAX;
+        for (size_t j = 0; j < text->shingle_count; j++) {
+            uint64_t hash = mix(text->shingles[j] ^ constant);
+            if (hash < signature[i]) signature[i] = hash;
+        }
+    }
+}
+
+unsigned count_agreeing(const uint64_t a[MINHASH_PERMUTATIONS], const uint64_t b[MINHASH_PERMUTATIONS]) {
+    unsigned agreeing = 0;
+    for (unsigned i = 0; i < MINHASH_PERMUTATIONS; i++) agreeing += a[i] == b[i];
+    return agreeing;
 }

@@ -1,7 +1,5 @@
 /* within.c: runs a command within a limit of memory, and prints what it took. */
-#include "bench/clock.h"
-#include "bench/limit.h"
-#include "bench/memory.h"
+#include "bench/bench.h"
 
 #include <stdio.h>
 #include <string.h>

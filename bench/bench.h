@@ -1,0 +1,181 @@
+/* bench.h: what the benchmarks share: how they end, their options, clocks and medians, random numbers, memory, the
+ * indexes that they build and remove, and limits of memory. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <idx.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ends the program with status 2 and a sentence. */
+void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#ifndef __cplusplus
+/* Ends the program with the error's sentence where a call failed. */
+static inline void try(enum idx_status status, const struct idx_error *error) {
+    if (status != IDX_OK) die("%s", error->sentence);
+}
+#endif
+
+/* ---- Options ---- */
+
+#define MAX_CHOICES 32
+
+/* The values of an option that may be repeated. */
+struct list {
+    const char *values[MAX_CHOICES];
+    size_t count;
+};
+
+void add_choice(struct list *list, const char *value);
+
+enum option_kind {
+    OPTION_FLAG,     /* has no value and sets a bool */
+    OPTION_TEXT,     /* sets a const char * */
+    OPTION_LIST,     /* adds to a struct list */
+    OPTION_UNSIGNED, /* these set a number of the type that their name says */
+    OPTION_UINT32,
+    OPTION_UINT64,
+    OPTION_SIZE, /* size_t */
+    OPTION_DOUBLE,
+};
+
+struct bench_option {
+    const char *name; /* without hyphens; NULL behind the last option */
+    enum option_kind kind;
+    void *value;
+    double least, most; /* of a number; no limits where both are 0 */
+};
+
+/* Reads the options of a command line, and moves all other arguments to its front: they are argv[1] and following.
+ * Returns how many they are. Prints the help and ends the program where it is asked for. */
+int read_options(int argc, char **argv, const char *help, const struct bench_option *options);
+
+/* A number such as 1e7, from `least` to `most`; the program ends where the text is none. */
+double read_number(const char *text, double least, double most);
+
+/* ---- Clocks and medians ---- */
+
+/* Seconds of a clock since some moment. */
+static inline double read_clock(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static inline double now(void) { return read_clock(CLOCK_MONOTONIC); }
+
+/* The processor's time, user and system, of all threads, and of this one. */
+static inline double cpu_now(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+static inline double thread_now(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+/* Sorts numbers, ascending, so that the median is in the middle. */
+void sort_doubles(double *values, size_t count);
+void sort_numbers(uint64_t *values, size_t count);
+
+/* ---- Random numbers, the same in each run ---- */
+
+/* The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+static inline uint64_t mix(uint64_t value) {
+    value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+    return value ^ value >> 31;
+}
+
+/* SplitMix64. */
+static inline uint64_t next_random(uint64_t *state) { return mix(*state += UINT64_C(0x9e3779b97f4a7c15)); }
+
+/* xorshift64* (Vigna, 2016). The state must not be 0. */
+static inline uint64_t next_xorshift(uint64_t *state) {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(2685821657736338717);
+}
+
+/* ---- Processors ---- */
+
+enum instructions {
+    INSTRUCTIONS_PLAIN,
+    INSTRUCTIONS_AVX2,   /* with BMI2 and POPCNT */
+    INSTRUCTIONS_AVX512, /* AVX-512 F, BW and VL */
+    INSTRUCTIONS_VPOPCNTDQ,
+};
+
+/* The widest instructions that the processor has, and no more than `most`. */
+enum instructions find_instructions(enum instructions most);
+
+/* ---- Memory ---- */
+
+/* Zeroed memory; the program ends where there is none. */
+void *allocate(size_t count, size_t bytes);
+
+/* Zeroed memory in huge pages; the program ends where there is none. huge_free takes the same number of bytes. */
+void *huge_new(size_t bytes);
+void huge_free(void *memory, size_t bytes);
+
+/* Whether so many bytes are free, with some to spare; says on standard error what is left out when they aren't. */
+bool memory_suffices(const char *system, const char *scheme, double bytes);
+
+/* The number in the first line of a file in /proc that has the form of `format`, for an unsigned long long; 0 without
+ * such a line. */
+uint64_t read_proc(const char *path, const char *format);
+
+/* Physical memory that the process holds. */
+uint64_t process_bytes(void);
+
+/* Bytes that this process made the disk read. */
+uint64_t get_read_bytes(void);
+
+/* ---- Indexes ---- */
+
+/* Builds an index of fingerprints, with their row numbers as IDs where it has integer IDs; the program ends where that
+ * fails. `summary` may be NULL. */
+void build_index(const char *path, const struct idx_build_options *options, const uint64_t *fingerprints, size_t count,
+                 struct idx_build_summary *summary);
+
+/* The same, for look-ups within k bits, without IDs, by two threads, at a path that remove_index removes. */
+void make_index(const char *path, const char *scheme, uint32_t block_size, unsigned k, const uint64_t *fingerprints,
+                size_t count);
+
+/* Removes the index that make_index built last, if it is still there; also for atexit. */
+void remove_index(void);
+
+/* Removes a file, or a folder with all that it contains. */
+void remove_all(const char *path);
+
+/* Writes the index out, and takes it out of the page cache. */
+void drop_cache(const char *path);
+
+/* ---- Limits of memory ---- */
+
+/* A control group that limits the memory of this process and its children, page cache included. It takes root. */
+struct limit {
+    char root[64], group[128];
+};
+
+/* A number of bytes such as 512M or 4G; the program ends where the text is none. */
+uint64_t read_size(const char *text);
+
+/* Moves this process into a control group of its own; the program ends where that fails. */
+void set_limit(struct limit *limit, uint64_t bytes);
+
+/* The most memory that the group held, and how many of its processes were killed for want of it. */
+uint64_t limit_peak(const struct limit *limit);
+uint64_t limit_kills(const struct limit *limit);
+
+void lift_limit(const struct limit *limit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
