@@ -14,6 +14,8 @@
  *   at its end, since the library fills in what the size leaves out.
  * - A struct that the library fills can grow in its `reserved` members: the library sets them to 0, and a later release
  *   may give them names. Who fills such a struct himself sets them to 0 as well. Elements of arrays do not grow.
+ * - A `temporary_folder` that is NULL is the folder of the index, or of a new one the folder that is to hold it. Where
+ *   there is neither, for streams and calibration, it is $TMPDIR, or /tmp if that is not set.
  * - What `_open` made is released by `_close`, and what `_make` made by `_free`. Both accept NULL and never fail.
  * - The library prints nothing and never ends the process. Its only global state is which instructions the processor
  *   has; it has no thread-local state.
@@ -272,9 +274,9 @@ struct idx_calibration {
     }
 
 /* Measures a calibration on this machine, on the caller's thread, in about five seconds at most, also where others
- * leave it little of the processor: looks up in small indexes, which it builds in `temporary_folder` (NULL: /tmp) and
- * removes, and reads memory, up to 4 GiB or a quarter of what is free. Beyond that, it extrapolates. `calibration` must
- * have been initialised. Errors: as idx_builder_open and idx_builder_finish. */
+ * leave it little of the processor: looks up in small indexes, which it builds in `temporary_folder` (may be
+ * NULL) and removes, and reads memory, up to 4 GiB or a quarter of what is free. Beyond that, it extrapolates.
+ * `calibration` must have been initialised. Errors: as idx_builder_open and idx_builder_finish. */
 IDX_API enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
                                       struct idx_error *error);
 
@@ -403,7 +405,7 @@ struct idx_build_options {
      * buffers alone need 24 MiB, and 4 MiB per thread. What does not fit is sorted in runs, which go through temporary
      * files. 0: half of the memory that is free when the builder is opened. */
     uint64_t memory_bytes;
-    const char *temporary_folder; /* for these files, which no other process sees; NULL: the folder that holds `path` */
+    const char *temporary_folder;  /* for these files, which no other process sees; may be NULL */
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
     bool by_id; /* also keep a map from IDs to fingerprints, for idx_find_id; not with IDX_ID_NONE. The builder then
@@ -778,7 +780,7 @@ struct idx_batch_options {
      * need more, they go through temporary files. IDX_MIN_MEMORY_BYTES or more, though the buffers alone need a few MiB
      * per thread. 0: half of what is free. */
     uint64_t memory_bytes;
-    const char *temporary_folder;  /* for these files, which have no name; NULL: /tmp */
+    const char *temporary_folder;  /* for these files, which have no name; may be NULL */
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
 };
@@ -926,7 +928,7 @@ struct idx_cluster_options {
      * IDX_REPRESENTATIVE_MOST_DOCUMENTS), and 16 bytes per pending document. IDX_REPRESENTATIVE_SMALLEST_ID needs
      * the bytes of all text IDs and 40 bytes for each; if memory_bytes is less, the call returns IDX_OUT_OF_MEMORY. */
     uint64_t memory_bytes;
-    const char *temporary_folder;  /* for what does not fit; NULL: the folder that holds the index */
+    const char *temporary_folder;  /* for what does not fit, in files without names; may be NULL */
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
 };
@@ -1121,7 +1123,7 @@ struct idx_compact_options {
     unsigned growth;
     unsigned threads;              /* 1 to IDX_MAX_THREADS */
     uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents need more */
-    const char *temporary_folder;  /* NULL: the index's own folder */
+    const char *temporary_folder;  /* for what does not fit, in files without names; may be NULL */
     idx_progress_visitor progress; /* may be NULL; idx_compact calls it as idx_merge does */
     void *context;                 /* of `progress` */
 };
