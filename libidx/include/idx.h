@@ -4,6 +4,9 @@
  * A builder writes an index and publishes it completely or not at all. A writer adds documents to an existing index and
  * removes documents from it.
  *
+ * Opening and looking up come first, then documents, batches, pairs and clusters; then how indexes grow and are built;
+ * last what only some programs need: properties, schemes, plans, making fingerprints from features, and calibration.
+ *
  * Conventions
  * - A fingerprint has f bits (`bits`, 1 to 64). It is stored right-aligned in a uint64_t; the bits above f are 0.
  * - A distance is a Hamming distance in bits.
@@ -63,6 +66,7 @@ extern "C" {
 #endif
 
 #define IDX_VERSION "1.0.0"
+#define IDX_VERSION_NUMBER 10000 /* of that version: major · 10000 + minor · 100 + patch, for #if */
 
 /* Limits (SPEC.md, chapter 1). */
 #define IDX_MAX_BITS 64
@@ -134,228 +138,7 @@ IDX_API const char *idx_version(void);
  * POPCNT) or "portable" (any other). Results are the same with all of them, times are not. Static storage. */
 IDX_API const char *idx_instructions(void);
 
-/* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
-
-/* The Hamming distance of a and b: the number of bits in which they differ, 0 to 64. */
-IDX_API unsigned idx_distance(uint64_t a, uint64_t b);
-
-/* A SimHash accumulator (Charikar 2002; WWW 2007, section 2). sums[i] belongs to bit i; bit 0 is the least significant.
- * The sum of all |weight| must stay below 2^63. Sums of different bits are independent, so a fingerprint of more than
- * 64 bits needs one accumulator for each 64 bits of the features' hashes. */
-struct idx_simhash {
-    int64_t sums[IDX_MAX_BITS];
-};
-
-/* Weight 1 in the fixed point that recipes use: 16 fraction bits. Any other unit works as well, if it is used for all
- * weights. */
-#define IDX_WEIGHT_ONE ((int64_t)65536)
-
-IDX_API void idx_simhash_init(struct idx_simhash *simhash);
-
-/* Adds a feature of `length` bytes, hashed by XXH3 (64 bits, seed 0): adds the weight to the sums of the hash's 1 bits,
- * and subtracts it from the sums of its 0 bits. */
-IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight);
-
-/* The hashes of features that idx knows: its own, and those of other programs. */
-enum idx_hash_kind {
-    IDX_HASH_XXH3,  /* XXH3, 64 bits, seed 0: the one that idx_simhash_add uses */
-    IDX_HASH_FNV1,  /* FNV-1, 64 bits */
-    IDX_HASH_FNV1A, /* FNV-1a, 64 bits */
-    IDX_HASH_MD5,   /* MD5: the last 64 bits of the digest, as a big-endian number */
-};
-
-/* The hash of a feature of `length` bytes. `feature` may be NULL if `length` is 0. */
-IDX_API uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length);
-
-/* The name of a hash in recipes: "xxh3", "fnv1", "fnv1a" or "md5". NULL for any other number, so that a loop from 0 on
- * comes to all names. Static storage. */
-IDX_API const char *idx_hash_name(enum idx_hash_kind kind);
-
-/* As idx_simhash_add, with a hash that the caller computed. */
-IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
-
-struct idx_feature {
-    uint64_t hash;
-    int64_t weight;
-};
-
-/* As idx_simhash_add_hash for each of `count` features: several times as fast if the processor has wide instructions.
- * `features` may be NULL if `count` is 0. */
-IDX_API void idx_simhash_add_features(struct idx_simhash *simhash, const struct idx_feature *features, size_t count);
-
-/* The fingerprint: bit i is 1 if sums[i] is above 0, for i below `bits` (1 to 64; other values count as 64). */
-IDX_API uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits);
-
-/* The ties: bit i is 1 if sums[i] is 0. Programs that count a tie as 1 combine the fingerprint and the ties by `|`. */
-IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits);
-
-/* Weight 1 in the fixed point of weights that users write: 4 decimal fraction digits. */
-#define IDX_DECIMAL_WEIGHT_ONE ((int64_t)10000)
-
-/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight is from
- * -1000000 to 1000000 and has digits, optionally with a decimal point and more digits. It is rounded to 4 digits after
- * the point, half of a unit away from 0. Returns false for anything else, and leaves *weight unset. */
-IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
-
-/* Whether fingerprints of two recipes can be compared: whether the recipes are the same, apart from a last part `;icu=`
- * and a number. That part is the version of ICU that segmented the texts (idx_text.h). If the function returns true, it
- * sets *same_icu, which may be NULL. *same_icu is false if both recipes have that part and differ in it: words of
- * scripts without spaces may then be segmented differently, so warn the user. `a` and `b` must not be NULL. */
-IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
-
-/* ---- Schemes (SPEC.md, chapter 2) -------------------------------------------------------------------------------- */
-
-/* A table: it moves the bits of `mask` to the front, in order, followed by the others. Up to `radius` of the front bits
- * may differ when the table is probed. */
-struct idx_table {
-    uint64_t mask;
-    unsigned radius;
-};
-
-struct idx_scheme {
-    char name[64]; /* as --scheme accepts it; "masks" for a list of masks */
-    unsigned bits; /* f */
-    size_t table_count;
-    struct idx_table tables[IDX_MAX_TABLES];
-    uint64_t reserved[8];
-};
-
-/* Parses a scheme: `4`, `10`, `16`, `20` (the paper's), `B:C`, `B:C:R`, `B:C/b:c`, `auto`, or masks,
- * `@hex[:R],@hex[:R]…`. `count` is the number of fingerprints expected. Only `auto` uses it, and chooses what idx_plan
- * chooses by default (a builder chooses by its data as well).
- * Errors: IDX_INVALID_ARGUMENT (bits not 1 to 64, k above IDX_MAX_K or not below bits), IDX_BAD_SCHEME,
- * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled), IDX_OUT_OF_MEMORY (`auto`). */
-IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
-                                         uint64_t count, struct idx_error *error);
-
-/* Whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table. Also false
- * if the proof would take more than about three seconds, which only unusual mask lists cause. */
-IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
-
-/* Where a reader keeps what look-ups read. Loaded data is checked on opening, and is in huge pages if the system has
- * them. Mapped data is read from the files; each page is checked before its first use. */
-enum idx_residence {
-    IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
-    IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
-    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
-    IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
-                                    needs from the disk (idx_lookup_many: those of several queries) before it waits for
-                                    the first one, with one system call per block */
-    IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and besides, plain tables in memory for look-ups and probing
-                                    batches, made from the files: up to 40 bytes per fingerprint, another 8 while they
-                                    are made, and about as many seconds of opening as there are tens of millions of
-                                    fingerprints. Faster than ALL where the index fits into caches, or k is 5 or more */
-};
-
-#define IDX_CALIBRATION_SIZES 10
-#define IDX_CALIBRATION_LEAST 65536
-
-/* What look-ups take on one core of a machine, in nanoseconds: work, with everything in the first caches, and waits for
- * memory. idx_calibrate measures them. */
-struct idx_calibration {
-    size_t size;
-    double table;     /* each table that a query probes */
-    double probe;     /* each probe, with a block of IDX_MIN_BLOCK_SIZE */
-    double byte;      /* each byte of that block beyond IDX_MIN_BLOCK_SIZE */
-    double block;     /* each further block of a probe */
-    double candidate; /* each fingerprint that has the prefix */
-    double single;    /* each query that is asked for alone */
-    /* For a cache line at random among IDX_CALIBRATION_LEAST · 4^i bytes: loaded ones, or mapped ones of a file. A wait
-     * is what remains of it for each of many lines that are asked for together, a latency that for a line alone. */
-    double loaded_waits[IDX_CALIBRATION_SIZES];
-    double loaded_latencies[IDX_CALIBRATION_SIZES];
-    double mapped_waits[IDX_CALIBRATION_SIZES];
-    double mapped_latencies[IDX_CALIBRATION_SIZES];
-};
-
-#define IDX_CALIBRATION_INIT                                                                                           \
-    {                                                                                                                  \
-        sizeof(struct idx_calibration), 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, { 0 }                                         \
-    }
-
-/* Measures a calibration on this machine, on the caller's thread, in about five seconds at most, also where others
- * leave it little of the processor: looks up in small indexes, which it builds in `temporary_folder` (may be
- * NULL) and removes, and reads memory, up to 4 GiB or a quarter of what is free. Beyond that, it extrapolates.
- * `calibration` must have been initialised. Errors: as idx_builder_open and idx_builder_finish. */
-IDX_API enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
-                                      struct idx_error *error);
-
-struct idx_plan_options {
-    size_t size;
-    uint64_t count; /* distinct fingerprints */
-    unsigned bits;
-    unsigned k;
-    uint32_t block_size;
-    unsigned max_bytes_per_fingerprint; /* as in struct idx_build_options */
-    /* What is known of the fingerprints: the bits that are the same in all of them, and a function that returns how
-     * many other fingerprints share the bits of a mask with a random one, on average. 0 and NULL: they are uniform. */
-    uint64_t dead_bits;
-    double (*expected_group)(void *context, uint64_t mask);
-    void *context;
-    /* The machine that look-ups run on; NULL: a typical server. Only times depend on it, and which schemes are worth
-     * considering. What `auto` chooses does not. */
-    const struct idx_calibration *calibration;
-    enum idx_residence residence; /* of the open index; only times depend on it */
-};
-
-#define IDX_PLAN_OPTIONS_INIT                                                                                          \
-    {                                                                                                                  \
-        sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL, NULL,                     \
-            IDX_RESIDENCE_DIRECTORY                                                                                    \
-    }
-
-/* A scheme that covers k, and its expected cost. */
-struct idx_plan {
-    char scheme[832]; /* as idx_scheme_parse accepts it: a name, or up to 40 masks; empty if they are more */
-    size_t tables;
-    unsigned min_prefix, max_prefix; /* bits, over the tables */
-    double probes;                   /* prefixes looked up per query */
-    double candidates;               /* fingerprints with one of these prefixes, per query */
-    double blocks;                   /* blocks searched per query */
-    double pages;                    /* pages of 4096 bytes that have these: reads, if blocks are on a disk */
-    double nanoseconds;              /* per query: one thread, many queries at once, files in the page cache */
-    double single_nanoseconds;       /* the same if queries are asked for one by one */
-    double table_bytes;              /* total of all table files */
-    double resident_bytes;           /* total that opening with IDX_RESIDENCE_DIRECTORY allocates for the tables */
-    bool chosen;                     /* `auto` chooses this one */
-    uint64_t reserved[8];
-};
-
-/* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
- * faster than all before it, and is proved to cover k; but with a calibration, the one that `auto` chooses is listed
- * however fast it is. Stores up to `capacity` plans, and sets *plan_count to how many there are.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
- * IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
-                                 size_t *plan_count, struct idx_error *error);
-
-/* The expected cost of one scheme of `bits` bits, whether idx_plan lists it or not. `chosen` is false. Errors:
- * IDX_INVALID_ARGUMENT (also a scheme of other bits), IDX_WEAK_SCHEME (it does not cover k), IDX_LIMIT. */
-IDX_API enum idx_status idx_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
-                                        struct idx_plan *plan, struct idx_error *error);
-
-/* The expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
- * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
-IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
-
-/* The seconds that finding all pairs of `count` uniform fingerprints of `bits` bits is expected to take on one core of
- * a typical server, one with AVX-512, where memory has room for 32 bytes per fingerprint: idx_pairs of an index of
- * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Measured times were
- * within a third of these. `distance` is 0 to IDX_MAX_K, of an index at most its k, or it is compared as an array. The
- * number of pairs that are near by chance is count / 2 · idx_chance_matches(count - 1, bits, distance). */
-IDX_API double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme);
-
-/* The information limit: about the least number of bits per fingerprint in which a set of `count` uniform distinct
- * fingerprints of `bits` bits can be stored, bits − log2(count) + 1.4427. 0 for no fingerprints. */
-IDX_API double idx_information_limit(uint64_t count, unsigned bits);
-
-/* ---- Building ---------------------------------------------------------------------------------------------------- */
-
-enum idx_id_type {
-    IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
-    IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
-    IDX_ID_NONE = 2, /* the index keeps no documents, only the fingerprints */
-};
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 /* What a long call is doing. Phases may come in any order, and more than once. After the semicolon: the unit of `done`
  * and `total` in struct idx_progress. */
@@ -386,149 +169,22 @@ struct idx_progress {
  * cancel: the running call soon returns IDX_CANCELLED. */
 typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *progress);
 
-struct idx_build_options {
-    size_t size;
-    unsigned bits;       /* f, 1 to 64 */
-    unsigned k;          /* the largest distance of look-ups: 0 to IDX_MAX_K, below bits */
-    const char *scheme;  /* as idx_scheme_parse accepts it */
-    uint32_t block_size; /* bytes, a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE */
-    enum idx_id_type id_type;
-    const char *recipe; /* how the fingerprints were made: up to IDX_MAX_RECIPE_BYTES bytes without control
-                           characters; NULL or empty: unknown */
-    unsigned threads;   /* 1 to IDX_MAX_THREADS: fingerprints are sorted and tables are built in parallel */
-    bool replace;       /* replace an existing idx index at the path, atomically */
-    /* `auto` chooses the fastest scheme whose table files and resident bytes together are at most this many bytes per
-     * fingerprint; if there is none, the smallest scheme. 0: `bits` bytes per fingerprint, which is eight times the
-     * size of plain fingerprints, plus 1 MiB in all. */
-    unsigned max_bytes_per_fingerprint;
-    /* The memory that the builder may use, in bytes, mapped pages included. At least IDX_MIN_MEMORY_BYTES, but the
-     * buffers alone need 24 MiB, and 4 MiB per thread. What does not fit is sorted in runs, which go through temporary
-     * files. 0: half of the memory that is free when the builder is opened. */
-    uint64_t memory_bytes;
-    const char *temporary_folder;  /* for these files, which no other process sees; may be NULL */
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-    bool by_id; /* also keep a map from IDs to fingerprints, for idx_find_id; not with IDX_ID_NONE. The builder then
-                   sorts twice as much, and its buffers need 16 MiB more */
-};
-
-#define IDX_BUILD_OPTIONS_INIT                                                                                         \
-    {                                                                                                                  \
-        sizeof(struct idx_build_options), 64, 3, "auto", IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL, 1, false, 0, 0,    \
-            NULL, NULL, NULL, false                                                                                    \
-    }
-
-struct idx_builder;
-
-/* Begins to build an index at `path`, a folder. The builder works in a temporary folder beside it, `.NAME.tmp-` and
- * eight digits, and first removes the ones that killed builds of the same path left behind; a folder of such a name
- * that holds anything but files of an index stays. It checks at once that it can write there, and that nothing exists
- * at `path` (with `replace`: nothing, or an idx index). Several builders may build the same index at a time: the first
- * one to finish publishes it; with `replace`, the last one to finish replaces the others. `options` may be NULL; the
- * builder copies it. The caller closes *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
- * IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder),
- * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
-IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
-                                         const struct idx_build_options *options, struct idx_error *error);
-
-/* Adds a document: its fingerprint and its ID of `length` bytes, which are copied. For IDX_ID_TEXT.
- * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID of more than IDX_MAX_ID_BYTES bytes,
- * another ID type; the builder stays usable). After IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR or
- * IDX_DISK_FULL the builder can only be closed. */
-IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id,
-                                        size_t length, struct idx_error *error);
-
-/* As idx_builder_add, for IDX_ID_U64, and for IDX_ID_NONE, where `id` is ignored. */
-IDX_API enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
-                                            struct idx_error *error);
-
-/* The result of a build. */
-struct idx_build_summary {
-    uint64_t documents;       /* documents added; IDX_ID_U64: the same ID twice on one fingerprint counts once */
-    uint64_t fingerprints;    /* distinct fingerprints */
-    uint64_t table_bytes;     /* total of all table files */
-    uint64_t documents_bytes; /* docs.mdb and docs.sum */
-    char scheme[64];          /* as given, or as chosen by `auto` */
-    size_t tables;
-    uint64_t temporary_bytes; /* total written to temporary files */
-    size_t leftovers;         /* folders of killed builds beside the path that were removed */
-    bool mixed_icu;           /* idx_merge: recipes of two inputs differ in their version of ICU (idx_recipe_matches) */
-    uint64_t by_id_bytes;     /* by-id.mdb and by-id.sum; 0 without them */
-    uint64_t reserved[8];
-};
-
-/* Sorts, encodes, writes, syncs, and publishes the index at its path. This is the only call that publishes. If its very
- * last step fails, syncing the folder that holds the index, the new index is complete and in place; a replaced index is
- * left beside it, and the next build removes that. `summary` may be NULL. Whatever the call returned, the builder can
- * only be closed afterwards.
- * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something appeared at the path since the builder was opened), IDX_BUSY (a
- * writer has the index that is to be replaced; its pending documents would be lost), IDX_UNSUPPORTED (the file system
- * can't exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
-IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
-                                           struct idx_error *error);
-
-/* Closes the builder. If it did not publish, it leaves nothing behind. */
-IDX_API void idx_builder_close(struct idx_builder *builder);
-
-/* What a build needs. */
-struct idx_build_estimate {
-    uint64_t memory_bytes;    /* the memory that it may use: as the option says, or half of what is free */
-    uint64_t index_bytes;     /* the index, without the bytes of text IDs */
-    uint64_t temporary_bytes; /* temporary files at their largest */
-    uint64_t peak_bytes;      /* the peak on disk of both together, if temporary files are beside the index */
-    uint64_t reserved[8];
-};
-
-/* Estimates what a build of `documents` documents needs, if all fingerprints are distinct and uniform. This is an upper
- * bound, except for skewed data with `auto`. `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME,
- * IDX_WEAK_SCHEME, IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_estimate_build(const struct idx_build_options *options, uint64_t documents,
-                                           struct idx_build_estimate *estimate, struct idx_error *error);
-
-/* The shard of a fingerprint, 0 to shards - 1, for building an index in parts on several machines:
- * ⌊h · shards / 2^64⌋, where h is the XXH3 hash of the fingerprint's 8 bytes, little-endian. All documents of one
- * fingerprint are in one shard, so shards have no fingerprint in common. Shards are even, however skewed the
- * fingerprints are. 0 if there are fewer than 2 shards. */
-IDX_API uint64_t idx_shard(uint64_t fingerprint, uint64_t shards);
-
-/* ---- Merging ----------------------------------------------------------------------------------------------------- */
-
-struct idx_merge_options {
-    size_t size;
-    unsigned threads;              /* 1 to IDX_MAX_THREADS: tables are merged in parallel */
-    bool replace;                  /* replace an existing idx index at the path, which may be one of the inputs */
-    uint64_t memory_bytes;         /* as in struct idx_build_options */
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_MERGE_OPTIONS_INIT                                                                                         \
-    { sizeof(struct idx_merge_options), 1, false, 0, NULL, NULL }
-
-/* Merges `count` indexes, 1 or more, into a new index with one segment at `path`. The result has the documents of all
- * segments and the pending documents, without those that were removed, as if it had been built from them. Nothing is
- * sorted again: tables are decoded, merged and encoded one by one.
- * - The inputs must have the same bits, k, ID type, recipe and tables, and either all or none of them a map from IDs.
- *   If they differ in the part `;icu=` of their recipes, the result's recipe does not have it. The first input's first
- *   segment determines the block size.
- * - Text IDs get new document numbers: input by input, within an input segment by segment, then its pending documents.
- *   With integer IDs, the same ID on one fingerprint becomes one document.
- * - The inputs are not changed. Each page of their blocks and document maps is checked as it is read; their directories
- *   are not read.
- * - Each input is the view that the call opens; writers and compactions of it go on. An input that is to be replaced is
- *   locked against both before its view is opened, so nothing that they acknowledge is lost.
- * - Besides `memory_bytes`, the call needs about 300 bytes per pending document, with text IDs and a map from IDs, and
- *   about 150 bytes per removed one.
- * `options` and `summary` may be NULL.
- * Errors: as idx_open for the inputs; as idx_builder_open and idx_builder_finish; IDX_INVALID_ARGUMENT (the inputs
- * don't match; the sentence names the difference); IDX_BUSY (an input that is to be replaced, or at the end the index
- * at `path`, has a writer or is being compacted); the damaged-file group. */
-IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
-                                  const struct idx_merge_options *options, struct idx_build_summary *summary,
-                                  struct idx_error *error);
-
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* Where a reader keeps what look-ups read. Loaded data is checked on opening, and is in huge pages if the system has
+ * them. Mapped data is read from the files; each page is checked before its first use. */
+enum idx_residence {
+    IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
+    IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
+    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
+    IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
+                                    needs from the disk (idx_lookup_many: those of several queries) before it waits for
+                                    the first one, with one system call per block */
+    IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and besides, plain tables in memory for look-ups and probing
+                                    batches, made from the files: up to 40 bytes per fingerprint, another 8 while they
+                                    are made, and about as many seconds of opening as there are tens of millions of
+                                    fingerprints. Faster than ALL where the index fits into caches, or k is 5 or more */
+};
 
 struct idx_open_options {
     size_t size;
@@ -575,62 +231,6 @@ IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replac
  * new segments are read; if nothing is new, the call takes two system calls. Any number of threads may call it, on
  * one index or several; views refreshed from one another read new records one after the other. Errors: as idx_open. */
 IDX_API enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error);
-
-struct idx_properties {
-    unsigned format_version;
-    char uuid[37];
-    unsigned bits;
-    unsigned k;
-    enum idx_id_type id_type;
-    const char *recipe;              /* "" if unknown; valid as long as the index */
-    const struct idx_scheme *scheme; /* valid as long as the index */
-    size_t segments;
-    uint64_t fingerprints;      /* sum of the distinct fingerprints of each segment, removed ones included */
-    uint64_t documents;         /* of the segments, removed ones included; 0 for IDX_ID_NONE */
-    uint64_t table_bytes;       /* total of all table files */
-    uint64_t documents_bytes;   /* docs.mdb and docs.sum */
-    uint64_t resident_bytes;    /* allocated by opening: directories, decoders, page bitmaps, pending records */
-    bool by_id;                 /* it has a map from IDs to fingerprints, for idx_find_id */
-    uint64_t by_id_bytes;       /* by-id.mdb and by-id.sum; 0 without them */
-    uint64_t removals;          /* removals that segments hold against older ones: of single documents, or of a
-                                   fingerprint with all its documents */
-    uint64_t pending_documents; /* added since the newest segment, removed ones included */
-    uint64_t pending_removals;  /* removals, counted as above, since the newest segment */
-    uint64_t reserved[8];
-};
-
-IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
-
-struct idx_table_properties {
-    uint64_t mask;
-    unsigned radius;
-    unsigned prefix; /* bits */
-    uint32_t block_size;
-    uint64_t fingerprints;
-    uint64_t blocks;
-    uint64_t file_bytes;
-    uint64_t directory_bytes;
-    /* Skew. */
-    uint64_t dead_bits;     /* bits that are the same in all fingerprints of the segment: useless in a mask */
-    uint64_t largest_group; /* the most fingerprints that share a prefix */
-    double mean_group;      /* fingerprints that share the prefix of a random one of the table, itself included */
-    double expected_blocks; /* blocks that one probe for the prefix of a random one of the table searches */
-    double even_blocks;     /* the same if as many fingerprints were uniform */
-    uint64_t reserved[8];
-};
-
-/* The properties of table `table` of segment `segment`, both counted from 0.
- * Errors: IDX_INVALID_ARGUMENT (there is no such table). */
-IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
-                                                 struct idx_table_properties *properties, struct idx_error *error);
-
-/* The fingerprint with the most documents in one place, a segment or the pending documents, and how many these are.
- * Documents in different places are not added up. Of fingerprints with equally many, it is the smallest. Both are 0 if
- * the index keeps no documents. A segment counts all documents that it was built with, single removed ones included; a
- * segment is passed over if its heaviest fingerprint was removed with all its documents.
- * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
-                                         struct idx_error *error);
 
 /* ---- Looking up -------------------------------------------------------------------------------------------------- */
 
@@ -692,138 +292,6 @@ typedef bool (*idx_fingerprints_visitor)(void *context, const uint64_t *fingerpr
  * Errors: IDX_INVALID_ARGUMENT (no such part), IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
                                        idx_fingerprints_visitor visit, void *context, struct idx_error *error);
-
-/* ---- Pairs and joins --------------------------------------------------------------------------------------------- */
-
-struct idx_join_options {
-    size_t size;
-    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
-    unsigned threads;  /* 1 to IDX_MAX_THREADS */
-    /* The memory that the call may use, in bytes, mapped pages not included: IDX_MIN_MEMORY_BYTES or more. It needs a
-     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. From distance 4 or 5 on, the
-     * call is many times as fast if it may use 32 bytes per fingerprint and some MiB. 0: half of what is free. */
-    uint64_t memory_bytes;
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_JOIN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_join_options), UINT_MAX, 1, 0, NULL, NULL }
-
-struct idx_pair {
-    uint64_t a, b;
-    unsigned distance;
-};
-
-/* Called for a few thousand pairs at a time, by any thread of the call, but by one thread at a time. Returns false to
- * stop the call, which is no error. */
-typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, size_t count);
-
-/* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order.
- * Takes the way that is expected to be faster. One reads each table once in file order, and a table with a radius a few
- * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
- * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
- * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
- * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.11 s at distance 6, 0.3 s at
- * 8, 0.7 s at 10, 1.5 s at 12 and 8 s at 16, 1e7 of them 4 s at 6 and 9 s at 8, on one core with AVX-512;
- * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
- * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
- * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
- * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are correct, but not complete. */
-IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
-                                  idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
-
-/* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones included, each
- * once. Both must have the same bits and recipe; they may be the same index. By tables only if these and k are the
- * same; then of `b`, only what may be near to a fingerprint of `a` is read and checked. UINT_MAX is the k of `a`.
- * Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match; the sentence names the difference). */
-IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
-                                 const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
-                                 struct idx_error *error);
-
-/* Finds every pair of fingerprints of an array within the distance (0 to IDX_MAX_K; it has no default), each once, a
- * below b, in no particular order. Fingerprints may come in any order; one that comes several times counts once. Any
- * values are allowed: fingerprints of fewer bits than 64 have zeros before them. Needs no index. The array is copied
- * and sorted, in 16 bytes per fingerprint, however small `memory_bytes` is; with 32 the search is fastest. Errors:
- * IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count,
-                                        const struct idx_join_options *options, idx_pairs_visitor visit,
-                                        void *visit_context, struct idx_error *error);
-
-/* The same for every pair of a fingerprint of `a` and one of `b`, equal ones included. */
-IDX_API enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
-                                       const struct idx_join_options *options, idx_pairs_visitor visit,
-                                       void *visit_context, struct idx_error *error);
-
-/* ---- Batches ----------------------------------------------------------------------------------------------------- */
-
-/* How to look up a batch of queries. The matches are the same with all methods. */
-enum idx_batch_method {
-    IDX_BATCH_AUTO = 0,   /* the method that is expected to take the least time */
-    IDX_BATCH_PROBE = 1,  /* query by query, as idx_lookup_many: for few queries */
-    IDX_BATCH_SWEEP = 2,  /* table by table: the queries are sorted in the table's order, and each part of the table
-                             that they need is read once, in file order */
-    IDX_BATCH_STREAM = 3, /* the fingerprints of the index's first table stream past the queries, in memory: for very
-                             many queries, large distances, or if the other tables are not available. The only method
-                             beyond the k of the index */
-};
-
-struct idx_batch_options {
-    size_t size;
-    /* 0 to the k of the index; by IDX_BATCH_AUTO and IDX_BATCH_STREAM to IDX_MAX_K; by IDX_BATCH_PROBE also to the
-     * distance of idx_open_options. UINT_MAX: k. */
-    unsigned distance;
-    enum idx_batch_method method;
-    unsigned threads; /* 1 to IDX_MAX_THREADS */
-    /* The memory that the call may use besides the index and the queries, in bytes. Half of it is for matches; if they
-     * need more, they go through temporary files. IDX_MIN_MEMORY_BYTES or more, though the buffers alone need a few MiB
-     * per thread. 0: half of what is free. */
-    uint64_t memory_bytes;
-    const char *temporary_folder;  /* for these files, which have no name; may be NULL */
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_BATCH_OPTIONS_INIT                                                                                         \
-    { sizeof(struct idx_batch_options), UINT_MAX, IDX_BATCH_AUTO, 1, 0, NULL, NULL, NULL }
-
-/* Called on the caller's thread for matches of query number `query`, in the order of the queries. The matches of one
- * query may come in several consecutive calls. Returns false to stop, which is no error. */
-typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_match *matches, size_t count);
-
-/* Finds the matches of all queries, those of each query ordered by distance, then fingerprint, as by idx_lookup. Finds
- * all of them before it visits the first. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (options),
- * IDX_LIMIT (2^32 queries or more, with IDX_BATCH_STREAM), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the
- * temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
-IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
-                                  const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
-                                  struct idx_error *error);
-
-/* Queries in memory. Fingerprints from any source stream past them, so no index is needed. One thread at a time. */
-struct idx_stream;
-
-/* Prepares queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
- * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
- * folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
-                                        unsigned bits, const struct idx_batch_options *options,
-                                        struct idx_error *error);
-
-/* Compares fingerprints with the queries, on all threads of the stream. Fingerprints may come in any order and any
- * number of times; about a million per call keeps all threads busy. After an error the stream can only be closed.
- * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR, IDX_DISK_FULL. */
-IDX_API enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
-                                       struct idx_error *error);
-
-/* Visits the matches, each once, by query, then fingerprint. Afterwards the stream can only be closed. Errors: as
- * idx_stream_add. */
-IDX_API enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
-                                          struct idx_error *error);
-
-IDX_API void idx_stream_close(struct idx_stream *stream);
 
 /* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
 
@@ -894,6 +362,152 @@ IDX_API enum idx_status idx_document_lists_make(const struct idx_index *index, c
 
 /* Frees the arrays, and sets them to NULL. NULL is accepted. */
 IDX_API void idx_document_lists_free(struct idx_document_lists *lists);
+
+/* ---- Documents by their IDs -------------------------------------------------------------------------------------- */
+
+/* Finds the fingerprints that have a document with this ID of `length` bytes, for IDX_ID_TEXT, in an index built with
+ * by_id. Stores the smallest `capacity` of them in `fingerprints`, ascending, and sets *count to how many there are,
+ * which may exceed capacity. `fingerprints` may be NULL if capacity is 0. Confirms each fingerprint by reading its
+ * documents up to the one with this ID. Errors: IDX_INVALID_ARGUMENT (no map from IDs, or another ID type),
+ * IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length,
+                                    uint64_t *fingerprints, size_t capacity, size_t *count, struct idx_error *error);
+
+/* As idx_find_id, for IDX_ID_U64. */
+IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
+                                        size_t capacity, size_t *count, struct idx_error *error);
+
+/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+
+/* How to look up a batch of queries. The matches are the same with all methods. */
+enum idx_batch_method {
+    IDX_BATCH_AUTO = 0,   /* the method that is expected to take the least time */
+    IDX_BATCH_PROBE = 1,  /* query by query, as idx_lookup_many: for few queries */
+    IDX_BATCH_SWEEP = 2,  /* table by table: the queries are sorted in the table's order, and each part of the table
+                             that they need is read once, in file order */
+    IDX_BATCH_STREAM = 3, /* the fingerprints of the index's first table stream past the queries, in memory: for very
+                             many queries, large distances, or if the other tables are not available. The only method
+                             beyond the k of the index */
+};
+
+struct idx_batch_options {
+    size_t size;
+    /* 0 to the k of the index; by IDX_BATCH_AUTO and IDX_BATCH_STREAM to IDX_MAX_K; by IDX_BATCH_PROBE also to the
+     * distance of idx_open_options. UINT_MAX: k. */
+    unsigned distance;
+    enum idx_batch_method method;
+    unsigned threads; /* 1 to IDX_MAX_THREADS */
+    /* The memory that the call may use besides the index and the queries, in bytes. Half of it is for matches; if they
+     * need more, they go through temporary files. IDX_MIN_MEMORY_BYTES or more, though the buffers alone need a few MiB
+     * per thread. 0: half of what is free. */
+    uint64_t memory_bytes;
+    const char *temporary_folder;  /* for these files, which have no name; may be NULL */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_BATCH_OPTIONS_INIT                                                                                         \
+    { sizeof(struct idx_batch_options), UINT_MAX, IDX_BATCH_AUTO, 1, 0, NULL, NULL, NULL }
+
+/* Called on the caller's thread for matches of query number `query`, in the order of the queries. The matches of one
+ * query may come in several consecutive calls. Returns false to stop, which is no error. */
+typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_match *matches, size_t count);
+
+/* Finds the matches of all queries, those of each query ordered by distance, then fingerprint, as by idx_lookup. Finds
+ * all of them before it visits the first. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (options),
+ * IDX_LIMIT (2^32 queries or more, with IDX_BATCH_STREAM), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the
+ * temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                  const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
+                                  struct idx_error *error);
+
+/* Queries in memory. Fingerprints from any source stream past them, so no index is needed. One thread at a time. */
+struct idx_stream;
+
+/* Prepares queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
+ * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
+ * folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
+                                        unsigned bits, const struct idx_batch_options *options,
+                                        struct idx_error *error);
+
+/* Compares fingerprints with the queries, on all threads of the stream. Fingerprints may come in any order and any
+ * number of times; about a million per call keeps all threads busy. After an error the stream can only be closed.
+ * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_DISK_FULL. */
+IDX_API enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
+                                       struct idx_error *error);
+
+/* Visits the matches, each once, by query, then fingerprint. Afterwards the stream can only be closed. Errors: as
+ * idx_stream_add. */
+IDX_API enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
+                                          struct idx_error *error);
+
+IDX_API void idx_stream_close(struct idx_stream *stream);
+
+/* ---- Pairs and joins --------------------------------------------------------------------------------------------- */
+
+struct idx_join_options {
+    size_t size;
+    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
+    unsigned threads;  /* 1 to IDX_MAX_THREADS */
+    /* The memory that the call may use, in bytes, mapped pages not included: IDX_MIN_MEMORY_BYTES or more. It needs a
+     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. From distance 4 or 5 on, the
+     * call is many times as fast if it may use 32 bytes per fingerprint and some MiB. 0: half of what is free. */
+    uint64_t memory_bytes;
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_JOIN_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_join_options), UINT_MAX, 1, 0, NULL, NULL }
+
+struct idx_pair {
+    uint64_t a, b;
+    unsigned distance;
+};
+
+/* Called for a few thousand pairs at a time, by any thread of the call, but by one thread at a time. Returns false to
+ * stop the call, which is no error. */
+typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, size_t count);
+
+/* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order.
+ * Takes the way that is expected to be faster. One reads each table once in file order, and a table with a radius a few
+ * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
+ * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
+ * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
+ * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.11 s at distance 6, 0.3 s at
+ * 8, 0.7 s at 10, 1.5 s at 12 and 8 s at 16, 1e7 of them 4 s at 6 and 9 s at 8, on one core with AVX-512;
+ * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
+ * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
+ * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
+ * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are correct, but not complete. */
+IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
+                                  idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
+
+/* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones included, each
+ * once. Both must have the same bits and recipe; they may be the same index. By tables only if these and k are the
+ * same; then of `b`, only what may be near to a fingerprint of `a` is read and checked. UINT_MAX is the k of `a`.
+ * Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match; the sentence names the difference). */
+IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
+                                 const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
+                                 struct idx_error *error);
+
+/* Finds every pair of fingerprints of an array within the distance (0 to IDX_MAX_K; it has no default), each once, a
+ * below b, in no particular order. Fingerprints may come in any order; one that comes several times counts once. Any
+ * values are allowed: fingerprints of fewer bits than 64 have zeros before them. Needs no index. The array is copied
+ * and sorted, in 16 bytes per fingerprint, however small `memory_bytes` is; with 32 the search is fastest. Errors:
+ * IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count,
+                                        const struct idx_join_options *options, idx_pairs_visitor visit,
+                                        void *visit_context, struct idx_error *error);
+
+/* The same for every pair of a fingerprint of `a` and one of `b`, equal ones included. */
+IDX_API enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+                                       const struct idx_join_options *options, idx_pairs_visitor visit,
+                                       void *visit_context, struct idx_error *error);
 
 /* ---- Clusters ---------------------------------------------------------------------------------------------------- */
 
@@ -988,20 +602,6 @@ struct idx_cluster_summary {
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
-
-/* ---- Documents by their IDs -------------------------------------------------------------------------------------- */
-
-/* Finds the fingerprints that have a document with this ID of `length` bytes, for IDX_ID_TEXT, in an index built with
- * by_id. Stores the smallest `capacity` of them in `fingerprints`, ascending, and sets *count to how many there are,
- * which may exceed capacity. `fingerprints` may be NULL if capacity is 0. Confirms each fingerprint by reading its
- * documents up to the one with this ID. Errors: IDX_INVALID_ARGUMENT (no map from IDs, or another ID type),
- * IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length,
-                                    uint64_t *fingerprints, size_t capacity, size_t *count, struct idx_error *error);
-
-/* As idx_find_id, for IDX_ID_U64. */
-IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
-                                        size_t capacity, size_t *count, struct idx_error *error);
 
 /* ---- Adding and removing (SPEC.md, chapter 10) ------------------------------------------------------------------- */
 
@@ -1155,6 +755,156 @@ struct idx_compact_summary {
 IDX_API enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
                                     struct idx_compact_summary *summary, struct idx_error *error);
 
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+enum idx_id_type {
+    IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
+    IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
+    IDX_ID_NONE = 2, /* the index keeps no documents, only the fingerprints */
+};
+
+struct idx_build_options {
+    size_t size;
+    unsigned bits;       /* f, 1 to 64 */
+    unsigned k;          /* the largest distance of look-ups: 0 to IDX_MAX_K, below bits */
+    const char *scheme;  /* as idx_scheme_parse accepts it */
+    uint32_t block_size; /* bytes, a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE */
+    enum idx_id_type id_type;
+    const char *recipe; /* how the fingerprints were made: up to IDX_MAX_RECIPE_BYTES bytes without control
+                           characters; NULL or empty: unknown */
+    unsigned threads;   /* 1 to IDX_MAX_THREADS: fingerprints are sorted and tables are built in parallel */
+    bool replace;       /* replace an existing idx index at the path, atomically */
+    /* `auto` chooses the fastest scheme whose table files and resident bytes together are at most this many bytes per
+     * fingerprint; if there is none, the smallest scheme. 0: `bits` bytes per fingerprint, which is eight times the
+     * size of plain fingerprints, plus 1 MiB in all. */
+    unsigned max_bytes_per_fingerprint;
+    /* The memory that the builder may use, in bytes, mapped pages included. At least IDX_MIN_MEMORY_BYTES, but the
+     * buffers alone need 24 MiB, and 4 MiB per thread. What does not fit is sorted in runs, which go through temporary
+     * files. 0: half of the memory that is free when the builder is opened. */
+    uint64_t memory_bytes;
+    const char *temporary_folder;  /* for these files, which no other process sees; may be NULL */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+    bool by_id; /* also keep a map from IDs to fingerprints, for idx_find_id; not with IDX_ID_NONE. The builder then
+                   sorts twice as much, and its buffers need 16 MiB more */
+};
+
+#define IDX_BUILD_OPTIONS_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(struct idx_build_options), 64, 3, "auto", IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL, 1, false, 0, 0,    \
+            NULL, NULL, NULL, false                                                                                    \
+    }
+
+struct idx_builder;
+
+/* Begins to build an index at `path`, a folder. The builder works in a temporary folder beside it, `.NAME.tmp-` and
+ * eight digits, and first removes the ones that killed builds of the same path left behind; a folder of such a name
+ * that holds anything but files of an index stays. It checks at once that it can write there, and that nothing exists
+ * at `path` (with `replace`: nothing, or an idx index). Several builders may build the same index at a time: the first
+ * one to finish publishes it; with `replace`, the last one to finish replaces the others. `options` may be NULL; the
+ * builder copies it. The caller closes *builder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME,
+ * IDX_EXISTS, IDX_NOT_AN_INDEX, IDX_NOT_FOUND (the folder that is to hold the index, or the temporary folder),
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
+                                         const struct idx_build_options *options, struct idx_error *error);
+
+/* Adds a document: its fingerprint and its ID of `length` bytes, which are copied. For IDX_ID_TEXT.
+ * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID of more than IDX_MAX_ID_BYTES bytes,
+ * another ID type; the builder stays usable). After IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR or
+ * IDX_DISK_FULL the builder can only be closed. */
+IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id,
+                                        size_t length, struct idx_error *error);
+
+/* As idx_builder_add, for IDX_ID_U64, and for IDX_ID_NONE, where `id` is ignored. */
+IDX_API enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
+                                            struct idx_error *error);
+
+/* The result of a build. */
+struct idx_build_summary {
+    uint64_t documents;       /* documents added; IDX_ID_U64: the same ID twice on one fingerprint counts once */
+    uint64_t fingerprints;    /* distinct fingerprints */
+    uint64_t table_bytes;     /* total of all table files */
+    uint64_t documents_bytes; /* docs.mdb and docs.sum */
+    char scheme[64];          /* as given, or as chosen by `auto` */
+    size_t tables;
+    uint64_t temporary_bytes; /* total written to temporary files */
+    size_t leftovers;         /* folders of killed builds beside the path that were removed */
+    bool mixed_icu;           /* idx_merge: recipes of two inputs differ in their version of ICU (idx_recipe_matches) */
+    uint64_t by_id_bytes;     /* by-id.mdb and by-id.sum; 0 without them */
+    uint64_t reserved[8];
+};
+
+/* Sorts, encodes, writes, syncs, and publishes the index at its path. This is the only call that publishes. If its very
+ * last step fails, syncing the folder that holds the index, the new index is complete and in place; a replaced index is
+ * left beside it, and the next build removes that. `summary` may be NULL. Whatever the call returned, the builder can
+ * only be closed afterwards.
+ * Errors: IDX_EXISTS, IDX_NOT_AN_INDEX (something appeared at the path since the builder was opened), IDX_BUSY (a
+ * writer has the index that is to be replaced; its pending documents would be lost), IDX_UNSUPPORTED (the file system
+ * can't exchange folders), IDX_BAD_CHECKSUM (a temporary file), IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
+                                           struct idx_error *error);
+
+/* Closes the builder. If it did not publish, it leaves nothing behind. */
+IDX_API void idx_builder_close(struct idx_builder *builder);
+
+/* What a build needs. */
+struct idx_build_estimate {
+    uint64_t memory_bytes;    /* the memory that it may use: as the option says, or half of what is free */
+    uint64_t index_bytes;     /* the index, without the bytes of text IDs */
+    uint64_t temporary_bytes; /* temporary files at their largest */
+    uint64_t peak_bytes;      /* the peak on disk of both together, if temporary files are beside the index */
+    uint64_t reserved[8];
+};
+
+/* Estimates what a build of `documents` documents needs, if all fingerprints are distinct and uniform. This is an upper
+ * bound, except for skewed data with `auto`. `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME,
+ * IDX_WEAK_SCHEME, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_estimate_build(const struct idx_build_options *options, uint64_t documents,
+                                           struct idx_build_estimate *estimate, struct idx_error *error);
+
+/* The shard of a fingerprint, 0 to shards - 1, for building an index in parts on several machines:
+ * ⌊h · shards / 2^64⌋, where h is the XXH3 hash of the fingerprint's 8 bytes, little-endian. All documents of one
+ * fingerprint are in one shard, so shards have no fingerprint in common. Shards are even, however skewed the
+ * fingerprints are. 0 if there are fewer than 2 shards. */
+IDX_API uint64_t idx_shard(uint64_t fingerprint, uint64_t shards);
+
+/* ---- Merging ----------------------------------------------------------------------------------------------------- */
+
+struct idx_merge_options {
+    size_t size;
+    unsigned threads;              /* 1 to IDX_MAX_THREADS: tables are merged in parallel */
+    bool replace;                  /* replace an existing idx index at the path, which may be one of the inputs */
+    uint64_t memory_bytes;         /* as in struct idx_build_options */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_MERGE_OPTIONS_INIT                                                                                         \
+    { sizeof(struct idx_merge_options), 1, false, 0, NULL, NULL }
+
+/* Merges `count` indexes, 1 or more, into a new index with one segment at `path`. The result has the documents of all
+ * segments and the pending documents, without those that were removed, as if it had been built from them. Nothing is
+ * sorted again: tables are decoded, merged and encoded one by one.
+ * - The inputs must have the same bits, k, ID type, recipe and tables, and either all or none of them a map from IDs.
+ *   If they differ in the part `;icu=` of their recipes, the result's recipe does not have it. The first input's first
+ *   segment determines the block size.
+ * - Text IDs get new document numbers: input by input, within an input segment by segment, then its pending documents.
+ *   With integer IDs, the same ID on one fingerprint becomes one document.
+ * - The inputs are not changed. Each page of their blocks and document maps is checked as it is read; their directories
+ *   are not read.
+ * - Each input is the view that the call opens; writers and compactions of it go on. An input that is to be replaced is
+ *   locked against both before its view is opened, so nothing that they acknowledge is lost.
+ * - Besides `memory_bytes`, the call needs about 300 bytes per pending document, with text IDs and a map from IDs, and
+ *   about 150 bytes per removed one.
+ * `options` and `summary` may be NULL.
+ * Errors: as idx_open for the inputs; as idx_builder_open and idx_builder_finish; IDX_INVALID_ARGUMENT (the inputs
+ * don't match; the sentence names the difference); IDX_BUSY (an input that is to be replaced, or at the end the index
+ * at `path`, has a writer or is being compacted); the damaged-file group. */
+IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, size_t count,
+                                  const struct idx_merge_options *options, struct idx_build_summary *summary,
+                                  struct idx_error *error);
+
 /* ---- Verifying --------------------------------------------------------------------------------------------------- */
 
 /* Called for each file of an index. `file` is relative to the index. `status` is IDX_OK, or what is wrong with the
@@ -1168,6 +918,268 @@ typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_sta
  * first damage. If the index can't be opened for a reason other than damage, it returns what idx_open returns
  * (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS). */
 IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
+
+/* ---- Properties -------------------------------------------------------------------------------------------------- */
+
+struct idx_properties {
+    unsigned format_version;
+    char uuid[37];
+    unsigned bits;
+    unsigned k;
+    enum idx_id_type id_type;
+    const char *recipe;              /* "" if unknown; valid as long as the index */
+    const struct idx_scheme *scheme; /* valid as long as the index */
+    size_t segments;
+    uint64_t fingerprints;      /* sum of the distinct fingerprints of each segment, removed ones included */
+    uint64_t documents;         /* of the segments, removed ones included; 0 for IDX_ID_NONE */
+    uint64_t table_bytes;       /* total of all table files */
+    uint64_t documents_bytes;   /* docs.mdb and docs.sum */
+    uint64_t resident_bytes;    /* allocated by opening: directories, decoders, page bitmaps, pending records */
+    bool by_id;                 /* it has a map from IDs to fingerprints, for idx_find_id */
+    uint64_t by_id_bytes;       /* by-id.mdb and by-id.sum; 0 without them */
+    uint64_t removals;          /* removals that segments hold against older ones: of single documents, or of a
+                                   fingerprint with all its documents */
+    uint64_t pending_documents; /* added since the newest segment, removed ones included */
+    uint64_t pending_removals;  /* removals, counted as above, since the newest segment */
+    uint64_t reserved[8];
+};
+
+IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
+
+struct idx_table_properties {
+    uint64_t mask;
+    unsigned radius;
+    unsigned prefix; /* bits */
+    uint32_t block_size;
+    uint64_t fingerprints;
+    uint64_t blocks;
+    uint64_t file_bytes;
+    uint64_t directory_bytes;
+    /* Skew. */
+    uint64_t dead_bits;     /* bits that are the same in all fingerprints of the segment: useless in a mask */
+    uint64_t largest_group; /* the most fingerprints that share a prefix */
+    double mean_group;      /* fingerprints that share the prefix of a random one of the table, itself included */
+    double expected_blocks; /* blocks that one probe for the prefix of a random one of the table searches */
+    double even_blocks;     /* the same if as many fingerprints were uniform */
+    uint64_t reserved[8];
+};
+
+/* The properties of table `table` of segment `segment`, both counted from 0.
+ * Errors: IDX_INVALID_ARGUMENT (there is no such table). */
+IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,
+                                                 struct idx_table_properties *properties, struct idx_error *error);
+
+/* The fingerprint with the most documents in one place, a segment or the pending documents, and how many these are.
+ * Documents in different places are not added up. Of fingerprints with equally many, it is the smallest. Both are 0 if
+ * the index keeps no documents. A segment counts all documents that it was built with, single removed ones included; a
+ * segment is passed over if its heaviest fingerprint was removed with all its documents.
+ * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
+                                         struct idx_error *error);
+
+/* ---- Schemes (SPEC.md, chapter 2) -------------------------------------------------------------------------------- */
+
+/* A table: it moves the bits of `mask` to the front, in order, followed by the others. Up to `radius` of the front bits
+ * may differ when the table is probed. */
+struct idx_table {
+    uint64_t mask;
+    unsigned radius;
+};
+
+struct idx_scheme {
+    char name[64]; /* as --scheme accepts it; "masks" for a list of masks */
+    unsigned bits; /* f */
+    size_t table_count;
+    struct idx_table tables[IDX_MAX_TABLES];
+    uint64_t reserved[8];
+};
+
+/* Parses a scheme: `4`, `10`, `16`, `20` (the paper's), `B:C`, `B:C:R`, `B:C/b:c`, `auto`, or masks,
+ * `@hex[:R],@hex[:R]…`. `count` is the number of fingerprints expected. Only `auto` uses it, and chooses what idx_plan
+ * chooses by default (a builder chooses by its data as well).
+ * Errors: IDX_INVALID_ARGUMENT (bits not 1 to 64, k above IDX_MAX_K or not below bits), IDX_BAD_SCHEME,
+ * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled), IDX_OUT_OF_MEMORY (`auto`). */
+IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
+                                         uint64_t count, struct idx_error *error);
+
+/* Whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table. Also false
+ * if the proof would take more than about three seconds, which only unusual mask lists cause. */
+IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+struct idx_plan_options {
+    size_t size;
+    uint64_t count; /* distinct fingerprints */
+    unsigned bits;
+    unsigned k;
+    uint32_t block_size;
+    unsigned max_bytes_per_fingerprint; /* as in struct idx_build_options */
+    /* What is known of the fingerprints: the bits that are the same in all of them, and a function that returns how
+     * many other fingerprints share the bits of a mask with a random one, on average. 0 and NULL: they are uniform. */
+    uint64_t dead_bits;
+    double (*expected_group)(void *context, uint64_t mask);
+    void *context;
+    /* The machine that look-ups run on; NULL: a typical server. Only times depend on it, and which schemes are worth
+     * considering. What `auto` chooses does not. */
+    const struct idx_calibration *calibration;
+    enum idx_residence residence; /* of the open index; only times depend on it */
+};
+
+#define IDX_PLAN_OPTIONS_INIT                                                                                          \
+    {                                                                                                                  \
+        sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL, NULL,                     \
+            IDX_RESIDENCE_DIRECTORY                                                                                    \
+    }
+
+/* A scheme that covers k, and its expected cost. */
+struct idx_plan {
+    char scheme[832]; /* as idx_scheme_parse accepts it: a name, or up to 40 masks; empty if they are more */
+    size_t tables;
+    unsigned min_prefix, max_prefix; /* bits, over the tables */
+    double probes;                   /* prefixes looked up per query */
+    double candidates;               /* fingerprints with one of these prefixes, per query */
+    double blocks;                   /* blocks searched per query */
+    double pages;                    /* pages of 4096 bytes that have these: reads, if blocks are on a disk */
+    double nanoseconds;              /* per query: one thread, many queries at once, files in the page cache */
+    double single_nanoseconds;       /* the same if queries are asked for one by one */
+    double table_bytes;              /* total of all table files */
+    double resident_bytes;           /* total that opening with IDX_RESIDENCE_DIRECTORY allocates for the tables */
+    bool chosen;                     /* `auto` chooses this one */
+    uint64_t reserved[8];
+};
+
+/* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
+ * faster than all before it, and is proved to cover k; but with a calibration, the one that `auto` chooses is listed
+ * however fast it is. Stores up to `capacity` plans, and sets *plan_count to how many there are.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
+ * IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
+                                 size_t *plan_count, struct idx_error *error);
+
+/* The expected cost of one scheme of `bits` bits, whether idx_plan lists it or not. `chosen` is false. Errors:
+ * IDX_INVALID_ARGUMENT (also a scheme of other bits), IDX_WEAK_SCHEME (it does not cover k), IDX_LIMIT. */
+IDX_API enum idx_status idx_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
+                                        struct idx_plan *plan, struct idx_error *error);
+
+/* The expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
+ * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
+IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
+
+/* The seconds that finding all pairs of `count` uniform fingerprints of `bits` bits is expected to take on one core of
+ * a typical server, one with AVX-512, where memory has room for 32 bytes per fingerprint: idx_pairs of an index of
+ * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Measured times were
+ * within a third of these. `distance` is 0 to IDX_MAX_K, of an index at most its k, or it is compared as an array. The
+ * number of pairs that are near by chance is count / 2 · idx_chance_matches(count - 1, bits, distance). */
+IDX_API double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme);
+
+/* The information limit: about the least number of bits per fingerprint in which a set of `count` uniform distinct
+ * fingerprints of `bits` bits can be stored, bits − log2(count) + 1.4427. 0 for no fingerprints. */
+IDX_API double idx_information_limit(uint64_t count, unsigned bits);
+
+/* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
+
+/* The Hamming distance of a and b: the number of bits in which they differ, 0 to 64. */
+IDX_API unsigned idx_distance(uint64_t a, uint64_t b);
+
+/* A SimHash accumulator (Charikar 2002; WWW 2007, section 2). sums[i] belongs to bit i; bit 0 is the least significant.
+ * The sum of all |weight| must stay below 2^63. Sums of different bits are independent, so a fingerprint of more than
+ * 64 bits needs one accumulator for each 64 bits of the features' hashes. */
+struct idx_simhash {
+    int64_t sums[IDX_MAX_BITS];
+};
+
+/* Weight 1 in the fixed point that recipes use: 16 fraction bits. Any other unit works as well, if it is used for all
+ * weights. */
+#define IDX_WEIGHT_ONE ((int64_t)65536)
+
+IDX_API void idx_simhash_init(struct idx_simhash *simhash);
+
+/* Adds a feature of `length` bytes, hashed by XXH3 (64 bits, seed 0): adds the weight to the sums of the hash's 1 bits,
+ * and subtracts it from the sums of its 0 bits. */
+IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight);
+
+/* The hashes of features that idx knows: its own, and those of other programs. */
+enum idx_hash_kind {
+    IDX_HASH_XXH3,  /* XXH3, 64 bits, seed 0: the one that idx_simhash_add uses */
+    IDX_HASH_FNV1,  /* FNV-1, 64 bits */
+    IDX_HASH_FNV1A, /* FNV-1a, 64 bits */
+    IDX_HASH_MD5,   /* MD5: the last 64 bits of the digest, as a big-endian number */
+};
+
+/* The hash of a feature of `length` bytes. `feature` may be NULL if `length` is 0. */
+IDX_API uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length);
+
+/* The name of a hash in recipes: "xxh3", "fnv1", "fnv1a" or "md5". NULL for any other number, so that a loop from 0 on
+ * comes to all names. Static storage. */
+IDX_API const char *idx_hash_name(enum idx_hash_kind kind);
+
+/* As idx_simhash_add, with a hash that the caller computed. */
+IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
+
+struct idx_feature {
+    uint64_t hash;
+    int64_t weight;
+};
+
+/* As idx_simhash_add_hash for each of `count` features: several times as fast if the processor has wide instructions.
+ * `features` may be NULL if `count` is 0. */
+IDX_API void idx_simhash_add_features(struct idx_simhash *simhash, const struct idx_feature *features, size_t count);
+
+/* The fingerprint: bit i is 1 if sums[i] is above 0, for i below `bits` (1 to 64; other values count as 64). */
+IDX_API uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits);
+
+/* The ties: bit i is 1 if sums[i] is 0. Programs that count a tie as 1 combine the fingerprint and the ties by `|`. */
+IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits);
+
+/* Weight 1 in the fixed point of weights that users write: 4 decimal fraction digits. */
+#define IDX_DECIMAL_WEIGHT_ONE ((int64_t)10000)
+
+/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight is from
+ * -1000000 to 1000000 and has digits, optionally with a decimal point and more digits. It is rounded to 4 digits after
+ * the point, half of a unit away from 0. Returns false for anything else, and leaves *weight unset. */
+IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
+
+/* Whether fingerprints of two recipes can be compared: whether the recipes are the same, apart from a last part `;icu=`
+ * and a number. That part is the version of ICU that segmented the texts (idx_text.h). If the function returns true, it
+ * sets *same_icu, which may be NULL. *same_icu is false if both recipes have that part and differ in it: words of
+ * scripts without spaces may then be segmented differently, so warn the user. `a` and `b` must not be NULL. */
+IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
+
+/* ---- Calibration ------------------------------------------------------------------------------------------------- */
+
+#define IDX_CALIBRATION_SIZES 10
+#define IDX_CALIBRATION_LEAST 65536
+
+/* What look-ups take on one core of a machine, in nanoseconds: work, with everything in the first caches, and waits for
+ * memory. idx_calibrate measures them. */
+struct idx_calibration {
+    size_t size;
+    double table;     /* each table that a query probes */
+    double probe;     /* each probe, with a block of IDX_MIN_BLOCK_SIZE */
+    double byte;      /* each byte of that block beyond IDX_MIN_BLOCK_SIZE */
+    double block;     /* each further block of a probe */
+    double candidate; /* each fingerprint that has the prefix */
+    double single;    /* each query that is asked for alone */
+    /* For a cache line at random among IDX_CALIBRATION_LEAST · 4^i bytes: loaded ones, or mapped ones of a file. A wait
+     * is what remains of it for each of many lines that are asked for together, a latency that for a line alone. */
+    double loaded_waits[IDX_CALIBRATION_SIZES];
+    double loaded_latencies[IDX_CALIBRATION_SIZES];
+    double mapped_waits[IDX_CALIBRATION_SIZES];
+    double mapped_latencies[IDX_CALIBRATION_SIZES];
+};
+
+#define IDX_CALIBRATION_INIT                                                                                           \
+    {                                                                                                                  \
+        sizeof(struct idx_calibration), 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, { 0 }                                         \
+    }
+
+/* Measures a calibration on this machine, on the caller's thread, in about five seconds at most, also where others
+ * leave it little of the processor: looks up in small indexes, which it builds in `temporary_folder` (may be
+ * NULL) and removes, and reads memory, up to 4 GiB or a quarter of what is free. Beyond that, it extrapolates.
+ * `calibration` must have been initialised. Errors: as idx_builder_open and idx_builder_finish. */
+IDX_API enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
+                                      struct idx_error *error);
 
 #ifdef __cplusplus
 }
