@@ -111,10 +111,10 @@ enum idx_status {
     IDX_BAD_CONTENT = 304,  /* the checksums match, but the content breaks a rule of SPEC.md */
 
     /* The system. */
-    IDX_OUT_OF_MEMORY = 400,
-    IDX_IO_ERROR = 401,  /* errno has the cause */
-    IDX_DISK_FULL = 402, /* no space left, or a quota or the file size limit is exceeded */
-    IDX_NO_ACCESS = 403, /* no permission, or a read-only file system */
+    IDX_OUT_OF_MEMORY = 400, /* no memory left, or less than the call needs */
+    IDX_IO_ERROR = 401,      /* errno has the cause */
+    IDX_DISK_FULL = 402,     /* no space left, or a quota or the file size limit is exceeded */
+    IDX_NO_ACCESS = 403,     /* no permission, or a read-only file system */
 };
 
 /* Why a call failed. The caller owns the struct, the failed call fills it. */
@@ -324,6 +324,7 @@ IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint
 IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                            struct idx_error *error);
 
+/* Closes the cursor. Accepts NULL. */
 IDX_API void idx_documents_close(struct idx_documents *documents);
 
 struct idx_document_lists_options {
@@ -444,6 +445,7 @@ IDX_API enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t
 IDX_API enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
                                           struct idx_error *error);
 
+/* Closes the stream, whether it was finished or not. Accepts NULL. */
 IDX_API void idx_stream_close(struct idx_stream *stream);
 
 /* ---- Pairs and joins --------------------------------------------------------------------------------------------- */
@@ -944,6 +946,7 @@ struct idx_properties {
     uint64_t reserved[8];
 };
 
+/* Says what an open index is and how much it holds. Reads no file. */
 IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
 
 struct idx_table_properties {
@@ -1093,6 +1096,7 @@ struct idx_simhash {
  * weights. */
 #define IDX_WEIGHT_ONE ((int64_t)65536)
 
+/* Sets all sums to 0. */
 IDX_API void idx_simhash_init(struct idx_simhash *simhash);
 
 /* Adds a feature of `length` bytes, hashed by XXH3 (64 bits, seed 0): adds the weight to the sums of the hash's 1 bits,
