@@ -72,7 +72,7 @@ if(IDX_TEXT)
     set(same_text "${text_library} (= ${version})" libicu-dev)
 endif()
 idx_package(dev libidx-dev libdevel "index of document fingerprints: development files"
-            "This package has the headers and static libraries." "${library} (= ${version})" ${same_text}
+            "This package has the headers, static libraries and manual pages." "${library} (= ${version})" ${same_text}
             liblmdb-dev libxxhash-dev)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS mandoc) # to read manual pages
 idx_package(command idx utils "index of document fingerprints: command" "This package has the command.")

@@ -61,6 +61,19 @@ enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct 
     return IDX_OK;
 }
 
+const char *idxi_system_folder(void) {
+    const char *folder = getenv("TMPDIR");
+    return folder == NULL || *folder == '\0' ? "/tmp" : folder;
+}
+
+enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index, const char *index_path,
+                                           struct idx_error *error) {
+    bool at_index = *path == NULL && index >= 0;
+    if (*path == NULL) *path = at_index ? index_path : idxi_system_folder();
+    *folder = openat(at_index ? index : AT_FDCWD, at_index ? "." : *path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
+}
+
 /* Where the file system has no files without a name: one whose name is taken away at once. */
 static int make_nameless(int folder) {
     uint64_t random;
@@ -79,7 +92,14 @@ enum idx_status idxi_temporary_file(int *file, int folder, const char *path, str
     *file = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 #endif
     if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = make_nameless(folder);
-    return *file < 0 ? idxi_fail_system(error, errno, path, "create a temporary file in") : IDX_OK;
+    if (*file >= 0) return IDX_OK;
+    enum idx_status status = idxi_fail_system(error, errno, path, "create a temporary file in");
+    if (status == IDX_NO_ACCESS && error != NULL) {
+        size_t length = strlen(error->sentence);
+        snprintf(error->sentence + length, sizeof error->sentence - length,
+                 "; choose another folder for temporary files");
+    }
+    return status;
 }
 
 bool idxi_is_same_file(const struct stat *a, const struct stat *b) {

@@ -20,6 +20,15 @@ enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t o
 
 enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
 
+/* Returns the folder for temporary files of calls that have neither an index nor an output: $TMPDIR, or /tmp. */
+const char *idxi_system_folder(void);
+
+/* Opens the folder for temporary files, which the caller closes: *path; or if that is NULL, the folder of the index
+ * that is open as `index`; or if that is negative, idxi_system_folder(). Sets *path to a name for messages:
+ * `index_path` for the index. */
+enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index, const char *index_path,
+                                           struct idx_error *error);
+
 /* Opens a new file in `folder`, for reading and writing, that has no name: it is gone once it is closed, however the
  * process ends. `path` is the folder's, for messages. Sets *file, which the caller closes. */
 enum idx_status idxi_temporary_file(int *file, int folder, const char *path, struct idx_error *error);

@@ -276,8 +276,7 @@ enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries
     IDXI_TRY(idxi_check_queries(index, queries, count, error));
     if (batch.options.method == IDX_BATCH_AUTO) batch.options.method = choose_method(&batch);
     idxi_progress_init(&batch.progress, batch.options.progress, batch.options.context);
-    enum idx_status status = idxi_results_open(&batch.results, queries, true, batch.options.threads,
-                                               batch.options.memory_bytes / 4, batch.options.temporary_folder, error);
+    enum idx_status status = idxi_results_open(&batch.results, index, queries, true, &batch.options, error);
     if (status == IDX_OK) status = find_all(&batch, error);
     if (status == IDX_OK) status = idxi_results_give(&batch.results, &batch.progress, visit, visit_context, error);
     idxi_results_close(&batch.results);

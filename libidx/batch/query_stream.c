@@ -59,8 +59,7 @@ static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queri
     if (stream->queries == NULL) return idxi_fail_memory(error);
     if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
     stream->results_open = true;
-    IDXI_TRY(idxi_results_open(&stream->results, stream->queries, false, options->threads, options->memory_bytes / 4,
-                               options->temporary_folder, error));
+    IDXI_TRY(idxi_results_open(&stream->results, NULL, stream->queries, false, options, error));
     stream->by_arrays =
         idxi_cost_of_passing(count, bits, options->distance, UINT64_MAX, options->memory_bytes / 2).by_arrays;
     IDXI_TRY(stream->by_arrays

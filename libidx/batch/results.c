@@ -1,29 +1,29 @@
 /* results.c: see results.h. Entries of the sorter: query number and distance as one number, and the fingerprint. */
 #include "libidx/batch/results.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "libidx/base/error.h"
+#include "libidx/base/file.h"
+#include "libidx/view/index.h"
 
 #define DISTANCE_BITS 8
 
-enum idx_status idxi_results_open(struct idxi_results *results, const uint64_t *queries, bool by_distance,
-                                  unsigned threads, uint64_t memory, const char *folder, struct idx_error *error) {
-    const char *path = folder == NULL ? "/tmp" : folder;
+enum idx_status idxi_results_open(struct idxi_results *results, const struct idx_index *index, const uint64_t *queries,
+                                  bool by_distance, const struct idx_batch_options *options, struct idx_error *error) {
+    const char *path = options->temporary_folder;
     *results = (struct idxi_results){.queries = queries, .by_distance = by_distance};
     pthread_mutex_init(&results->mutex, NULL);
     idxi_progress_init(&results->quiet, NULL, NULL);
-    results->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (results->folder < 0) return idxi_fail_system(error, errno, path, "open");
-    struct idxi_sorter_options options = {.with_values = true,
-                                          .threads = threads,
-                                          .memory = memory,
+    IDXI_TRY(idxi_open_temporary_folder(&results->folder, &path, index == NULL ? -1 : index->folder,
+                                        index == NULL ? NULL : index->path, error));
+    struct idxi_sorter_options sorting = {.with_values = true,
+                                          .threads = options->threads,
+                                          .memory = options->memory_bytes / 4,
                                           .folder = results->folder,
                                           .path = path,
                                           .progress = &results->quiet};
-    return idxi_sorter_open(&results->sorter, &options, error);
+    return idxi_sorter_open(&results->sorter, &sorting, error);
 }
 
 static unsigned get_distance(const struct idxi_results *results, size_t query, uint64_t fingerprint) {

@@ -22,10 +22,11 @@ struct idxi_finds {
     uint64_t queries[IDXI_FINDS], fingerprints[IDXI_FINDS];
 };
 
-/* Uses about `memory` bytes. `folder`: for temporary files; NULL: /tmp. To be closed also after an error. Errors:
- * IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder), IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_results_open(struct idxi_results *results, const uint64_t *queries, bool by_distance,
-                                  unsigned threads, uint64_t memory, const char *folder, struct idx_error *error);
+/* The queries that `queries` points to must stay. Uses about a quarter of the options' memory. Temporary files go to
+ * the folder of `index` if the options name none; `index` may be NULL. Call idxi_results_close even if this fails.
+ * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR (the folder), IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_results_open(struct idxi_results *results, const struct idx_index *index, const uint64_t *queries,
+                                  bool by_distance, const struct idx_batch_options *options, struct idx_error *error);
 
 /* Puts the matches of a thread, and empties its buffer. Any number of threads at a time. */
 enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error);

@@ -195,7 +195,8 @@ enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *t
     struct idx_calibration found = IDX_CALIBRATION_INIT;
     struct measuring *measuring = calloc(1, sizeof *measuring);
     if (measuring == NULL) return idxi_fail_memory(error);
-    enum idx_status status = open_all(measuring, temporary_folder == NULL ? "/tmp" : temporary_folder, error);
+    enum idx_status status =
+        open_all(measuring, temporary_folder == NULL ? idxi_system_folder() : temporary_folder, error);
     if (status == IDX_OK) status = measure_work(measuring, &found, error);
     for (size_t i = 0; i < UNKNOWNS; i++) {
         if (measuring->indexes[i].index != NULL) idx_close(measuring->indexes[i].index);

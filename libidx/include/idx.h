@@ -4,6 +4,9 @@
  * A builder writes an index and publishes it completely or not at all. A writer adds documents to an existing index and
  * removes documents from it.
  *
+ * Opening and looking up come first, then documents, batches, pairs and clusters; then how indexes grow and are built;
+ * last what only some programs need: properties, schemes, plans, making fingerprints from features, and calibration.
+ *
  * Conventions
  * - A fingerprint has f bits (`bits`, 1 to 64). It is stored right-aligned in a uint64_t; the bits above f are 0.
  * - A distance is a Hamming distance in bits.
@@ -14,6 +17,8 @@
  *   at its end, since the library fills in what the size leaves out.
  * - A struct that the library fills can grow in its `reserved` members: the library sets them to 0, and a later release
  *   may give them names. Who fills such a struct himself sets them to 0 as well. Elements of arrays do not grow.
+ * - A `temporary_folder` that is NULL is the folder of the index, or of a new one the folder that is to hold it. Where
+ *   there is neither, for streams and calibration, it is $TMPDIR, or /tmp if that is not set.
  * - What `_open` made is released by `_close`, and what `_make` made by `_free`. Both accept NULL and never fail.
  * - The library prints nothing and never ends the process. Its only global state is which instructions the processor
  *   has; it has no thread-local state.
@@ -61,6 +66,7 @@ extern "C" {
 #endif
 
 #define IDX_VERSION "1.0.0"
+#define IDX_VERSION_NUMBER 10000 /* of that version: major · 10000 + minor · 100 + patch, for #if */
 
 /* Limits (SPEC.md, chapter 1). */
 #define IDX_MAX_BITS 64
@@ -105,10 +111,10 @@ enum idx_status {
     IDX_BAD_CONTENT = 304,  /* the checksums match, but the content breaks a rule of SPEC.md */
 
     /* The system. */
-    IDX_OUT_OF_MEMORY = 400,
-    IDX_IO_ERROR = 401,  /* errno has the cause */
-    IDX_DISK_FULL = 402, /* no space left, or a quota or the file size limit is exceeded */
-    IDX_NO_ACCESS = 403, /* no permission, or a read-only file system */
+    IDX_OUT_OF_MEMORY = 400, /* no memory left, or less than the call needs */
+    IDX_IO_ERROR = 401,      /* errno has the cause */
+    IDX_DISK_FULL = 402,     /* no space left, or a quota or the file size limit is exceeded */
+    IDX_NO_ACCESS = 403,     /* no permission, or a read-only file system */
 };
 
 /* Why a call failed. The caller owns the struct, the failed call fills it. */
@@ -132,228 +138,7 @@ IDX_API const char *idx_version(void);
  * POPCNT) or "portable" (any other). Results are the same with all of them, times are not. Static storage. */
 IDX_API const char *idx_instructions(void);
 
-/* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
-
-/* The Hamming distance of a and b: the number of bits in which they differ, 0 to 64. */
-IDX_API unsigned idx_distance(uint64_t a, uint64_t b);
-
-/* A SimHash accumulator (Charikar 2002; WWW 2007, section 2). sums[i] belongs to bit i; bit 0 is the least significant.
- * The sum of all |weight| must stay below 2^63. Sums of different bits are independent, so a fingerprint of more than
- * 64 bits needs one accumulator for each 64 bits of the features' hashes. */
-struct idx_simhash {
-    int64_t sums[IDX_MAX_BITS];
-};
-
-/* Weight 1 in the fixed point that recipes use: 16 fraction bits. Any other unit works as well, if it is used for all
- * weights. */
-#define IDX_WEIGHT_ONE ((int64_t)65536)
-
-IDX_API void idx_simhash_init(struct idx_simhash *simhash);
-
-/* Adds a feature of `length` bytes, hashed by XXH3 (64 bits, seed 0): adds the weight to the sums of the hash's 1 bits,
- * and subtracts it from the sums of its 0 bits. */
-IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight);
-
-/* The hashes of features that idx knows: its own, and those of other programs. */
-enum idx_hash_kind {
-    IDX_HASH_XXH3,  /* XXH3, 64 bits, seed 0: the one that idx_simhash_add uses */
-    IDX_HASH_FNV1,  /* FNV-1, 64 bits */
-    IDX_HASH_FNV1A, /* FNV-1a, 64 bits */
-    IDX_HASH_MD5,   /* MD5: the last 64 bits of the digest, as a big-endian number */
-};
-
-/* The hash of a feature of `length` bytes. `feature` may be NULL if `length` is 0. */
-IDX_API uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length);
-
-/* The name of a hash in recipes: "xxh3", "fnv1", "fnv1a" or "md5". NULL for any other number, so that a loop from 0 on
- * comes to all names. Static storage. */
-IDX_API const char *idx_hash_name(enum idx_hash_kind kind);
-
-/* As idx_simhash_add, with a hash that the caller computed. */
-IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
-
-struct idx_feature {
-    uint64_t hash;
-    int64_t weight;
-};
-
-/* As idx_simhash_add_hash for each of `count` features: several times as fast if the processor has wide instructions.
- * `features` may be NULL if `count` is 0. */
-IDX_API void idx_simhash_add_features(struct idx_simhash *simhash, const struct idx_feature *features, size_t count);
-
-/* The fingerprint: bit i is 1 if sums[i] is above 0, for i below `bits` (1 to 64; other values count as 64). */
-IDX_API uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits);
-
-/* The ties: bit i is 1 if sums[i] is 0. Programs that count a tie as 1 combine the fingerprint and the ties by `|`. */
-IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits);
-
-/* Weight 1 in the fixed point of weights that users write: 4 decimal fraction digits. */
-#define IDX_DECIMAL_WEIGHT_ONE ((int64_t)10000)
-
-/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight is from
- * -1000000 to 1000000 and has digits, optionally with a decimal point and more digits. It is rounded to 4 digits after
- * the point, half of a unit away from 0. Returns false for anything else, and leaves *weight unset. */
-IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
-
-/* Whether fingerprints of two recipes can be compared: whether the recipes are the same, apart from a last part `;icu=`
- * and a number. That part is the version of ICU that segmented the texts (idx_text.h). If the function returns true, it
- * sets *same_icu, which may be NULL. *same_icu is false if both recipes have that part and differ in it: words of
- * scripts without spaces may then be segmented differently, so warn the user. `a` and `b` must not be NULL. */
-IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
-
-/* ---- Schemes (SPEC.md, chapter 2) -------------------------------------------------------------------------------- */
-
-/* A table: it moves the bits of `mask` to the front, in order, followed by the others. Up to `radius` of the front bits
- * may differ when the table is probed. */
-struct idx_table {
-    uint64_t mask;
-    unsigned radius;
-};
-
-struct idx_scheme {
-    char name[64]; /* as --scheme accepts it; "masks" for a list of masks */
-    unsigned bits; /* f */
-    size_t table_count;
-    struct idx_table tables[IDX_MAX_TABLES];
-    uint64_t reserved[8];
-};
-
-/* Parses a scheme: `4`, `10`, `16`, `20` (the paper's), `B:C`, `B:C:R`, `B:C/b:c`, `auto`, or masks,
- * `@hex[:R],@hex[:R]…`. `count` is the number of fingerprints expected. Only `auto` uses it, and chooses what idx_plan
- * chooses by default (a builder chooses by its data as well).
- * Errors: IDX_INVALID_ARGUMENT (bits not 1 to 64, k above IDX_MAX_K or not below bits), IDX_BAD_SCHEME,
- * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled), IDX_OUT_OF_MEMORY (`auto`). */
-IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
-                                         uint64_t count, struct idx_error *error);
-
-/* Whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table. Also false
- * if the proof would take more than about three seconds, which only unusual mask lists cause. */
-IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
-
-/* Where a reader keeps what look-ups read. Loaded data is checked on opening, and is in huge pages if the system has
- * them. Mapped data is read from the files; each page is checked before its first use. */
-enum idx_residence {
-    IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
-    IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
-    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
-    IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
-                                    needs from the disk (idx_lookup_many: those of several queries) before it waits for
-                                    the first one, with one system call per block */
-    IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and besides, plain tables in memory for look-ups and probing
-                                    batches, made from the files: up to 40 bytes per fingerprint, another 8 while they
-                                    are made, and about as many seconds of opening as there are tens of millions of
-                                    fingerprints. Faster than ALL where the index fits into caches, or k is 5 or more */
-};
-
-#define IDX_CALIBRATION_SIZES 10
-#define IDX_CALIBRATION_LEAST 65536
-
-/* What look-ups take on one core of a machine, in nanoseconds: work, with everything in the first caches, and waits for
- * memory. idx_calibrate measures them. */
-struct idx_calibration {
-    size_t size;
-    double table;     /* each table that a query probes */
-    double probe;     /* each probe, with a block of IDX_MIN_BLOCK_SIZE */
-    double byte;      /* each byte of that block beyond IDX_MIN_BLOCK_SIZE */
-    double block;     /* each further block of a probe */
-    double candidate; /* each fingerprint that has the prefix */
-    double single;    /* each query that is asked for alone */
-    /* For a cache line at random among IDX_CALIBRATION_LEAST · 4^i bytes: loaded ones, or mapped ones of a file. A wait
-     * is what remains of it for each of many lines that are asked for together, a latency that for a line alone. */
-    double loaded_waits[IDX_CALIBRATION_SIZES];
-    double loaded_latencies[IDX_CALIBRATION_SIZES];
-    double mapped_waits[IDX_CALIBRATION_SIZES];
-    double mapped_latencies[IDX_CALIBRATION_SIZES];
-};
-
-#define IDX_CALIBRATION_INIT                                                                                           \
-    {                                                                                                                  \
-        sizeof(struct idx_calibration), 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, { 0 }                                         \
-    }
-
-/* Measures a calibration on this machine, on the caller's thread, in about five seconds at most, also where others
- * leave it little of the processor: looks up in small indexes, which it builds in `temporary_folder` (NULL: /tmp) and
- * removes, and reads memory, up to 4 GiB or a quarter of what is free. Beyond that, it extrapolates. `calibration` must
- * have been initialised. Errors: as idx_builder_open and idx_builder_finish. */
-IDX_API enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
-                                      struct idx_error *error);
-
-struct idx_plan_options {
-    size_t size;
-    uint64_t count; /* distinct fingerprints */
-    unsigned bits;
-    unsigned k;
-    uint32_t block_size;
-    unsigned max_bytes_per_fingerprint; /* as in struct idx_build_options */
-    /* What is known of the fingerprints: the bits that are the same in all of them, and a function that returns how
-     * many other fingerprints share the bits of a mask with a random one, on average. 0 and NULL: they are uniform. */
-    uint64_t dead_bits;
-    double (*expected_group)(void *context, uint64_t mask);
-    void *context;
-    /* The machine that look-ups run on; NULL: a typical server. Only times depend on it, and which schemes are worth
-     * considering. What `auto` chooses does not. */
-    const struct idx_calibration *calibration;
-    enum idx_residence residence; /* of the open index; only times depend on it */
-};
-
-#define IDX_PLAN_OPTIONS_INIT                                                                                          \
-    {                                                                                                                  \
-        sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL, NULL,                     \
-            IDX_RESIDENCE_DIRECTORY                                                                                    \
-    }
-
-/* A scheme that covers k, and its expected cost. */
-struct idx_plan {
-    char scheme[832]; /* as idx_scheme_parse accepts it: a name, or up to 40 masks; empty if they are more */
-    size_t tables;
-    unsigned min_prefix, max_prefix; /* bits, over the tables */
-    double probes;                   /* prefixes looked up per query */
-    double candidates;               /* fingerprints with one of these prefixes, per query */
-    double blocks;                   /* blocks searched per query */
-    double pages;                    /* pages of 4096 bytes that have these: reads, if blocks are on a disk */
-    double nanoseconds;              /* per query: one thread, many queries at once, files in the page cache */
-    double single_nanoseconds;       /* the same if queries are asked for one by one */
-    double table_bytes;              /* total of all table files */
-    double resident_bytes;           /* total that opening with IDX_RESIDENCE_DIRECTORY allocates for the tables */
-    bool chosen;                     /* `auto` chooses this one */
-    uint64_t reserved[8];
-};
-
-/* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
- * faster than all before it, and is proved to cover k; but with a calibration, the one that `auto` chooses is listed
- * however fast it is. Stores up to `capacity` plans, and sets *plan_count to how many there are.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
- * IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
-                                 size_t *plan_count, struct idx_error *error);
-
-/* The expected cost of one scheme of `bits` bits, whether idx_plan lists it or not. `chosen` is false. Errors:
- * IDX_INVALID_ARGUMENT (also a scheme of other bits), IDX_WEAK_SCHEME (it does not cover k), IDX_LIMIT. */
-IDX_API enum idx_status idx_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
-                                        struct idx_plan *plan, struct idx_error *error);
-
-/* The expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
- * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
-IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
-
-/* The seconds that finding all pairs of `count` uniform fingerprints of `bits` bits is expected to take on one core of
- * a typical server, one with AVX-512, where memory has room for 32 bytes per fingerprint: idx_pairs of an index of
- * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Measured times were
- * within a third of these. `distance` is 0 to IDX_MAX_K, of an index at most its k, or it is compared as an array. The
- * number of pairs that are near by chance is count / 2 · idx_chance_matches(count - 1, bits, distance). */
-IDX_API double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme);
-
-/* The information limit: about the least number of bits per fingerprint in which a set of `count` uniform distinct
- * fingerprints of `bits` bits can be stored, bits − log2(count) + 1.4427. 0 for no fingerprints. */
-IDX_API double idx_information_limit(uint64_t count, unsigned bits);
-
-/* ---- Building ---------------------------------------------------------------------------------------------------- */
-
-enum idx_id_type {
-    IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
-    IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
-    IDX_ID_NONE = 2, /* the index keeps no documents, only the fingerprints */
-};
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 /* What a long call is doing. Phases may come in any order, and more than once. After the semicolon: the unit of `done`
  * and `total` in struct idx_progress. */
@@ -384,6 +169,602 @@ struct idx_progress {
  * cancel: the running call soon returns IDX_CANCELLED. */
 typedef bool (*idx_progress_visitor)(void *context, const struct idx_progress *progress);
 
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* Where a reader keeps what look-ups read. Loaded data is checked on opening, and is in huge pages if the system has
+ * them. Mapped data is read from the files; each page is checked before its first use. */
+enum idx_residence {
+    IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
+    IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
+    IDX_RESIDENCE_ALL = 2,       /* everything loaded: the fastest look-ups; needs memory for the whole tables */
+    IDX_RESIDENCE_DISK = 3,      /* as DIRECTORY, for an index larger than memory: a look-up requests all blocks that it
+                                    needs from the disk (idx_lookup_many: those of several queries) before it waits for
+                                    the first one, with one system call per block */
+    IDX_RESIDENCE_UNPACKED = 4   /* everything mapped, and besides, plain tables in memory for look-ups and probing
+                                    batches, made from the files: up to 40 bytes per fingerprint, another 8 while they
+                                    are made, and about as many seconds of opening as there are tens of millions of
+                                    fingerprints. Faster than ALL where the index fits into caches, or k is 5 or more */
+};
+
+struct idx_open_options {
+    size_t size;
+    enum idx_residence residence;
+    bool skip_page_checks; /* don't check pages before their first use */
+    /* For IDX_RESIDENCE_UNPACKED; refreshing uses them for new segments. */
+    uint64_t memory_bytes;         /* the most memory for unpacking, at least IDX_MIN_MEMORY_BYTES; 0: half of the free
+                                      memory. Where it does not suffice, opening fails with IDX_OUT_OF_MEMORY */
+    unsigned threads;              /* that unpack, 1 to IDX_MAX_THREADS */
+    idx_progress_visitor progress; /* IDX_PHASE_TABLES, for each segment; may be NULL. If it cancels: IDX_CANCELLED */
+    void *context;                 /* of `progress` */
+    /* The largest distance that look-ups and probing take, 0 to IDX_MAX_K: tables are made for it, and what is pending
+     * is kept for it, in 8 bytes a record for each bit. Below the k of the index, and UINT_MAX, it is that k. With
+     * other residences IDX_INVALID_ARGUMENT. */
+    unsigned distance;
+};
+
+#define IDX_OPEN_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_open_options), IDX_RESIDENCE_DIRECTORY, false, 0, 1, NULL, NULL, UINT_MAX }
+
+struct idx_index;
+
+/* Opens the index at `path`: all its files and everything that is pending. Checks the manifest and the headers. All
+ * files are of the same version of the index, even while it is being replaced. `options` may be NULL. The index uses
+ * two file descriptors, for the folder and the manifest, and one more if there is a pending.log. A relative path is
+ * kept as it is, for idx_replaced and idx_refresh. Works on read-only media, and any number of times in a process. The
+ * caller closes *index. Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the
+ * damaged-file group, IDX_LIMIT (2^32 - 1 pending records or more), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS,
+ * IDX_UNSUPPORTED (a docs.mdb that another kind of machine wrote). */
+IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
+                                 struct idx_error *error);
+
+/* Closes the index. No cursor of it may be open, and no call on it running. */
+IDX_API void idx_close(struct idx_index *index);
+
+/* Whether the path from which the index was opened now has another version of it (built anew, or with other segments),
+ * or no index any more. Newly pending documents do not make another version. The open index stays complete and usable.
+ * Errors: IDX_IO_ERROR, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error);
+
+/* Opens the current state of the index at the path of `index` as *newer, with the same options, or sets *newer to NULL
+ * if `index` is still current. Includes everything that writers acknowledged before the call. Both views are complete
+ * and independent; the caller closes both, in any order. They share what they have in common, so only new records and
+ * new segments are read; if nothing is new, the call takes two system calls. Any number of threads may call it, on
+ * one index or several; views refreshed from one another read new records one after the other. Errors: as idx_open. */
+IDX_API enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error);
+
+/* ---- Looking up -------------------------------------------------------------------------------------------------- */
+
+struct idx_match {
+    uint64_t fingerprint;
+    unsigned distance;
+};
+
+/* Finds every fingerprint within `distance` (0 to the k of the index, or to the distance of idx_open_options where that
+ * is above it) of `fingerprint`, each once, if it has a document, or for IDX_ID_NONE if it was not removed. Stores the
+ * nearest `capacity` of them in `matches`, ordered by distance, then by value, and sets *match_count to how many there
+ * are, which may exceed capacity. `matches` may be NULL if capacity is 0. Allocates nothing, takes no lock, makes no
+ * system call (except with IDX_RESIDENCE_DISK). Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits),
+ * IDX_BAD_DISTANCE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                   struct idx_match *matches, size_t capacity, size_t *match_count,
+                                   struct idx_error *error);
+
+struct idx_lookup_options {
+    size_t size;
+    unsigned distance; /* as of idx_lookup; UINT_MAX: the k of the index */
+    unsigned threads;  /* that work at most, the caller's included: 1 to IDX_MAX_THREADS */
+};
+
+#define IDX_LOOKUP_OPTIONS_INIT                                                                                        \
+    { sizeof(struct idx_lookup_options), UINT_MAX, 1 }
+
+/* As idx_lookup for `count` queries, whose memory accesses overlap: faster than one by one. Stores the nearest
+ * `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and the number of its
+ * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call. After an
+ * error all results are unspecified. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
+IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                        const struct idx_lookup_options *options, struct idx_match *matches,
+                                        size_t capacity, size_t *match_counts, struct idx_error *error);
+
+/* Called for each match. Returns false to stop the look-up. */
+typedef bool (*idx_match_visitor)(void *context, const struct idx_match *match);
+
+/* As idx_lookup, but calls `visit` for each match as it is found, in no particular order. Errors: as idx_lookup. */
+IDX_API enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
+                                          idx_match_visitor visit, void *context, struct idx_error *error);
+
+/* Whether there is any match within `distance`. Stops at the first one. Errors: as idx_lookup. */
+IDX_API enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, unsigned distance, bool *exists,
+                                   struct idx_error *error);
+
+/* Calls `visit` for every fingerprint of the index, each once, with distance 0: segment by segment, in the order of
+ * each segment's first table, then for the fingerprints that are only pending, in ascending order.
+ * Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
+                                      struct idx_error *error);
+
+/* Called for one or more fingerprints at a time. Returns false to stop. */
+typedef bool (*idx_fingerprints_visitor)(void *context, const uint64_t *fingerprints, size_t count);
+
+/* Visits part `part` (from 0) of `parts` of the fingerprints, in the order of idx_visit_all. All parts together visit
+ * each fingerprint once. A part is a contiguous share of each segment. Parts are of nearly equal size, but the last one
+ * also has the fingerprints that are only pending.
+ * Errors: IDX_INVALID_ARGUMENT (no such part), IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
+                                       idx_fingerprints_visitor visit, void *context, struct idx_error *error);
+
+/* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
+
+struct idx_document {
+    uint64_t number;  /* IDX_ID_TEXT: the document's number within its segment, UINT64_MAX while it is pending.
+                         IDX_ID_U64: its ID */
+    const void *id;   /* IDX_ID_TEXT: the bytes of its ID; the cursor's, valid until its next use. Else NULL */
+    size_t id_length; /* bytes */
+};
+
+/* A cursor over the documents of one fingerprint at a time. The caller owns it. One thread at a time. */
+struct idx_documents;
+
+/* Opens a cursor. The caller closes *documents.
+ * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **documents,
+                                           struct idx_error *error);
+
+/* Moves the cursor to the documents of a fingerprint that the index holds, and sets *count (may be NULL) to how many
+ * there are: 0 for IDX_ID_NONE. With IDX_ID_U64, an ID that is in two segments, or in one and among the pending
+ * documents, may count twice here. If single documents of the fingerprint were removed, the call visits its documents
+ * to count them. Errors: IDX_BAD_CONTENT (the tables hold the fingerprint, but the document map does not),
+ * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
+                                           struct idx_error *error);
+
+/* Returns the next document: by segment and number, then pending ones in the order in which they were added; for
+ * IDX_ID_U64 by ID, each ID once. *found is false after the last one. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+ * IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
+                                           struct idx_error *error);
+
+/* Closes the cursor. Accepts NULL. */
+IDX_API void idx_documents_close(struct idx_documents *documents);
+
+struct idx_document_lists_options {
+    size_t size;
+    unsigned threads;              /* 1 to IDX_MAX_THREADS */
+    uint64_t max_documents;        /* that are listed of each fingerprint, the first ones; 0: they are only counted */
+    uint64_t max_bytes;            /* that the lists may take; building them takes four times as much for a while */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_DOCUMENT_LISTS_OPTIONS_INIT                                                                                \
+    { sizeof(struct idx_document_lists_options), 1, UINT64_MAX, UINT64_MAX, NULL, NULL }
+
+/* The documents of many fingerprints, of fingerprints[i] those numbered from offsets[i] on, before offsets[i + 1]. The
+ * arrays are the caller's, who frees them together by idx_document_lists_free, or each by free. */
+struct idx_document_lists {
+    int64_t *offsets;    /* one more than there are fingerprints */
+    int64_t *counts;     /* of each fingerprint: how many documents it has, of which max_documents may be listed */
+    uint64_t *numbers;   /* IDX_ID_U64: the documents' IDs; else NULL */
+    int64_t *id_offsets; /* IDX_ID_TEXT: the bytes of document j's ID are ids[id_offsets[j]] to, without,
+                            ids[id_offsets[j + 1]]: one more than there are documents; else NULL */
+    uint8_t *ids;        /* IDX_ID_TEXT; else NULL */
+    void *reserved[4];
+};
+
+/* Lists the documents of `count` fingerprints, which need not differ, in their order, those of each as
+ * idx_documents_next gives them, of one view of the index. They are visited in the order of the files, which is several
+ * times as fast as one by one. A fingerprint that the index does not hold has none; all have none for IDX_ID_NONE.
+ * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT (options, a fingerprint of more than `bits` bits), IDX_LIMIT
+ * (more than max_bytes), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT (also where the tables hold a fingerprint and the map lacks
+ * it), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_document_lists_make(const struct idx_index *index, const uint64_t *fingerprints,
+                                                size_t count, const struct idx_document_lists_options *options,
+                                                struct idx_document_lists *lists, struct idx_error *error);
+
+/* Frees the arrays, and sets them to NULL. NULL is accepted. */
+IDX_API void idx_document_lists_free(struct idx_document_lists *lists);
+
+/* ---- Documents by their IDs -------------------------------------------------------------------------------------- */
+
+/* Finds the fingerprints that have a document with this ID of `length` bytes, for IDX_ID_TEXT, in an index built with
+ * by_id. Stores the smallest `capacity` of them in `fingerprints`, ascending, and sets *count to how many there are,
+ * which may exceed capacity. `fingerprints` may be NULL if capacity is 0. Confirms each fingerprint by reading its
+ * documents up to the one with this ID. Errors: IDX_INVALID_ARGUMENT (no map from IDs, or another ID type),
+ * IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length,
+                                    uint64_t *fingerprints, size_t capacity, size_t *count, struct idx_error *error);
+
+/* As idx_find_id, for IDX_ID_U64. */
+IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
+                                        size_t capacity, size_t *count, struct idx_error *error);
+
+/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+
+/* How to look up a batch of queries. The matches are the same with all methods. */
+enum idx_batch_method {
+    IDX_BATCH_AUTO = 0,   /* the method that is expected to take the least time */
+    IDX_BATCH_PROBE = 1,  /* query by query, as idx_lookup_many: for few queries */
+    IDX_BATCH_SWEEP = 2,  /* table by table: the queries are sorted in the table's order, and each part of the table
+                             that they need is read once, in file order */
+    IDX_BATCH_STREAM = 3, /* the fingerprints of the index's first table stream past the queries, in memory: for very
+                             many queries, large distances, or if the other tables are not available. The only method
+                             beyond the k of the index */
+};
+
+struct idx_batch_options {
+    size_t size;
+    /* 0 to the k of the index; by IDX_BATCH_AUTO and IDX_BATCH_STREAM to IDX_MAX_K; by IDX_BATCH_PROBE also to the
+     * distance of idx_open_options. UINT_MAX: k. */
+    unsigned distance;
+    enum idx_batch_method method;
+    unsigned threads; /* 1 to IDX_MAX_THREADS */
+    /* The memory that the call may use besides the index and the queries, in bytes. Half of it is for matches; if they
+     * need more, they go through temporary files. IDX_MIN_MEMORY_BYTES or more, though the buffers alone need a few MiB
+     * per thread. 0: half of what is free. */
+    uint64_t memory_bytes;
+    const char *temporary_folder;  /* for these files, which have no name; may be NULL */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_BATCH_OPTIONS_INIT                                                                                         \
+    { sizeof(struct idx_batch_options), UINT_MAX, IDX_BATCH_AUTO, 1, 0, NULL, NULL, NULL }
+
+/* Called on the caller's thread for matches of query number `query`, in the order of the queries. The matches of one
+ * query may come in several consecutive calls. Returns false to stop, which is no error. */
+typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_match *matches, size_t count);
+
+/* Finds the matches of all queries, those of each query ordered by distance, then fingerprint, as by idx_lookup. Finds
+ * all of them before it visits the first. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (options),
+ * IDX_LIMIT (2^32 queries or more, with IDX_BATCH_STREAM), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the
+ * temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                  const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
+                                  struct idx_error *error);
+
+/* Queries in memory. Fingerprints from any source stream past them, so no index is needed. One thread at a time. */
+struct idx_stream;
+
+/* Prepares queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
+ * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
+ * folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
+                                        unsigned bits, const struct idx_batch_options *options,
+                                        struct idx_error *error);
+
+/* Compares fingerprints with the queries, on all threads of the stream. Fingerprints may come in any order and any
+ * number of times; about a million per call keeps all threads busy. After an error the stream can only be closed.
+ * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_DISK_FULL. */
+IDX_API enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
+                                       struct idx_error *error);
+
+/* Visits the matches, each once, by query, then fingerprint. Afterwards the stream can only be closed. Errors: as
+ * idx_stream_add. */
+IDX_API enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
+                                          struct idx_error *error);
+
+/* Closes the stream, whether it was finished or not. Accepts NULL. */
+IDX_API void idx_stream_close(struct idx_stream *stream);
+
+/* ---- Pairs and joins --------------------------------------------------------------------------------------------- */
+
+struct idx_join_options {
+    size_t size;
+    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
+    unsigned threads;  /* 1 to IDX_MAX_THREADS */
+    /* The memory that the call may use, in bytes, mapped pages not included: IDX_MIN_MEMORY_BYTES or more. It needs a
+     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. From distance 4 or 5 on, the
+     * call is many times as fast if it may use 32 bytes per fingerprint and some MiB. 0: half of what is free. */
+    uint64_t memory_bytes;
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_JOIN_OPTIONS_INIT                                                                                          \
+    { sizeof(struct idx_join_options), UINT_MAX, 1, 0, NULL, NULL }
+
+struct idx_pair {
+    uint64_t a, b;
+    unsigned distance;
+};
+
+/* Called for a few thousand pairs at a time, by any thread of the call, but by one thread at a time. Returns false to
+ * stop the call, which is no error. */
+typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, size_t count);
+
+/* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order.
+ * Takes the way that is expected to be faster. One reads each table once in file order, and a table with a radius a few
+ * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
+ * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
+ * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
+ * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.11 s at distance 6, 0.3 s at
+ * 8, 0.7 s at 10, 1.5 s at 12 and 8 s at 16, 1e7 of them 4 s at 6 and 9 s at 8, on one core with AVX-512;
+ * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
+ * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
+ * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
+ * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are correct, but not complete. */
+IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
+                                  idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
+
+/* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones included, each
+ * once. Both must have the same bits and recipe; they may be the same index. By tables only if these and k are the
+ * same; then of `b`, only what may be near to a fingerprint of `a` is read and checked. UINT_MAX is the k of `a`.
+ * Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match; the sentence names the difference). */
+IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
+                                 const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
+                                 struct idx_error *error);
+
+/* Finds every pair of fingerprints of an array within the distance (0 to IDX_MAX_K; it has no default), each once, a
+ * below b, in no particular order. Fingerprints may come in any order; one that comes several times counts once. Any
+ * values are allowed: fingerprints of fewer bits than 64 have zeros before them. Needs no index. The array is copied
+ * and sorted, in 16 bytes per fingerprint, however small `memory_bytes` is; with 32 the search is fastest. Errors:
+ * IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count,
+                                        const struct idx_join_options *options, idx_pairs_visitor visit,
+                                        void *visit_context, struct idx_error *error);
+
+/* The same for every pair of a fingerprint of `a` and one of `b`, equal ones included. */
+IDX_API enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+                                       const struct idx_join_options *options, idx_pairs_visitor visit,
+                                       void *visit_context, struct idx_error *error);
+
+/* ---- Clusters ---------------------------------------------------------------------------------------------------- */
+
+enum idx_cluster_method {
+    /* Connected components: two documents are in one cluster if a chain of pairs within the distance connects them. The
+     * ends of a chain may be far apart. */
+    IDX_CLUSTER_COMPONENTS = 0,
+    /* Stars: the most preferred fingerprint becomes a representative. Its cluster is every fingerprint within the
+     * distance that is not yet in another cluster. Then follows the next fingerprint that is in no cluster. No
+     * fingerprint is farther from its representative than the distance, but two near fingerprints may be in different
+     * clusters. */
+    IDX_CLUSTER_STAR = 1,
+};
+
+/* Which document represents a cluster, and for stars, which fingerprint becomes a representative first. The first
+ * document is the one with the lowest segment and document number, so the first one added; with integer IDs, the one
+ * with the smallest ID; for IDX_ID_NONE, always the smallest fingerprint, whatever the option. */
+enum idx_representative {
+    IDX_REPRESENTATIVE_FIRST = 0,
+    IDX_REPRESENTATIVE_MOST_DOCUMENTS = 1, /* of the fingerprint with the most documents; of several, the first */
+    IDX_REPRESENTATIVE_SMALLEST_ID = 2,    /* by its bytes; of several documents with one ID, the first */
+};
+
+struct idx_cluster_options {
+    size_t size;
+    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
+    enum idx_cluster_method method;
+    enum idx_representative representative;
+    bool alone;       /* also visit documents without near-duplicates, each as a cluster of its own */
+    unsigned threads; /* 1 to IDX_MAX_THREADS */
+    /* As in struct idx_build_options. The call also needs 4 bytes per fingerprint (8 for a while with
+     * IDX_REPRESENTATIVE_MOST_DOCUMENTS), and 16 bytes per pending document. IDX_REPRESENTATIVE_SMALLEST_ID needs
+     * the bytes of all text IDs and 40 bytes for each; if memory_bytes is less, the call returns IDX_OUT_OF_MEMORY. */
+    uint64_t memory_bytes;
+    const char *temporary_folder;  /* for what does not fit, in files without names; may be NULL */
+    idx_progress_visitor progress; /* may be NULL */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_CLUSTER_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(struct idx_cluster_options), ~0U, IDX_CLUSTER_COMPONENTS, IDX_REPRESENTATIVE_FIRST, false, 1, 0, NULL,  \
+            NULL, NULL                                                                                                 \
+    }
+
+/* A document of a cluster. For IDX_ID_NONE, a fingerprint, and both documents are all 0. */
+struct idx_cluster_member {
+    uint64_t cluster; /* from 0, without gaps */
+    uint64_t fingerprint;
+    unsigned distance; /* to the representative's fingerprint */
+    bool is_representative;
+    struct idx_document document; /* the IDs of both documents are valid during the call */
+    uint64_t representative_fingerprint;
+    struct idx_document representative;
+};
+
+/* Called for each document. Returns false to stop. */
+typedef bool (*idx_cluster_visitor)(void *context, const struct idx_cluster_member *member);
+
+#define IDX_LARGEST_CLUSTERS 10
+
+struct idx_cluster_size {
+    uint64_t cluster;
+    uint64_t representative; /* its fingerprint */
+    uint64_t documents;
+    uint64_t far; /* documents that are farther from the representative than the distance */
+};
+
+/* A summary of all clusters of two or more documents. An ID on several fingerprints counts as several documents. */
+struct idx_cluster_summary {
+    uint64_t documents; /* of the index; for IDX_ID_NONE, fingerprints, here and below */
+    uint64_t clusters;
+    uint64_t clustered; /* documents in clusters */
+    uint64_t far;       /* documents farther from their representative than the distance: the effect of chains */
+    uint64_t sizes[64]; /* how many clusters have 2^i to 2^(i+1) - 1 documents; sizes[0]: documents in no cluster */
+    size_t largest_count;
+    struct idx_cluster_size largest[IDX_LARGEST_CLUSTERS]; /* largest first; of equal ones, the lower number first */
+    uint64_t reserved[8];
+};
+
+/* Finds the clusters of the documents of an index. Documents of one fingerprint are always in one cluster. Calls
+ * `visit` on the caller's thread, cluster by cluster, in the order of their numbers. Within a cluster, the fingerprint
+ * of the representative comes first, then the others in the order in which they are preferred as representatives, each
+ * with its documents in the order of idx_documents_next. All of this is the same for any number of threads and any
+ * memory. With 80 to 128 bytes of memory_bytes for each fingerprint, pairs are joined as they are found: however many
+ * there are, they take no memory. For IDX_CLUSTER_STAR, those that a quarter of the memory holds, at 16 bytes each,
+ * are kept; where there are more, all pairs are found again, until all fingerprints have their cluster. With less
+ * memory, pairs are sorted, in files where the memory does not hold them, at 16 bytes a pair. `options` and `summary`
+ * may be NULL. If `visit` stopped the call, the summary covers what was visited. Errors: IDX_INVALID_ARGUMENT,
+ * IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group,
+ * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
+IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
+                                     idx_cluster_visitor visit, void *visit_context,
+                                     struct idx_cluster_summary *summary, struct idx_error *error);
+
+/* ---- Adding and removing (SPEC.md, chapter 10) ------------------------------------------------------------------- */
+
+#define IDX_COMPACT_BY_SIZE UINT64_MAX
+
+struct idx_writer_options {
+    size_t size;
+    enum idx_residence residence; /* of the segments, for the writer's look-ups */
+    /* If more records than compact_records are pending, or there are more segments than compact_segments, a thread of
+     * the writer compacts the index (idx_compact) while the writer goes on. At half as many records more, the writer
+     * waits for the compaction. 0: this number never causes one.
+     * IDX_COMPACT_BY_SIZE: a sixth of the number of documents, but at least 100,000 and at most 4,000,000. A million
+     * pending records with integer IDs need about 65 MB in a process that opens the index, and 0.2 microseconds per
+     * look-up; four million need 256 MB, and 0.4 microseconds per look-up. Look-ups probe each
+     * segment, so they take nearly twice as long with two segments as with one; but with more segments, compaction
+     * writes less again. */
+    uint64_t compact_records;
+    unsigned compact_segments; /* up to 1024 */
+    unsigned threads; /* for the look-ups of check_and_add, and as many more for compaction; 1 to IDX_MAX_THREADS */
+    /* May be NULL. The compacting thread calls it as idx_compact does; false cancels that compaction without effect. */
+    idx_progress_visitor progress;
+    void *context; /* of `progress` */
+};
+
+#define IDX_WRITER_OPTIONS_INIT                                                                                        \
+    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, IDX_COMPACT_BY_SIZE, 2, 1, NULL, NULL }
+
+/* Adds documents to an existing index and removes documents. The changes are pending, in pending.log, and visible to
+ * every reader that opens or refreshes the index afterwards. One thread at a time. Each call is atomic and durable: its
+ * changes are on disk when it returns, and a reader sees all of them or none. After an error none of them are there,
+ * and the writer stays usable unless the function's comment says otherwise. This includes a full disk: once there is
+ * space again, the writer goes on.
+ * A reader may see the changes of a call a moment before they are on disk, while the call has not returned. If the
+ * machine fails in that moment, they may be lost.
+ * If a sync fails, the call returns IDX_IO_ERROR, and the sync is not repeated. Then it is unknown whether the changes
+ * of this call are on disk, and the writer can only be closed. The next writer keeps the changes that it finds. */
+struct idx_writer;
+
+/* Opens the one writer that an index can have at a time, and creates pending.log if there is none. `options` may be
+ * NULL. The caller closes *writer. Errors: as idx_open; IDX_BUSY (another writer has the index; the sentence names its
+ * process and host), IDX_DISK_FULL. */
+IDX_API enum idx_status idx_writer_open(struct idx_writer **writer, const char *path,
+                                        const struct idx_writer_options *options, struct idx_error *error);
+
+/* Closes the writer. Cancels a running compaction without effect: pending records stay pending. Records in the manifest
+ * how far pending.log goes, so that an older copy of it is detected. Accepts NULL. */
+IDX_API void idx_writer_close(struct idx_writer *writer);
+
+/* The index as the writer sees it, its own changes included, for the documents of matches. The writer owns it; it is
+ * valid until the next call with this writer, and no cursor of it may be open then. Do not call idx_refresh on it; to
+ * get a view of your own, call idx_open. */
+IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
+
+/* Waits for the running compaction, if any. Returns its result, or if none is running, the result of the last one:
+ * IDX_OK (also if there was none), or an error of idx_compact. A failed compaction loses nothing, and the writer tries
+ * again when as many records more are pending. No other call reports its error. */
+IDX_API enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error);
+
+/* A document to add or to remove. Its ID is of the index's ID type. */
+struct idx_item {
+    uint64_t fingerprint;
+    uint64_t number;  /* IDX_ID_U64: its ID */
+    const void *id;   /* IDX_ID_TEXT: the bytes of its ID, which are copied; may be NULL if id_length is 0 */
+    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES */
+};
+
+/* Adds `count` documents, whatever the index holds. As in a build, text IDs need not be unique, and the same integer ID
+ * on one fingerprint is one document. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID that
+ * is too long), IDX_LIMIT (2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR
+ * (afterwards the writer can only be closed). */
+IDX_API enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                       struct idx_error *error);
+
+/* Looks up each of `count` documents in order, also among those that this call has added before it, and adds it if no
+ * fingerprint is within `distance` (0 to the k of the index). match_counts[i] is the number of matches of items[i], so
+ * 0 if it was added. The nearest `capacity` matches are stored from matches[i · capacity] on, as by idx_lookup_many.
+ * Many documents per call are much faster than one by one. Errors: as idx_writer_add; IDX_BAD_DISTANCE,
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+IDX_API enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                                 unsigned distance, struct idx_match *matches, size_t capacity,
+                                                 size_t *match_counts, struct idx_error *error);
+
+/* The result of a removal. */
+struct idx_removal {
+    uint64_t documents; /* documents removed; for IDX_ID_NONE, fingerprints */
+    uint64_t missing;   /* items or fingerprints for which there was nothing to remove */
+    uint64_t reserved[8];
+};
+
+/* Removes `count` documents, in order. With text IDs, this removes all documents of the fingerprint that have the ID. A
+ * fingerprint that has no documents left is no longer a match. The time of each removal grows with the number of
+ * documents of its fingerprint. `removal` may be NULL. Errors: as idx_writer_check_and_add; IDX_INVALID_ARGUMENT
+ * (IDX_ID_NONE). */
+IDX_API enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                          struct idx_removal *removal, struct idx_error *error);
+
+/* Removes `count` fingerprints with all their documents. `removal` may be NULL. Errors: as idx_writer_check_and_add. */
+IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints,
+                                                       size_t count, struct idx_removal *removal,
+                                                       struct idx_error *error);
+
+/* Removes all documents that have the ID of one of `count` items, whatever their fingerprints, from an index built with
+ * by_id. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id; IDX_INVALID_ARGUMENT (no map from
+ * IDs). */
+IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                              struct idx_removal *removal, struct idx_error *error);
+
+/* ---- Compacting -------------------------------------------------------------------------------------------------- */
+
+struct idx_compact_options {
+    size_t size;
+    bool all;              /* make one segment of all, so that no removed document is kept */
+    unsigned max_segments; /* the most segments to have afterwards, 1 to 1024; as compact_segments of a writer */
+    /* Compaction merges all segments from the oldest one that is at most `growth` times as large as everything newer.
+     * A larger growth leaves fewer segments, but writes each document again more often: about `growth` times per
+     * segment. If that would leave more than max_segments, compaction uses the growth that it needs instead: about the
+     * m-th root of n for at most m segments, if the index is n times as large as what is pending. With a growth of 0 it
+     * then merges only the newest segments that are too many, which writes the least. */
+    unsigned growth;
+    unsigned threads;              /* 1 to IDX_MAX_THREADS */
+    uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents need more */
+    const char *temporary_folder;  /* for what does not fit, in files without names; may be NULL */
+    idx_progress_visitor progress; /* may be NULL; idx_compact calls it as idx_merge does */
+    void *context;                 /* of `progress` */
+};
+
+#define IDX_COMPACT_OPTIONS_INIT                                                                                       \
+    { sizeof(struct idx_compact_options), false, 2, 24, 1, 0, NULL, NULL, NULL }
+
+struct idx_compact_summary {
+    bool changed;          /* false: there was nothing to do */
+    size_t segments;       /* segments that the index has now */
+    size_t merged;         /* segments that were merged into the new one */
+    uint64_t records;      /* pending records that went into the new segment */
+    uint64_t documents;    /* documents of the new segment */
+    uint64_t fingerprints; /* its distinct fingerprints */
+    uint64_t removals;     /* its removals from older segments */
+    size_t leftovers;      /* segment folders of killed compactions that were removed */
+    uint64_t reserved[8];
+};
+
+/* Makes a segment of the pending records and the newest segments, beginning with the oldest segment that is at most
+ * `growth` times as large as everything newer. This keeps segments few, and limits how often each document is written
+ * again. Documents that were removed from the merged segments are dropped; once all segments become one, nothing of a
+ * removed document is left.
+ * Look-ups and the index's writer, in any process, go on during a compaction. Only one compaction runs at a time. The
+ * new manifest replaces the old one in one step, then the merged segments are deleted; open views keep their files. If
+ * the process is killed, the index is as before or as after, and the next compaction removes what was left. A writer in
+ * another process notices the compaction at its next call. `options` and `summary` may be NULL.
+ * Errors: as idx_open, and as idx_merge; IDX_BUSY (another compaction is running). */
+IDX_API enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
+                                    struct idx_compact_summary *summary, struct idx_error *error);
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+enum idx_id_type {
+    IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
+    IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
+    IDX_ID_NONE = 2, /* the index keeps no documents, only the fingerprints */
+};
+
 struct idx_build_options {
     size_t size;
     unsigned bits;       /* f, 1 to 64 */
@@ -403,7 +784,7 @@ struct idx_build_options {
      * buffers alone need 24 MiB, and 4 MiB per thread. What does not fit is sorted in runs, which go through temporary
      * files. 0: half of the memory that is free when the builder is opened. */
     uint64_t memory_bytes;
-    const char *temporary_folder; /* for these files, which no other process sees; NULL: the folder that holds `path` */
+    const char *temporary_folder;  /* for these files, which no other process sees; may be NULL */
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
     bool by_id; /* also keep a map from IDs to fingerprints, for idx_find_id; not with IDX_ID_NONE. The builder then
@@ -526,53 +907,21 @@ IDX_API enum idx_status idx_merge(const char *path, const char *const *inputs, s
                                   const struct idx_merge_options *options, struct idx_build_summary *summary,
                                   struct idx_error *error);
 
-/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+/* ---- Verifying --------------------------------------------------------------------------------------------------- */
 
-struct idx_open_options {
-    size_t size;
-    enum idx_residence residence;
-    bool skip_page_checks; /* don't check pages before their first use */
-    /* For IDX_RESIDENCE_UNPACKED; refreshing uses them for new segments. */
-    uint64_t memory_bytes;         /* the most memory for unpacking, at least IDX_MIN_MEMORY_BYTES; 0: half of the free
-                                      memory. Where it does not suffice, opening fails with IDX_OUT_OF_MEMORY */
-    unsigned threads;              /* that unpack, 1 to IDX_MAX_THREADS */
-    idx_progress_visitor progress; /* IDX_PHASE_TABLES, for each segment; may be NULL. If it cancels: IDX_CANCELLED */
-    void *context;                 /* of `progress` */
-    /* The largest distance that look-ups and probing take, 0 to IDX_MAX_K: tables are made for it, and what is pending
-     * is kept for it, in 8 bytes a record for each bit. Below the k of the index, and UINT_MAX, it is that k. With
-     * other residences IDX_INVALID_ARGUMENT. */
-    unsigned distance;
-};
+/* Called for each file of an index. `file` is relative to the index. `status` is IDX_OK, or what is wrong with the
+ * file, with a sentence. */
+typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_status status, const char *sentence);
 
-#define IDX_OPEN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_open_options), IDX_RESIDENCE_DIRECTORY, false, 0, 1, NULL, NULL, UINT_MAX }
+/* Checks every checksum, order, count and rule of SPEC.md in the index at `path`. Also checks that all tables and the
+ * document map of a segment hold the same fingerprints, that the segment's map from IDs holds the same documents, and
+ * that the pending records are valid. Continues after damage, to report all of it. Checks one state of the index,
+ * whatever a writer or a compaction does at the same time. `visit` may be NULL. Returns IDX_OK, or the status of the
+ * first damage. If the index can't be opened for a reason other than damage, it returns what idx_open returns
+ * (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS). */
+IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
 
-struct idx_index;
-
-/* Opens the index at `path`: all its files and everything that is pending. Checks the manifest and the headers. All
- * files are of the same version of the index, even while it is being replaced. `options` may be NULL. The index uses
- * two file descriptors, for the folder and the manifest, and one more if there is a pending.log. A relative path is
- * kept as it is, for idx_replaced and idx_refresh. Works on read-only media, and any number of times in a process. The
- * caller closes *index. Errors: IDX_INVALID_ARGUMENT (options), IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, the
- * damaged-file group, IDX_LIMIT (2^32 - 1 pending records or more), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS,
- * IDX_UNSUPPORTED (a docs.mdb that another kind of machine wrote). */
-IDX_API enum idx_status idx_open(struct idx_index **index, const char *path, const struct idx_open_options *options,
-                                 struct idx_error *error);
-
-/* Closes the index. No cursor of it may be open, and no call on it running. */
-IDX_API void idx_close(struct idx_index *index);
-
-/* Whether the path from which the index was opened now has another version of it (built anew, or with other segments),
- * or no index any more. Newly pending documents do not make another version. The open index stays complete and usable.
- * Errors: IDX_IO_ERROR, IDX_NO_ACCESS. */
-IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, struct idx_error *error);
-
-/* Opens the current state of the index at the path of `index` as *newer, with the same options, or sets *newer to NULL
- * if `index` is still current. Includes everything that writers acknowledged before the call. Both views are complete
- * and independent; the caller closes both, in any order. They share what they have in common, so only new records and
- * new segments are read; if nothing is new, the call takes two system calls. Any number of threads may call it, on
- * one index or several; views refreshed from one another read new records one after the other. Errors: as idx_open. */
-IDX_API enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error);
+/* ---- Properties -------------------------------------------------------------------------------------------------- */
 
 struct idx_properties {
     unsigned format_version;
@@ -597,6 +946,7 @@ struct idx_properties {
     uint64_t reserved[8];
 };
 
+/* Says what an open index is and how much it holds. Reads no file. */
 IDX_API void idx_get_properties(const struct idx_index *index, struct idx_properties *properties);
 
 struct idx_table_properties {
@@ -630,542 +980,210 @@ IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, 
 IDX_API enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
                                          struct idx_error *error);
 
-/* ---- Looking up -------------------------------------------------------------------------------------------------- */
+/* ---- Schemes (SPEC.md, chapter 2) -------------------------------------------------------------------------------- */
 
-struct idx_match {
-    uint64_t fingerprint;
-    unsigned distance;
+/* A table: it moves the bits of `mask` to the front, in order, followed by the others. Up to `radius` of the front bits
+ * may differ when the table is probed. */
+struct idx_table {
+    uint64_t mask;
+    unsigned radius;
 };
 
-/* Finds every fingerprint within `distance` (0 to the k of the index, or to the distance of idx_open_options where that
- * is above it) of `fingerprint`, each once, if it has a document, or for IDX_ID_NONE if it was not removed. Stores the
- * nearest `capacity` of them in `matches`, ordered by distance, then by value, and sets *match_count to how many there
- * are, which may exceed capacity. `matches` may be NULL if capacity is 0. Allocates nothing, takes no lock, makes no
- * system call (except with IDX_RESIDENCE_DISK). Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits),
- * IDX_BAD_DISTANCE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
-                                   struct idx_match *matches, size_t capacity, size_t *match_count,
-                                   struct idx_error *error);
+struct idx_scheme {
+    char name[64]; /* as --scheme accepts it; "masks" for a list of masks */
+    unsigned bits; /* f */
+    size_t table_count;
+    struct idx_table tables[IDX_MAX_TABLES];
+    uint64_t reserved[8];
+};
 
-struct idx_lookup_options {
+/* Parses a scheme: `4`, `10`, `16`, `20` (the paper's), `B:C`, `B:C:R`, `B:C/b:c`, `auto`, or masks,
+ * `@hex[:R],@hex[:R]…`. `count` is the number of fingerprints expected. Only `auto` uses it, and chooses what idx_plan
+ * chooses by default (a builder chooses by its data as well).
+ * Errors: IDX_INVALID_ARGUMENT (bits not 1 to 64, k above IDX_MAX_K or not below bits), IDX_BAD_SCHEME,
+ * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled), IDX_OUT_OF_MEMORY (`auto`). */
+IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
+                                         uint64_t count, struct idx_error *error);
+
+/* Whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table. Also false
+ * if the proof would take more than about three seconds, which only unusual mask lists cause. */
+IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+struct idx_plan_options {
     size_t size;
-    unsigned distance; /* as of idx_lookup; UINT_MAX: the k of the index */
-    unsigned threads;  /* that work at most, the caller's included: 1 to IDX_MAX_THREADS */
+    uint64_t count; /* distinct fingerprints */
+    unsigned bits;
+    unsigned k;
+    uint32_t block_size;
+    unsigned max_bytes_per_fingerprint; /* as in struct idx_build_options */
+    /* What is known of the fingerprints: the bits that are the same in all of them, and a function that returns how
+     * many other fingerprints share the bits of a mask with a random one, on average. 0 and NULL: they are uniform. */
+    uint64_t dead_bits;
+    double (*expected_group)(void *context, uint64_t mask);
+    void *context;
+    /* The machine that look-ups run on; NULL: a typical server. Only times depend on it, and which schemes are worth
+     * considering. What `auto` chooses does not. */
+    const struct idx_calibration *calibration;
+    enum idx_residence residence; /* of the open index; only times depend on it */
 };
 
-#define IDX_LOOKUP_OPTIONS_INIT                                                                                        \
-    { sizeof(struct idx_lookup_options), UINT_MAX, 1 }
-
-/* As idx_lookup for `count` queries, whose memory accesses overlap: faster than one by one. Stores the nearest
- * `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and the number of its
- * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call. After an
- * error all results are unspecified. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (threads). */
-IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                        const struct idx_lookup_options *options, struct idx_match *matches,
-                                        size_t capacity, size_t *match_counts, struct idx_error *error);
-
-/* Called for each match. Returns false to stop the look-up. */
-typedef bool (*idx_match_visitor)(void *context, const struct idx_match *match);
-
-/* As idx_lookup, but calls `visit` for each match as it is found, in no particular order. Errors: as idx_lookup. */
-IDX_API enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
-                                          idx_match_visitor visit, void *context, struct idx_error *error);
-
-/* Whether there is any match within `distance`. Stops at the first one. Errors: as idx_lookup. */
-IDX_API enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, unsigned distance, bool *exists,
-                                   struct idx_error *error);
-
-/* Calls `visit` for every fingerprint of the index, each once, with distance 0: segment by segment, in the order of
- * each segment's first table, then for the fingerprints that are only pending, in ascending order.
- * Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-IDX_API enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
-                                      struct idx_error *error);
-
-/* Called for one or more fingerprints at a time. Returns false to stop. */
-typedef bool (*idx_fingerprints_visitor)(void *context, const uint64_t *fingerprints, size_t count);
-
-/* Visits part `part` (from 0) of `parts` of the fingerprints, in the order of idx_visit_all. All parts together visit
- * each fingerprint once. A part is a contiguous share of each segment. Parts are of nearly equal size, but the last one
- * also has the fingerprints that are only pending.
- * Errors: IDX_INVALID_ARGUMENT (no such part), IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
-                                       idx_fingerprints_visitor visit, void *context, struct idx_error *error);
-
-/* ---- Pairs and joins --------------------------------------------------------------------------------------------- */
-
-struct idx_join_options {
-    size_t size;
-    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
-    unsigned threads;  /* 1 to IDX_MAX_THREADS */
-    /* The memory that the call may use, in bytes, mapped pages not included: IDX_MIN_MEMORY_BYTES or more. It needs a
-     * few MiB per thread if fingerprints are spread evenly, more if many share a prefix. From distance 4 or 5 on, the
-     * call is many times as fast if it may use 32 bytes per fingerprint and some MiB. 0: half of what is free. */
-    uint64_t memory_bytes;
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_JOIN_OPTIONS_INIT                                                                                          \
-    { sizeof(struct idx_join_options), UINT_MAX, 1, 0, NULL, NULL }
-
-struct idx_pair {
-    uint64_t a, b;
-    unsigned distance;
-};
-
-/* Called for a few thousand pairs at a time, by any thread of the call, but by one thread at a time. Returns false to
- * stop the call, which is no error. */
-typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, size_t count);
-
-/* Finds every pair of fingerprints of the index within the distance, each once, a below b, in no particular order.
- * Takes the way that is expected to be faster. One reads each table once in file order, and a table with a radius a few
- * more times in parts: however many fingerprints share a prefix, the time grows with the number of fingerprints and
- * pairs, and far less than quadratically. The other reads one table into memory and compares there; it takes any
- * distance, and is the faster one from a distance of 4 or 5 on, where memory suffices. There the time grows with the
- * distance, and more than linearly with the number: 1e6 uniform fingerprints take about 0.11 s at distance 6, 0.3 s at
- * 8, 0.7 s at 10, 1.5 s at 12 and 8 s at 16, 1e7 of them 4 s at 6 and 9 s at 8, on one core with AVX-512;
- * idx_pairs_seconds says what others take, and how many pairs are near by chance. Where memory does not suffice, the
- * table is read several times, a part against each other part, if that is still faster, and at distances beyond the k
- * of the index. By tables, fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
- * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. After an error the pairs visited so far are correct, but not complete. */
-IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
-                                  idx_pairs_visitor visit, void *visit_context, struct idx_error *error);
-
-/* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones included, each
- * once. Both must have the same bits and recipe; they may be the same index. By tables only if these and k are the
- * same; then of `b`, only what may be near to a fingerprint of `a` is read and checked. UINT_MAX is the k of `a`.
- * Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match; the sentence names the difference). */
-IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
-                                 const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
-                                 struct idx_error *error);
-
-/* Finds every pair of fingerprints of an array within the distance (0 to IDX_MAX_K; it has no default), each once, a
- * below b, in no particular order. Fingerprints may come in any order; one that comes several times counts once. Any
- * values are allowed: fingerprints of fewer bits than 64 have zeros before them. Needs no index. The array is copied
- * and sorted, in 16 bytes per fingerprint, however small `memory_bytes` is; with 32 the search is fastest. Errors:
- * IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count,
-                                        const struct idx_join_options *options, idx_pairs_visitor visit,
-                                        void *visit_context, struct idx_error *error);
-
-/* The same for every pair of a fingerprint of `a` and one of `b`, equal ones included. */
-IDX_API enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
-                                       const struct idx_join_options *options, idx_pairs_visitor visit,
-                                       void *visit_context, struct idx_error *error);
-
-/* ---- Batches ----------------------------------------------------------------------------------------------------- */
-
-/* How to look up a batch of queries. The matches are the same with all methods. */
-enum idx_batch_method {
-    IDX_BATCH_AUTO = 0,   /* the method that is expected to take the least time */
-    IDX_BATCH_PROBE = 1,  /* query by query, as idx_lookup_many: for few queries */
-    IDX_BATCH_SWEEP = 2,  /* table by table: the queries are sorted in the table's order, and each part of the table
-                             that they need is read once, in file order */
-    IDX_BATCH_STREAM = 3, /* the fingerprints of the index's first table stream past the queries, in memory: for very
-                             many queries, large distances, or if the other tables are not available. The only method
-                             beyond the k of the index */
-};
-
-struct idx_batch_options {
-    size_t size;
-    /* 0 to the k of the index; by IDX_BATCH_AUTO and IDX_BATCH_STREAM to IDX_MAX_K; by IDX_BATCH_PROBE also to the
-     * distance of idx_open_options. UINT_MAX: k. */
-    unsigned distance;
-    enum idx_batch_method method;
-    unsigned threads; /* 1 to IDX_MAX_THREADS */
-    /* The memory that the call may use besides the index and the queries, in bytes. Half of it is for matches; if they
-     * need more, they go through temporary files. IDX_MIN_MEMORY_BYTES or more, though the buffers alone need a few MiB
-     * per thread. 0: half of what is free. */
-    uint64_t memory_bytes;
-    const char *temporary_folder;  /* for these files, which have no name; NULL: /tmp */
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_BATCH_OPTIONS_INIT                                                                                         \
-    { sizeof(struct idx_batch_options), UINT_MAX, IDX_BATCH_AUTO, 1, 0, NULL, NULL, NULL }
-
-/* Called on the caller's thread for matches of query number `query`, in the order of the queries. The matches of one
- * query may come in several consecutive calls. Returns false to stop, which is no error. */
-typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_match *matches, size_t count);
-
-/* Finds the matches of all queries, those of each query ordered by distance, then fingerprint, as by idx_lookup. Finds
- * all of them before it visits the first. `options` may be NULL. Errors: as idx_lookup; IDX_INVALID_ARGUMENT (options),
- * IDX_LIMIT (2^32 queries or more, with IDX_BATCH_STREAM), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the
- * temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
-IDX_API enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries, size_t count,
-                                  const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
-                                  struct idx_error *error);
-
-/* Queries in memory. Fingerprints from any source stream past them, so no index is needed. One thread at a time. */
-struct idx_stream;
-
-/* Prepares queries of `bits` bits (1 to 64). `options` must not be NULL: its distance is 0 to IDX_MAX_K, its
- * method IDX_BATCH_AUTO or IDX_BATCH_STREAM. The queries are copied. The caller closes *stream.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 queries or more), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary
- * folder), IDX_NO_ACCESS, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_stream_open(struct idx_stream **stream, const uint64_t *queries, size_t count,
-                                        unsigned bits, const struct idx_batch_options *options,
-                                        struct idx_error *error);
-
-/* Compares fingerprints with the queries, on all threads of the stream. Fingerprints may come in any order and any
- * number of times; about a million per call keeps all threads busy. After an error the stream can only be closed.
- * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR, IDX_DISK_FULL. */
-IDX_API enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
-                                       struct idx_error *error);
-
-/* Visits the matches, each once, by query, then fingerprint. Afterwards the stream can only be closed. Errors: as
- * idx_stream_add. */
-IDX_API enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
-                                          struct idx_error *error);
-
-IDX_API void idx_stream_close(struct idx_stream *stream);
-
-/* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
-
-struct idx_document {
-    uint64_t number;  /* IDX_ID_TEXT: the document's number within its segment, UINT64_MAX while it is pending.
-                         IDX_ID_U64: its ID */
-    const void *id;   /* IDX_ID_TEXT: the bytes of its ID; the cursor's, valid until its next use. Else NULL */
-    size_t id_length; /* bytes */
-};
-
-/* A cursor over the documents of one fingerprint at a time. The caller owns it. One thread at a time. */
-struct idx_documents;
-
-/* Opens a cursor. The caller closes *documents.
- * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **documents,
-                                           struct idx_error *error);
-
-/* Moves the cursor to the documents of a fingerprint that the index holds, and sets *count (may be NULL) to how many
- * there are: 0 for IDX_ID_NONE. With IDX_ID_U64, an ID that is in two segments, or in one and among the pending
- * documents, may count twice here. If single documents of the fingerprint were removed, the call visits its documents
- * to count them. Errors: IDX_BAD_CONTENT (the tables hold the fingerprint, but the document map does not),
- * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
-                                           struct idx_error *error);
-
-/* Returns the next document: by segment and number, then pending ones in the order in which they were added; for
- * IDX_ID_U64 by ID, each ID once. *found is false after the last one. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
- * IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
-                                           struct idx_error *error);
-
-IDX_API void idx_documents_close(struct idx_documents *documents);
-
-struct idx_document_lists_options {
-    size_t size;
-    unsigned threads;              /* 1 to IDX_MAX_THREADS */
-    uint64_t max_documents;        /* that are listed of each fingerprint, the first ones; 0: they are only counted */
-    uint64_t max_bytes;            /* that the lists may take; building them takes four times as much for a while */
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_DOCUMENT_LISTS_OPTIONS_INIT                                                                                \
-    { sizeof(struct idx_document_lists_options), 1, UINT64_MAX, UINT64_MAX, NULL, NULL }
-
-/* The documents of many fingerprints, of fingerprints[i] those numbered from offsets[i] on, before offsets[i + 1]. The
- * arrays are the caller's, who frees them together by idx_document_lists_free, or each by free. */
-struct idx_document_lists {
-    int64_t *offsets;    /* one more than there are fingerprints */
-    int64_t *counts;     /* of each fingerprint: how many documents it has, of which max_documents may be listed */
-    uint64_t *numbers;   /* IDX_ID_U64: the documents' IDs; else NULL */
-    int64_t *id_offsets; /* IDX_ID_TEXT: the bytes of document j's ID are ids[id_offsets[j]] to, without,
-                            ids[id_offsets[j + 1]]: one more than there are documents; else NULL */
-    uint8_t *ids;        /* IDX_ID_TEXT; else NULL */
-    void *reserved[4];
-};
-
-/* Lists the documents of `count` fingerprints, which need not differ, in their order, those of each as
- * idx_documents_next gives them, of one view of the index. They are visited in the order of the files, which is several
- * times as fast as one by one. A fingerprint that the index does not hold has none; all have none for IDX_ID_NONE.
- * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT (options, a fingerprint of more than `bits` bits), IDX_LIMIT
- * (more than max_bytes), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT (also where the tables hold a fingerprint and the map lacks
- * it), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_document_lists_make(const struct idx_index *index, const uint64_t *fingerprints,
-                                                size_t count, const struct idx_document_lists_options *options,
-                                                struct idx_document_lists *lists, struct idx_error *error);
-
-/* Frees the arrays, and sets them to NULL. NULL is accepted. */
-IDX_API void idx_document_lists_free(struct idx_document_lists *lists);
-
-/* ---- Clusters ---------------------------------------------------------------------------------------------------- */
-
-enum idx_cluster_method {
-    /* Connected components: two documents are in one cluster if a chain of pairs within the distance connects them. The
-     * ends of a chain may be far apart. */
-    IDX_CLUSTER_COMPONENTS = 0,
-    /* Stars: the most preferred fingerprint becomes a representative. Its cluster is every fingerprint within the
-     * distance that is not yet in another cluster. Then follows the next fingerprint that is in no cluster. No
-     * fingerprint is farther from its representative than the distance, but two near fingerprints may be in different
-     * clusters. */
-    IDX_CLUSTER_STAR = 1,
-};
-
-/* Which document represents a cluster, and for stars, which fingerprint becomes a representative first. The first
- * document is the one with the lowest segment and document number, so the first one added; with integer IDs, the one
- * with the smallest ID; for IDX_ID_NONE, always the smallest fingerprint, whatever the option. */
-enum idx_representative {
-    IDX_REPRESENTATIVE_FIRST = 0,
-    IDX_REPRESENTATIVE_MOST_DOCUMENTS = 1, /* of the fingerprint with the most documents; of several, the first */
-    IDX_REPRESENTATIVE_SMALLEST_ID = 2,    /* by its bytes; of several documents with one ID, the first */
-};
-
-struct idx_cluster_options {
-    size_t size;
-    unsigned distance; /* 0 to IDX_MAX_K, whatever the k of the index; UINT_MAX: that k */
-    enum idx_cluster_method method;
-    enum idx_representative representative;
-    bool alone;       /* also visit documents without near-duplicates, each as a cluster of its own */
-    unsigned threads; /* 1 to IDX_MAX_THREADS */
-    /* As in struct idx_build_options. The call also needs 4 bytes per fingerprint (8 for a while with
-     * IDX_REPRESENTATIVE_MOST_DOCUMENTS), and 16 bytes per pending document. IDX_REPRESENTATIVE_SMALLEST_ID needs
-     * the bytes of all text IDs and 40 bytes for each; if memory_bytes is less, the call returns IDX_OUT_OF_MEMORY. */
-    uint64_t memory_bytes;
-    const char *temporary_folder;  /* for what does not fit; NULL: the folder that holds the index */
-    idx_progress_visitor progress; /* may be NULL */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_CLUSTER_OPTIONS_INIT                                                                                       \
+#define IDX_PLAN_OPTIONS_INIT                                                                                          \
     {                                                                                                                  \
-        sizeof(struct idx_cluster_options), ~0U, IDX_CLUSTER_COMPONENTS, IDX_REPRESENTATIVE_FIRST, false, 1, 0, NULL,  \
-            NULL, NULL                                                                                                 \
+        sizeof(struct idx_plan_options), 0, 64, 3, IDX_DEFAULT_BLOCK_SIZE, 0, 0, NULL, NULL, NULL,                     \
+            IDX_RESIDENCE_DIRECTORY                                                                                    \
     }
 
-/* A document of a cluster. For IDX_ID_NONE, a fingerprint, and both documents are all 0. */
-struct idx_cluster_member {
-    uint64_t cluster; /* from 0, without gaps */
-    uint64_t fingerprint;
-    unsigned distance; /* to the representative's fingerprint */
-    bool is_representative;
-    struct idx_document document; /* the IDs of both documents are valid during the call */
-    uint64_t representative_fingerprint;
-    struct idx_document representative;
-};
-
-/* Called for each document. Returns false to stop. */
-typedef bool (*idx_cluster_visitor)(void *context, const struct idx_cluster_member *member);
-
-#define IDX_LARGEST_CLUSTERS 10
-
-struct idx_cluster_size {
-    uint64_t cluster;
-    uint64_t representative; /* its fingerprint */
-    uint64_t documents;
-    uint64_t far; /* documents that are farther from the representative than the distance */
-};
-
-/* A summary of all clusters of two or more documents. An ID on several fingerprints counts as several documents. */
-struct idx_cluster_summary {
-    uint64_t documents; /* of the index; for IDX_ID_NONE, fingerprints, here and below */
-    uint64_t clusters;
-    uint64_t clustered; /* documents in clusters */
-    uint64_t far;       /* documents farther from their representative than the distance: the effect of chains */
-    uint64_t sizes[64]; /* how many clusters have 2^i to 2^(i+1) - 1 documents; sizes[0]: documents in no cluster */
-    size_t largest_count;
-    struct idx_cluster_size largest[IDX_LARGEST_CLUSTERS]; /* largest first; of equal ones, the lower number first */
+/* A scheme that covers k, and its expected cost. */
+struct idx_plan {
+    char scheme[832]; /* as idx_scheme_parse accepts it: a name, or up to 40 masks; empty if they are more */
+    size_t tables;
+    unsigned min_prefix, max_prefix; /* bits, over the tables */
+    double probes;                   /* prefixes looked up per query */
+    double candidates;               /* fingerprints with one of these prefixes, per query */
+    double blocks;                   /* blocks searched per query */
+    double pages;                    /* pages of 4096 bytes that have these: reads, if blocks are on a disk */
+    double nanoseconds;              /* per query: one thread, many queries at once, files in the page cache */
+    double single_nanoseconds;       /* the same if queries are asked for one by one */
+    double table_bytes;              /* total of all table files */
+    double resident_bytes;           /* total that opening with IDX_RESIDENCE_DIRECTORY allocates for the tables */
+    bool chosen;                     /* `auto` chooses this one */
     uint64_t reserved[8];
 };
 
-/* Finds the clusters of the documents of an index. Documents of one fingerprint are always in one cluster. Calls
- * `visit` on the caller's thread, cluster by cluster, in the order of their numbers. Within a cluster, the fingerprint
- * of the representative comes first, then the others in the order in which they are preferred as representatives, each
- * with its documents in the order of idx_documents_next. All of this is the same for any number of threads and any
- * memory. With 80 to 128 bytes of memory_bytes for each fingerprint, pairs are joined as they are found: however many
- * there are, they take no memory. For IDX_CLUSTER_STAR, those that a quarter of the memory holds, at 16 bytes each,
- * are kept; where there are more, all pairs are found again, until all fingerprints have their cluster. With less
- * memory, pairs are sorted, in files where the memory does not hold them, at 16 bytes a pair. `options` and `summary`
- * may be NULL. If `visit` stopped the call, the summary covers what was visited. Errors: IDX_INVALID_ARGUMENT,
- * IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the damaged-file group,
- * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
-IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
-                                     idx_cluster_visitor visit, void *visit_context,
-                                     struct idx_cluster_summary *summary, struct idx_error *error);
+/* Lists the schemes worth considering, those with the fewest tables (and so bytes) first. Each is at least a twentieth
+ * faster than all before it, and is proved to cover k; but with a calibration, the one that `auto` chooses is listed
+ * however fast it is. Stores up to `capacity` plans, and sets *plan_count to how many there are.
+ * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more blocks than a table can have: larger blocks are needed),
+ * IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct idx_plan *plans, size_t capacity,
+                                 size_t *plan_count, struct idx_error *error);
 
-/* ---- Documents by their IDs -------------------------------------------------------------------------------------- */
+/* The expected cost of one scheme of `bits` bits, whether idx_plan lists it or not. `chosen` is false. Errors:
+ * IDX_INVALID_ARGUMENT (also a scheme of other bits), IDX_WEAK_SCHEME (it does not cover k), IDX_LIMIT. */
+IDX_API enum idx_status idx_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
+                                        struct idx_plan *plan, struct idx_error *error);
 
-/* Finds the fingerprints that have a document with this ID of `length` bytes, for IDX_ID_TEXT, in an index built with
- * by_id. Stores the smallest `capacity` of them in `fingerprints`, ascending, and sets *count to how many there are,
- * which may exceed capacity. `fingerprints` may be NULL if capacity is 0. Confirms each fingerprint by reading its
- * documents up to the one with this ID. Errors: IDX_INVALID_ARGUMENT (no map from IDs, or another ID type),
- * IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length,
-                                    uint64_t *fingerprints, size_t capacity, size_t *count, struct idx_error *error);
+/* The expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
+ * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
+IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
 
-/* As idx_find_id, for IDX_ID_U64. */
-IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
-                                        size_t capacity, size_t *count, struct idx_error *error);
+/* The seconds that finding all pairs of `count` uniform fingerprints of `bits` bits is expected to take on one core of
+ * a typical server, one with AVX-512, where memory has room for 32 bytes per fingerprint: idx_pairs of an index of
+ * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Measured times were
+ * within a third of these. `distance` is 0 to IDX_MAX_K, of an index at most its k, or it is compared as an array. The
+ * number of pairs that are near by chance is count / 2 · idx_chance_matches(count - 1, bits, distance). */
+IDX_API double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme);
 
-/* ---- Adding and removing (SPEC.md, chapter 10) ------------------------------------------------------------------- */
+/* The information limit: about the least number of bits per fingerprint in which a set of `count` uniform distinct
+ * fingerprints of `bits` bits can be stored, bits − log2(count) + 1.4427. 0 for no fingerprints. */
+IDX_API double idx_information_limit(uint64_t count, unsigned bits);
 
-#define IDX_COMPACT_BY_SIZE UINT64_MAX
+/* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
 
-struct idx_writer_options {
+/* The Hamming distance of a and b: the number of bits in which they differ, 0 to 64. */
+IDX_API unsigned idx_distance(uint64_t a, uint64_t b);
+
+/* A SimHash accumulator (Charikar 2002; WWW 2007, section 2). sums[i] belongs to bit i; bit 0 is the least significant.
+ * The sum of all |weight| must stay below 2^63. Sums of different bits are independent, so a fingerprint of more than
+ * 64 bits needs one accumulator for each 64 bits of the features' hashes. */
+struct idx_simhash {
+    int64_t sums[IDX_MAX_BITS];
+};
+
+/* Weight 1 in the fixed point that recipes use: 16 fraction bits. Any other unit works as well, if it is used for all
+ * weights. */
+#define IDX_WEIGHT_ONE ((int64_t)65536)
+
+/* Sets all sums to 0. */
+IDX_API void idx_simhash_init(struct idx_simhash *simhash);
+
+/* Adds a feature of `length` bytes, hashed by XXH3 (64 bits, seed 0): adds the weight to the sums of the hash's 1 bits,
+ * and subtracts it from the sums of its 0 bits. */
+IDX_API void idx_simhash_add(struct idx_simhash *simhash, const void *feature, size_t length, int64_t weight);
+
+/* The hashes of features that idx knows: its own, and those of other programs. */
+enum idx_hash_kind {
+    IDX_HASH_XXH3,  /* XXH3, 64 bits, seed 0: the one that idx_simhash_add uses */
+    IDX_HASH_FNV1,  /* FNV-1, 64 bits */
+    IDX_HASH_FNV1A, /* FNV-1a, 64 bits */
+    IDX_HASH_MD5,   /* MD5: the last 64 bits of the digest, as a big-endian number */
+};
+
+/* The hash of a feature of `length` bytes. `feature` may be NULL if `length` is 0. */
+IDX_API uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length);
+
+/* The name of a hash in recipes: "xxh3", "fnv1", "fnv1a" or "md5". NULL for any other number, so that a loop from 0 on
+ * comes to all names. Static storage. */
+IDX_API const char *idx_hash_name(enum idx_hash_kind kind);
+
+/* As idx_simhash_add, with a hash that the caller computed. */
+IDX_API void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t weight);
+
+struct idx_feature {
+    uint64_t hash;
+    int64_t weight;
+};
+
+/* As idx_simhash_add_hash for each of `count` features: several times as fast if the processor has wide instructions.
+ * `features` may be NULL if `count` is 0. */
+IDX_API void idx_simhash_add_features(struct idx_simhash *simhash, const struct idx_feature *features, size_t count);
+
+/* The fingerprint: bit i is 1 if sums[i] is above 0, for i below `bits` (1 to 64; other values count as 64). */
+IDX_API uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits);
+
+/* The ties: bit i is 1 if sums[i] is 0. Programs that count a tie as 1 combine the fingerprint and the ties by `|`. */
+IDX_API uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits);
+
+/* Weight 1 in the fixed point of weights that users write: 4 decimal fraction digits. */
+#define IDX_DECIMAL_WEIGHT_ONE ((int64_t)10000)
+
+/* Parses a weight of `length` bytes, such as 3, 0.25 or -1.5, in units of 1/IDX_DECIMAL_WEIGHT_ONE. A weight is from
+ * -1000000 to 1000000 and has digits, optionally with a decimal point and more digits. It is rounded to 4 digits after
+ * the point, half of a unit away from 0. Returns false for anything else, and leaves *weight unset. */
+IDX_API bool idx_weight_parse(const char *text, size_t length, int64_t *weight);
+
+/* Whether fingerprints of two recipes can be compared: whether the recipes are the same, apart from a last part `;icu=`
+ * and a number. That part is the version of ICU that segmented the texts (idx_text.h). If the function returns true, it
+ * sets *same_icu, which may be NULL. *same_icu is false if both recipes have that part and differ in it: words of
+ * scripts without spaces may then be segmented differently, so warn the user. `a` and `b` must not be NULL. */
+IDX_API bool idx_recipe_matches(const char *a, const char *b, bool *same_icu);
+
+/* ---- Calibration ------------------------------------------------------------------------------------------------- */
+
+#define IDX_CALIBRATION_SIZES 10
+#define IDX_CALIBRATION_LEAST 65536
+
+/* What look-ups take on one core of a machine, in nanoseconds: work, with everything in the first caches, and waits for
+ * memory. idx_calibrate measures them. */
+struct idx_calibration {
     size_t size;
-    enum idx_residence residence; /* of the segments, for the writer's look-ups */
-    /* If more records than compact_records are pending, or there are more segments than compact_segments, a thread of
-     * the writer compacts the index (idx_compact) while the writer goes on. At half as many records more, the writer
-     * waits for the compaction. 0: this number never causes one.
-     * IDX_COMPACT_BY_SIZE: a sixth of the number of documents, but at least 100,000 and at most 4,000,000. A million
-     * pending records with integer IDs need about 65 MB in a process that opens the index, and 0.2 microseconds per
-     * look-up; four million need 256 MB, and 0.4 microseconds per look-up. Look-ups probe each
-     * segment, so they take nearly twice as long with two segments as with one; but with more segments, compaction
-     * writes less again. */
-    uint64_t compact_records;
-    unsigned compact_segments; /* up to 1024 */
-    unsigned threads; /* for the look-ups of check_and_add, and as many more for compaction; 1 to IDX_MAX_THREADS */
-    /* May be NULL. The compacting thread calls it as idx_compact does; false cancels that compaction without effect. */
-    idx_progress_visitor progress;
-    void *context; /* of `progress` */
+    double table;     /* each table that a query probes */
+    double probe;     /* each probe, with a block of IDX_MIN_BLOCK_SIZE */
+    double byte;      /* each byte of that block beyond IDX_MIN_BLOCK_SIZE */
+    double block;     /* each further block of a probe */
+    double candidate; /* each fingerprint that has the prefix */
+    double single;    /* each query that is asked for alone */
+    /* For a cache line at random among IDX_CALIBRATION_LEAST · 4^i bytes: loaded ones, or mapped ones of a file. A wait
+     * is what remains of it for each of many lines that are asked for together, a latency that for a line alone. */
+    double loaded_waits[IDX_CALIBRATION_SIZES];
+    double loaded_latencies[IDX_CALIBRATION_SIZES];
+    double mapped_waits[IDX_CALIBRATION_SIZES];
+    double mapped_latencies[IDX_CALIBRATION_SIZES];
 };
 
-#define IDX_WRITER_OPTIONS_INIT                                                                                        \
-    { sizeof(struct idx_writer_options), IDX_RESIDENCE_DIRECTORY, IDX_COMPACT_BY_SIZE, 2, 1, NULL, NULL }
+#define IDX_CALIBRATION_INIT                                                                                           \
+    {                                                                                                                  \
+        sizeof(struct idx_calibration), 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, { 0 }                                         \
+    }
 
-/* Adds documents to an existing index and removes documents. The changes are pending, in pending.log, and visible to
- * every reader that opens or refreshes the index afterwards. One thread at a time. Each call is atomic and durable: its
- * changes are on disk when it returns, and a reader sees all of them or none. After an error none of them are there,
- * and the writer stays usable unless the function's comment says otherwise. This includes a full disk: once there is
- * space again, the writer goes on.
- * A reader may see the changes of a call a moment before they are on disk, while the call has not returned. If the
- * machine fails in that moment, they may be lost.
- * If a sync fails, the call returns IDX_IO_ERROR, and the sync is not repeated. Then it is unknown whether the changes
- * of this call are on disk, and the writer can only be closed. The next writer keeps the changes that it finds. */
-struct idx_writer;
-
-/* Opens the one writer that an index can have at a time, and creates pending.log if there is none. `options` may be
- * NULL. The caller closes *writer. Errors: as idx_open; IDX_BUSY (another writer has the index; the sentence names its
- * process and host), IDX_DISK_FULL. */
-IDX_API enum idx_status idx_writer_open(struct idx_writer **writer, const char *path,
-                                        const struct idx_writer_options *options, struct idx_error *error);
-
-/* Closes the writer. Cancels a running compaction without effect: pending records stay pending. Records in the manifest
- * how far pending.log goes, so that an older copy of it is detected. Accepts NULL. */
-IDX_API void idx_writer_close(struct idx_writer *writer);
-
-/* The index as the writer sees it, its own changes included, for the documents of matches. The writer owns it; it is
- * valid until the next call with this writer, and no cursor of it may be open then. Do not call idx_refresh on it; to
- * get a view of your own, call idx_open. */
-IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
-
-/* Waits for the running compaction, if any. Returns its result, or if none is running, the result of the last one:
- * IDX_OK (also if there was none), or an error of idx_compact. A failed compaction loses nothing, and the writer tries
- * again when as many records more are pending. No other call reports its error. */
-IDX_API enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error);
-
-/* A document to add or to remove. Its ID is of the index's ID type. */
-struct idx_item {
-    uint64_t fingerprint;
-    uint64_t number;  /* IDX_ID_U64: its ID */
-    const void *id;   /* IDX_ID_TEXT: the bytes of its ID, which are copied; may be NULL if id_length is 0 */
-    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES */
-};
-
-/* Adds `count` documents, whatever the index holds. As in a build, text IDs need not be unique, and the same integer ID
- * on one fingerprint is one document. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID that
- * is too long), IDX_LIMIT (2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR
- * (afterwards the writer can only be closed). */
-IDX_API enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                       struct idx_error *error);
-
-/* Looks up each of `count` documents in order, also among those that this call has added before it, and adds it if no
- * fingerprint is within `distance` (0 to the k of the index). match_counts[i] is the number of matches of items[i], so
- * 0 if it was added. The nearest `capacity` matches are stored from matches[i · capacity] on, as by idx_lookup_many.
- * Many documents per call are much faster than one by one. Errors: as idx_writer_add; IDX_BAD_DISTANCE,
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-IDX_API enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                                 unsigned distance, struct idx_match *matches, size_t capacity,
-                                                 size_t *match_counts, struct idx_error *error);
-
-/* The result of a removal. */
-struct idx_removal {
-    uint64_t documents; /* documents removed; for IDX_ID_NONE, fingerprints */
-    uint64_t missing;   /* items or fingerprints for which there was nothing to remove */
-    uint64_t reserved[8];
-};
-
-/* Removes `count` documents, in order. With text IDs, this removes all documents of the fingerprint that have the ID. A
- * fingerprint that has no documents left is no longer a match. The time of each removal grows with the number of
- * documents of its fingerprint. `removal` may be NULL. Errors: as idx_writer_check_and_add; IDX_INVALID_ARGUMENT
- * (IDX_ID_NONE). */
-IDX_API enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                          struct idx_removal *removal, struct idx_error *error);
-
-/* Removes `count` fingerprints with all their documents. `removal` may be NULL. Errors: as idx_writer_check_and_add. */
-IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints,
-                                                       size_t count, struct idx_removal *removal,
-                                                       struct idx_error *error);
-
-/* Removes all documents that have the ID of one of `count` items, whatever their fingerprints, from an index built with
- * by_id. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id; IDX_INVALID_ARGUMENT (no map from
- * IDs). */
-IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                              struct idx_removal *removal, struct idx_error *error);
-
-/* ---- Compacting -------------------------------------------------------------------------------------------------- */
-
-struct idx_compact_options {
-    size_t size;
-    bool all;              /* make one segment of all, so that no removed document is kept */
-    unsigned max_segments; /* the most segments to have afterwards, 1 to 1024; as compact_segments of a writer */
-    /* Compaction merges all segments from the oldest one that is at most `growth` times as large as everything newer.
-     * A larger growth leaves fewer segments, but writes each document again more often: about `growth` times per
-     * segment. If that would leave more than max_segments, compaction uses the growth that it needs instead: about the
-     * m-th root of n for at most m segments, if the index is n times as large as what is pending. With a growth of 0 it
-     * then merges only the newest segments that are too many, which writes the least. */
-    unsigned growth;
-    unsigned threads;              /* 1 to IDX_MAX_THREADS */
-    uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents need more */
-    const char *temporary_folder;  /* NULL: the index's own folder */
-    idx_progress_visitor progress; /* may be NULL; idx_compact calls it as idx_merge does */
-    void *context;                 /* of `progress` */
-};
-
-#define IDX_COMPACT_OPTIONS_INIT                                                                                       \
-    { sizeof(struct idx_compact_options), false, 2, 24, 1, 0, NULL, NULL, NULL }
-
-struct idx_compact_summary {
-    bool changed;          /* false: there was nothing to do */
-    size_t segments;       /* segments that the index has now */
-    size_t merged;         /* segments that were merged into the new one */
-    uint64_t records;      /* pending records that went into the new segment */
-    uint64_t documents;    /* documents of the new segment */
-    uint64_t fingerprints; /* its distinct fingerprints */
-    uint64_t removals;     /* its removals from older segments */
-    size_t leftovers;      /* segment folders of killed compactions that were removed */
-    uint64_t reserved[8];
-};
-
-/* Makes a segment of the pending records and the newest segments, beginning with the oldest segment that is at most
- * `growth` times as large as everything newer. This keeps segments few, and limits how often each document is written
- * again. Documents that were removed from the merged segments are dropped; once all segments become one, nothing of a
- * removed document is left.
- * Look-ups and the index's writer, in any process, go on during a compaction. Only one compaction runs at a time. The
- * new manifest replaces the old one in one step, then the merged segments are deleted; open views keep their files. If
- * the process is killed, the index is as before or as after, and the next compaction removes what was left. A writer in
- * another process notices the compaction at its next call. `options` and `summary` may be NULL.
- * Errors: as idx_open, and as idx_merge; IDX_BUSY (another compaction is running). */
-IDX_API enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
-                                    struct idx_compact_summary *summary, struct idx_error *error);
-
-/* ---- Verifying --------------------------------------------------------------------------------------------------- */
-
-/* Called for each file of an index. `file` is relative to the index. `status` is IDX_OK, or what is wrong with the
- * file, with a sentence. */
-typedef void (*idx_verify_visitor)(void *context, const char *file, enum idx_status status, const char *sentence);
-
-/* Checks every checksum, order, count and rule of SPEC.md in the index at `path`. Also checks that all tables and the
- * document map of a segment hold the same fingerprints, that the segment's map from IDs holds the same documents, and
- * that the pending records are valid. Continues after damage, to report all of it. Checks one state of the index,
- * whatever a writer or a compaction does at the same time. `visit` may be NULL. Returns IDX_OK, or the status of the
- * first damage. If the index can't be opened for a reason other than damage, it returns what idx_open returns
- * (IDX_NOT_FOUND, IDX_NOT_AN_INDEX, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS). */
-IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *context, struct idx_error *error);
+/* Measures a calibration on this machine, on the caller's thread, in about five seconds at most, also where others
+ * leave it little of the processor: looks up in small indexes, which it builds in `temporary_folder` (may be
+ * NULL) and removes, and reads memory, up to 4 GiB or a quarter of what is free. Beyond that, it extrapolates.
+ * `calibration` must have been initialised. Errors: as idx_builder_open and idx_builder_finish. */
+IDX_API enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
+                                      struct idx_error *error);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,6 @@
  * again where many are left (stars.h). Else pairs are sorted by one of their fingerprints,
  * and then by the other; each time, the list of fingerprints and their numbers, in the same order, is read beside them.
  * What remains of a pair is two numbers, and of the clusters one number per fingerprint. */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 
 #include "libidx/base/check.h"
 #include "libidx/base/error.h"
+#include "libidx/base/file.h"
 #include "libidx/base/memory.h"
 #include "libidx/fingerprints/value_slots.h"
 #include "libidx/lookup/search.h"
@@ -400,16 +399,6 @@ static enum idx_status check_options(struct clustering *clustering, struct idx_e
     return idxi_memory_settle(&options->memory_bytes, error);
 }
 
-/* The parent of the index's folder, wherever the folder was moved. */
-static enum idx_status open_folder(struct clustering *clustering, struct idx_error *error) {
-    const char *path = clustering->options.temporary_folder;
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    clustering->folder = path == NULL ? openat(clustering->index->folder, "..", flags) : open(path, flags);
-    clustering->sorting.path = path == NULL ? clustering->index->path : path;
-    if (clustering->folder >= 0) return IDX_OK;
-    return idxi_fail_system(error, errno, clustering->sorting.path, "open");
-}
-
 static enum idx_status reserve(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     clustering->roots = malloc((count + 1) * sizeof *clustering->roots);
@@ -423,12 +412,14 @@ static enum idx_status run(struct clustering *clustering, idx_cluster_visitor vi
                            struct idx_cluster_summary *summary, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
     IDXI_TRY(check_options(clustering, error));
-    IDXI_TRY(open_folder(clustering, error));
+    const char *folder = options->temporary_folder;
+    IDXI_TRY(idxi_open_temporary_folder(&clustering->folder, &folder, clustering->index->folder,
+                                        clustering->index->path, error));
     clustering->sorting = (struct idxi_sorter_options){.with_values = true,
                                                        .threads = options->threads,
                                                        .memory = options->memory_bytes / SHARES,
                                                        .folder = clustering->folder,
-                                                       .path = clustering->sorting.path,
+                                                       .path = folder,
                                                        .progress = &clustering->progress};
     idxi_progress_init(&clustering->progress, options->progress, options->context);
     idxi_progress_init(&clustering->silent, NULL, NULL);

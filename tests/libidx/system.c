@@ -343,7 +343,15 @@ static void test_files_that_have_a_name(void **state) {
         assert_int_equal(disarm(), 2);
         assert_status(IDX_IO_ERROR, status);
         assert_non_null(strstr(failure.sentence, "temporary: can't create a temporary file in: "));
+        assert_null(strstr(failure.sentence, "choose"));
     }
+    arm(FAULT_OPEN, 2, 1, EROFS);
+    enum idx_status status = try_table();
+    assert_int_equal(disarm(), 1);
+    assert_status(IDX_NO_ACCESS, status);
+    assert_non_null(strstr(failure.sentence,
+                           "temporary: can't create a temporary file in: Read-only file system; choose "
+                           "another folder for temporary files"));
 }
 
 static void test_replacing_on_bad_disks(void **state) {

@@ -47,7 +47,7 @@ static const char help[] =
     "  --max-text SIZE        leave out longer documents (default 64M)\n"
     "  --threads N            number of threads (default: the number of processors, up to 16)\n"
     "  --memory SIZE          memory to use, besides 4 bytes per fingerprint (default: half of the free memory)\n"
-    "  --tmpdir FOLDER        folder for temporary files (default: beside INDEX)\n"
+    "  --tmpdir FOLDER        folder for temporary files (default: INDEX; for --confirm, $TMPDIR or /tmp)\n"
     "  --progress             show progress and a summary even if standard error is not a terminal\n"
     "  --verbose              add to the summary how large the clusters are, the largest ones, and the time and "
     "memory\n"

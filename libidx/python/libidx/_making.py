@@ -203,9 +203,10 @@ def build(
     IDs are str, bytes or uint64. Without IDs, the ID of a document is its row; with id_type="none" there are no IDs. k
     is the largest distance in bits for look-ups. scheme, block_size and max_bytes_per_fingerprint are as for idx build.
     by_id keeps a map from IDs for find. memory is in bytes; 0 means half of the free memory. replace replaces an index
-    at the path. progress, here and elsewhere: True shows a bar on a terminal and in a notebook, by tqdm if that is
-    installed, else lines on standard error; or a bar of tqdm, or a callable (phase, done, total), which ends the call
-    with CancelledError when it returns False.
+    at the path. tmpdir, here and elsewhere, is for temporary files; the default is the folder of the index, or of a new
+    one the folder that is to hold it. progress, here and elsewhere: True shows a bar on a terminal and in a notebook,
+    by tqdm if that is installed, else lines on standard error; or a bar of tqdm, or a callable (phase, done, total),
+    which ends the call with CancelledError when it returns False.
     Raises ExistsError, NotAnIndexError, NotFoundError, BadSchemeError, WeakSchemeError, BusyError, DiskFullError,
     NoAccessError.
 
@@ -359,7 +360,8 @@ class Writer(_core.Writer):
 class Stream(_core.Stream):
     """Compares fingerprints from anywhere with queries in memory. No index is needed.
 
-    queries: n uint64 of `bits` bits; k: 0 to 16. One thread at a time.
+    queries: n uint64 of `bits` bits; k: 0 to 16. Matches that do not fit into `memory`, in bytes, go through files in
+    `tmpdir`; the default is $TMPDIR, or /tmp. One thread at a time.
 
     >>> stream = libidx.Stream(numpy.array([7], numpy.uint64), k=1)
     >>> stream.add(fingerprints).finish().fingerprints
@@ -402,7 +404,7 @@ _WAITS = "loaded_waits", "loaded_latencies", "mapped_waits", "mapped_latencies"
 def calibrate(tmpdir: Optional[Path] = None) -> dict[str, Any]:
     """Measure what look-ups take on this machine, in up to five seconds: the object that `idx plan --measure` prints.
 
-    tmpdir: a folder for a few small indexes, which are removed.
+    tmpdir: a folder for a few small indexes, which are removed; the default is $TMPDIR, or /tmp.
 
     >>> machine = libidx.calibrate()
     >>> len(libidx.plan(10**6, scheme="5:2", calibration=machine))

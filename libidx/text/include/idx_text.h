@@ -197,6 +197,7 @@ IDX_API const char *idx_text_signature(const struct idx_text *text, size_t *leng
  * equal hashes of terms if it is below a tolerance that the user chooses. Weights are not negative. */
 IDX_API double idx_text_weight_distance(int64_t a, int64_t b);
 
+/* Closes the fingerprinter. Accepts NULL. */
 IDX_API void idx_text_close(struct idx_text *text);
 
 /* The version of ICU, such as "72.1". Static storage. */
@@ -301,6 +302,7 @@ IDX_API enum idx_status idx_text_leaders_join_features(struct idx_text_leaders *
 /* Forgets all representatives, but not the bound, and keeps memory for the next ones. */
 IDX_API void idx_text_leaders_clear(struct idx_text_leaders *leaders);
 
+/* Frees the representatives. Accepts NULL. */
 IDX_API void idx_text_leaders_free(struct idx_text_leaders *leaders);
 
 /* From so many distinct features on, a text counts as a document, below it as a paragraph. */
@@ -344,6 +346,7 @@ struct idx_text_table_properties {
     uint64_t reserved[8];
 };
 
+/* Says what a table holds. */
 IDX_API void idx_text_table_get_properties(const struct idx_text_table *table,
                                            struct idx_text_table_properties *properties);
 
@@ -370,6 +373,7 @@ IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table,
  * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_BAD_CONTENT (the sentence says what), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error);
 
+/* Frees the table. Accepts NULL. */
 IDX_API void idx_text_table_free(struct idx_text_table *table);
 
 #ifdef __cplusplus

@@ -483,6 +483,8 @@ static void test_ways(void **state) {
     size_t count = idxi_meets(meets);
     struct answers expected = {0};
     (void)state;
+    struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
+    options.memory_bytes = 4 << 20;
     scan_all(&set, set.items, 1000, 3, false, &expected);
     for (size_t i = 0; i < count; i++) {
         struct answers found = {0};
@@ -491,7 +493,7 @@ static void test_ways(void **state) {
         struct idxi_passing *passing;
         struct idxi_progress progress;
         idxi_progress_init(&progress, NULL, NULL);
-        assert_ok(idxi_results_open(&results, set.items, false, 1, 1 << 20, NULL, &failure));
+        assert_ok(idxi_results_open(&results, NULL, set.items, false, &options, &failure));
         assert_ok(idxi_query_tables_make(&tables, set.items, 1000, 0, 64, 3, 1 << 30, 2, &failure));
         assert_ok(idxi_passing_open(&passing, tables, &results, 1 << 20, &failure));
         idxi_passing_set_meet(passing, meets[i]);

@@ -713,7 +713,11 @@ static void test_statuses_have_phrases(void **state) {
                                     idx_status_string((enum idx_status)all[other]));
     }
     assert_string_equal(idx_status_string((enum idx_status)999), "unknown status");
+    int major, minor, patch, length;
     assert_string_equal(idx_version(), IDX_VERSION);
+    assert_int_equal(sscanf(IDX_VERSION, "%2d.%2d.%2d%n", &major, &minor, &patch, &length), 3);
+    assert_int_equal(length, strlen(IDX_VERSION));
+    assert_int_equal(IDX_VERSION_NUMBER, major * 10000 + minor * 100 + patch);
 }
 
 /* A long path keeps its end, and the sentence its line. */
