@@ -381,6 +381,41 @@ static void test_options(void **state) {
     free_set(&set);
 }
 
+/* Where memory does not suffice for another version of the index, refreshing fails, and nothing of it stays open. */
+static void test_memory(void **state) {
+    const char *path = path_in(*state, "i"), *other = path_in(*state, "other");
+    struct set set = make_set(SHAPE_UNIFORM, 64, 200000, 1);
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
+    struct idx_index *index, *newer = NULL;
+    struct idx_match match;
+    size_t count;
+    int before = count_entries("/proc/self/fd");
+    opening.residence = IDX_RESIDENCE_UNPACKED;
+    opening.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    build_index(other, &options, set.items, set.count);
+    assert_status(IDX_OUT_OF_MEMORY, idx_open(&index, other, &opening, &failure));
+    assert_non_null(strstr(failure.sentence, " MiB, and 1 MiB are allowed"));
+    assert_int_equal(count_entries("/proc/self/fd"), before);
+    build_index(path, &options, set.items, 1000);
+    assert_ok(idx_open(&index, path, &opening, &failure));
+    int opened = count_entries("/proc/self/fd");
+    remove_all(path);
+    copy_folder(other, path);
+    for (int i = 0; i < 3; i++) {
+        assert_status(IDX_OUT_OF_MEMORY, idx_refresh(index, &newer, &failure));
+        assert_non_null(strstr(failure.sentence, "table-00.tbl: unpacking it takes at least "));
+        assert_non_null(strstr(failure.sentence, "if it is only mapped it takes none: choose another residence"));
+        assert_null(newer);
+        assert_int_equal(count_entries("/proc/self/fd"), opened);
+    }
+    assert_ok(idx_lookup(index, set.items[0], 0, &match, 1, &count, &failure));
+    assert_true(count == 1 && match.fingerprint == set.items[0]);
+    idx_close(index);
+    assert_int_equal(count_entries("/proc/self/fd"), before);
+    free_set(&set);
+}
+
 static void test_empty(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_build_options options = options_for(64, 3, "4");
@@ -395,8 +430,8 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), in_folder(test_ways),    in_folder(test_changes),
-        in_folder(test_distances),      in_folder(test_options), in_folder(test_empty),
+        cmocka_unit_test(test_layouts), in_folder(test_ways),   in_folder(test_changes), in_folder(test_distances),
+        in_folder(test_options),        in_folder(test_memory), in_folder(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
