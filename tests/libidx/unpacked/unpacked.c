@@ -58,43 +58,52 @@ static void test_layouts(void **state) {
 
 /* ---- Ways ---- */
 
+#define ASKED 20
+
+/* The matches of several queries, in room for as many as there are fingerprints of each. */
 struct found {
     const struct set *set;
-    uint64_t query;
-    struct idx_match *matches;
-    size_t count;
+    uint64_t queries[ASKED];
+    struct idx_match *matches[ASKED];
+    size_t counts[ASKED];
 };
 
 static bool find(void *context, size_t query, uint64_t fingerprint) {
     struct found *found = context;
-    assert_int_equal(query, 0);
-    assert_true(found->count < found->set->distinct_count);
-    found->matches[found->count++] =
-        (struct idx_match){fingerprint, (unsigned)__builtin_popcountll(fingerprint ^ found->query)};
+    assert_true(query < ASKED && found->counts[query] < found->set->distinct_count);
+    found->matches[query][found->counts[query]++] =
+        (struct idx_match){fingerprint, (unsigned)__builtin_popcountll(fingerprint ^ found->queries[query])};
     return true;
+}
+
+static void compare_found(struct found *found, size_t query, const struct idx_match *expected, size_t count) {
+    struct idx_match *matches = found->matches[query];
+    assert_int_equal(found->counts[query], count);
+    sort_matches(matches, count);
+    for (size_t i = 0; i < count; i++) assert_true(matches[i].fingerprint == expected[i].fingerprint);
 }
 
 static void compare_ways(const struct set *set, const struct idxi_unpacked *unpacked, unsigned distance) {
     const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS];
-    size_t way_count = idxi_bucket_ways(ways);
+    size_t way_count = idxi_bucket_ways(ways), counts[ASKED];
     uint64_t seed = distance;
-    struct idx_match *expected = malloc(set->count * sizeof *expected);
-    struct found found = {set, 0, malloc(set->count * sizeof *expected), 0};
-    assert_non_null(expected);
-    assert_non_null(found.matches);
-    for (int i = 0; i < 20; i++) {
-        found.query = make_query(set, distance + 2, &seed);
-        size_t count = scan(set, found.query, distance, expected);
-        for (size_t way = 0; way < way_count; way++) {
-            found.count = 0;
-            idxi_unpacked_search(unpacked, ways[way], distance, &found.query, 0, 1, find, &found);
-            sort_matches(found.matches, found.count);
-            assert_int_equal(found.count, count);
-            for (size_t j = 0; j < count; j++) assert_true(found.matches[j].fingerprint == expected[j].fingerprint);
+    struct idx_match *matches = malloc(2 * ASKED * set->count * sizeof *matches), *expected[ASKED];
+    struct found found = {.set = set};
+    assert_non_null(matches);
+    for (size_t i = 0; i < ASKED; i++) {
+        expected[i] = matches + 2 * i * set->count;
+        found.matches[i] = expected[i] + set->count;
+        found.queries[i] = make_query(set, distance + 2, &seed);
+        counts[i] = scan(set, found.queries[i], distance, expected[i]);
+    }
+    for (size_t way = 0; way < way_count; way++) {
+        for (size_t begin = 0, end = 1; begin < ASKED; begin = end, end = ASKED) {
+            memset(found.counts, 0, sizeof found.counts);
+            idxi_unpacked_search(unpacked, ways[way], distance, found.queries, begin, end, find, &found);
+            for (size_t i = begin; i < end; i++) compare_found(&found, i, expected[i], counts[i]);
         }
     }
-    free(expected);
-    free(found.matches);
+    free(matches);
 }
 
 /* Every implementation and every shape, at small and large k, and all smaller distances. */
