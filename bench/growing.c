@@ -1,5 +1,5 @@
 /* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second, how long
- * a look-up lasts at most while a writer is at work, and growing beside building. */
+ * a look-up lasts at most while a writer is at work, what processes hold, and growing beside building. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,15 +18,15 @@ static const char help[] =
     "ones\n"
     "                                                          beside plain writes with fdatasync\n"
     "       growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without\n"
+    "       growing memory FOLDER [--count N] [--pending N]    what eight processes that read and one that writes "
+    "hold\n"
     "       growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N] [--threads N]\n"
     "                                                          check-and-adds from N to N fingerprints, in batches of\n"
     "                                                          N (1,000) looked up by N threads (1), compacted beside\n"
     "                                                          that when N are pending (as a writer does by default);\n"
     "                                                          and one build of as many, by one thread\n"
-    "Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and "
-    "longest\n"
-    "begin with an index of --count (1e8) fingerprints, and growth with one of --from (1e6), which goes on to --to "
-    "(5e7).\n";
+    "Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. growth begins with an\n"
+    "index of --from (1e6) fingerprints, which goes on to --to (5e7), and the others with one of --count (1e8).\n";
 
 #define K 3
 #define QUERIES ((size_t)200000)
@@ -231,9 +231,15 @@ static void measure_adds(void) {
 struct shared {
     atomic_bool ended;
     atomic_ullong added;
+    atomic_uint ready; /* processes that hold what they are measured for */
 };
 
 static struct shared *shared;
+
+static void share(void) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) die("out of memory");
+}
 
 struct latency {
     double longest, sum;
@@ -311,14 +317,75 @@ static void measure_beside(const char *name, void (*work)(void)) {
 static void measure_longest(void) {
     double longest_refresh;
     build(setting.path, setting.count, "auto");
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) die("out of memory");
+    share();
     look_up_for(1, &longest_refresh);
     printf("beside\tlook-ups\tmean us\tlongest us\tover 1 ms\tlongest refresh us\n");
     measure_beside("nothing", NULL);
     measure_beside("a process that computes", spin);
     measure_beside("a writer", write_on);
     printf("the writer added %llu in %" PRIu64 " s\n", (unsigned long long)shared->added, setting.seconds);
+}
+
+/* ---- Memory ---- */
+
+#define READERS 8
+
+static void await_end(void) {
+    shared->ready++;
+    while (!shared->ended) usleep(10000);
+}
+
+static void hold_writer(void) {
+    struct idx_writer *writer = open_writer(setting.path, 0);
+    add(writer, setting.count, setting.count + setting.pending, TOGETHER);
+    await_end();
+    idx_writer_close(writer);
+}
+
+static void hold_reader(void) {
+    struct idx_index *index = open_index(setting.path);
+    look_up(index, make_queries(setting.count), TOGETHER);
+    await_end();
+    idx_close(index);
+}
+
+/* Returns once the process is ready. */
+static pid_t begin_process(void (*hold)(void), unsigned number) {
+    fflush(stdout);
+    pid_t process = fork();
+    if (process == 0) {
+        hold();
+        _exit(0);
+    }
+    while (shared->ready < number) {
+        if (process < 0 || waitpid(process, NULL, WNOHANG) != 0) die("a process ended early");
+        usleep(10000);
+    }
+    return process;
+}
+
+/* Megabytes that are a process's share of what it maps, and those that are no file's. */
+static void add_share(pid_t process, double *all, double *anonymous) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)process);
+    *all += (double)read_proc(path, "Pss: %llu") * 1024e-6;
+    *anonymous += (double)read_proc(path, "Pss_Anon: %llu") * 1024e-6;
+}
+
+static void measure_memory(void) {
+    pid_t processes[READERS + 1];
+    double of_writer = 0, of_writer_alone = 0, all = 0, alone = 0;
+    build(setting.path, setting.count, "auto");
+    share();
+    for (unsigned i = 0; i <= READERS; i++) processes[i] = begin_process(i == 0 ? hold_writer : hold_reader, i + 1);
+    add_share(processes[0], &of_writer, &of_writer_alone);
+    for (unsigned i = 1; i <= READERS; i++) add_share(processes[i], &all, &alone);
+    shared->ended = true;
+    for (unsigned i = 0; i <= READERS; i++) waitpid(processes[i], NULL, 0);
+    printf("%" PRIu64 " pending\tMB (PSS)\tof these, of no file\n", setting.pending);
+    printf("the writer\t%.0f\t%.0f\n", of_writer, of_writer_alone);
+    printf("each of %d readers\t%.0f\t%.0f\n", READERS, all / READERS, alone / READERS);
+    printf("all together\t%.0f\t%.0f\n", of_writer + all, of_writer_alone + alone);
 }
 
 /* ---- Growth ---- */
@@ -413,8 +480,11 @@ int main(int argc, char **argv) {
     const struct {
         const char *name;
         void (*measure)(void);
-    } parts[] = {
-        {"lookups", measure_lookups}, {"adds", measure_adds}, {"longest", measure_longest}, {"growth", measure_growth}};
+    } parts[] = {{"lookups", measure_lookups},
+                 {"adds", measure_adds},
+                 {"longest", measure_longest},
+                 {"memory", measure_memory},
+                 {"growth", measure_growth}};
     const struct bench_option options[] = {
         {"count", OPTION_UINT64, &setting.count, 1, 1e12},
         {"pending", OPTION_UINT64, &setting.pending, 1, 1e12},

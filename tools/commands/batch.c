@@ -40,13 +40,13 @@ static const char help[] =
     "  --partial              accept TSV that states a recipe and is not whole: its last line, #total, is missing,\n"
     "                         or counts other lines, or says that the command that printed it failed\n"
     "  --threads N            number of threads (default: the number of processors, up to 16)\n"
-    "  --memory N             bytes for matches and search structures, besides the queries (default: half of the free\n"
-    "                         memory)\n"
+    "  --memory N             bytes for matches, search structures and plain tables, besides the queries (default:\n"
+    "                         half of the free memory)\n"
     "  --tmpdir FOLDER        folder for matches that do not fit into memory (default: INDEX; with --stream,\n"
     "                         $TMPDIR or /tmp)\n"
     "  --disk                 for an index larger than memory: ask the disk for all queued blocks at once\n"
     "  --unpacked             first make plain tables in memory, for many queries: about a second per ten million\n"
-    "                         fingerprints, and up to 40 bytes for each\n"
+    "                         fingerprints, and up to 40 bytes for each; with --method auto or probe\n"
     "  --progress             show progress even if standard error is not a terminal\n"
     "  --stream               stream FINGERPRINTS past QUERIES\n"
     "  --bits F               with --stream: bits per fingerprint, 1 to 64 (default: the bits of the index, or 64)\n"
@@ -96,6 +96,7 @@ struct batch {
 
 static bool check_options(const struct batch *batch) {
     const struct question *question = &batch->question;
+    enum idx_batch_method method = batch->options.method;
     bool of_index = batch->method >= 0 || batch->disk || batch->unpacked || question->exists ||
                     question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
     if (batch->streams && of_index)
@@ -103,6 +104,8 @@ static bool check_options(const struct batch *batch) {
             "--method, --limit, --max-documents, --exists, --disk and --unpacked can't be combined with --stream");
     else if (batch->disk && batch->unpacked)
         complain_of_usage("--disk and --unpacked can't be combined");
+    else if (batch->unpacked && (method == IDX_BATCH_SWEEP || method == IDX_BATCH_STREAM))
+        complain_of_usage("--unpacked has no effect with --method %s; omit one of them", method_names[method]);
     else if (batch->streams && batch->notation > NOTATION_HEX)
         complain_of_usage("--fingerprints %s can't be combined with --stream, whose output is sorted hex",
                           notation_names[batch->notation]);
@@ -237,6 +240,12 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     return batch->output.error == 0 && !interrupt_noted();
 }
 
+/* Subtracts what the plain tables take from the memory that --memory allows. */
+static void leave_memory(uint64_t *memory, uint64_t taken) {
+    if (*memory == 0) return;
+    *memory = *memory > taken + IDX_MIN_MEMORY_BYTES ? *memory - taken : IDX_MIN_MEMORY_BYTES;
+}
+
 static bool open_index(struct batch *batch, struct idx_index **index) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct question *question = &batch->question;
@@ -245,12 +254,14 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     if (batch->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
     if (batch->unpacked) options.distance = batch->options.distance;
     options.threads = batch->options.threads;
+    options.memory_bytes = batch->options.memory_bytes;
     if (idx_open(index, path, &options, &batch->error) != IDX_OK) {
         complain("%s", batch->error.sentence);
         return false;
     }
     idx_get_properties(*index, &question->properties);
     question->index = *index;
+    if (batch->unpacked) leave_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
     bool by_tables =
         batch->options.method == IDX_BATCH_SWEEP || (batch->options.method == IDX_BATCH_PROBE && !batch->unpacked);

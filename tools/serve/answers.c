@@ -11,15 +11,19 @@
 /* So many matches have room on the stack; memory is allocated for more. */
 enum { FEW_MATCHES = 64 };
 
-/* Views of the service may be unpacked for more than the k of the index; a writer's view is not. */
+unsigned answers_farthest(const struct service *service, const struct idx_properties *properties) {
+    unsigned unpacked = service->options->distance;
+    return unpacked != UINT_MAX && unpacked > properties->k ? unpacked : properties->k;
+}
+
 bool answers_set_distance(struct answers *answers) {
     struct request *request = answers->request;
-    unsigned k = answers->properties->k, unpacked = request->service->options->distance;
-    bool is_far = answers->view != NULL && unpacked != UINT_MAX && unpacked > k;
+    unsigned k = answers->properties->k, most = k;
+    if (answers->view != NULL) most = answers_farthest(request->service, answers->properties);
     answers->distance = request->distance == UINT_MAX ? k : request->distance;
-    if (answers->distance <= (is_far ? unpacked : k)) return true;
+    if (answers->distance <= most) return true;
     request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u", answers->distance,
-                 is_far ? "is unpacked" : "was built", is_far ? unpacked : k);
+                 most > k ? "is unpacked" : "was built", most);
     return false;
 }
 

@@ -19,6 +19,10 @@ struct answers {
  * have. The caller calls answers_end even then. */
 bool answers_begin(struct answers *answers, struct request *request);
 
+/* The largest distance that look-ups in the service's views take: these may be unpacked for more than the k of the
+ * index, unlike the view of a writer. */
+unsigned answers_farthest(const struct service *service, const struct idx_properties *properties);
+
 /* Sets the distance that the request asks for. Returns false, and fails the request, if the index can't answer it. */
 bool answers_set_distance(struct answers *answers);
 

@@ -2,6 +2,7 @@
 #include "tools/serve/status.h"
 
 #include "tools/answers/properties.h"
+#include "tools/serve/answers.h"
 #include "tools/serve/router.h"
 #include "tools/serve/service.h"
 
@@ -120,9 +121,11 @@ static const char *truth(bool value) { return value ? "true" : "false"; }
 bool status_answer_health(struct request *request) {
     struct service *service = request->service;
     struct view *view = views_acquire(&service->views);
-    output_format(
-        &request->answer, "{\"status\":\"ok\",\"version\":\"%s\",\"uuid\":\"%s\",\"writable\":%s,\"documents\":%s}\n",
-        idx_version(), view->properties.uuid, truth(service->options->writable), truth(service->documents >= 0));
+    output_format(&request->answer,
+                  "{\"status\":\"ok\",\"version\":\"%s\",\"uuid\":\"%s\",\"writable\":%s,\"documents\":%s,"
+                  "\"max_k\":%u}\n",
+                  idx_version(), view->properties.uuid, truth(service->options->writable),
+                  truth(service->documents >= 0), answers_farthest(service, &view->properties));
     views_release(&service->views, view);
     request_end(request, "application/json");
     return true;

@@ -58,43 +58,52 @@ static void test_layouts(void **state) {
 
 /* ---- Ways ---- */
 
+#define ASKED 20
+
+/* The matches of several queries, in room for as many as there are fingerprints of each. */
 struct found {
     const struct set *set;
-    uint64_t query;
-    struct idx_match *matches;
-    size_t count;
+    uint64_t queries[ASKED];
+    struct idx_match *matches[ASKED];
+    size_t counts[ASKED];
 };
 
 static bool find(void *context, size_t query, uint64_t fingerprint) {
     struct found *found = context;
-    assert_int_equal(query, 0);
-    assert_true(found->count < found->set->distinct_count);
-    found->matches[found->count++] =
-        (struct idx_match){fingerprint, (unsigned)__builtin_popcountll(fingerprint ^ found->query)};
+    assert_true(query < ASKED && found->counts[query] < found->set->distinct_count);
+    found->matches[query][found->counts[query]++] =
+        (struct idx_match){fingerprint, (unsigned)__builtin_popcountll(fingerprint ^ found->queries[query])};
     return true;
+}
+
+static void compare_found(struct found *found, size_t query, const struct idx_match *expected, size_t count) {
+    struct idx_match *matches = found->matches[query];
+    assert_int_equal(found->counts[query], count);
+    sort_matches(matches, count);
+    for (size_t i = 0; i < count; i++) assert_true(matches[i].fingerprint == expected[i].fingerprint);
 }
 
 static void compare_ways(const struct set *set, const struct idxi_unpacked *unpacked, unsigned distance) {
     const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS];
-    size_t way_count = idxi_bucket_ways(ways);
+    size_t way_count = idxi_bucket_ways(ways), counts[ASKED];
     uint64_t seed = distance;
-    struct idx_match *expected = malloc(set->count * sizeof *expected);
-    struct found found = {set, 0, malloc(set->count * sizeof *expected), 0};
-    assert_non_null(expected);
-    assert_non_null(found.matches);
-    for (int i = 0; i < 20; i++) {
-        found.query = make_query(set, distance + 2, &seed);
-        size_t count = scan(set, found.query, distance, expected);
-        for (size_t way = 0; way < way_count; way++) {
-            found.count = 0;
-            idxi_unpacked_search(unpacked, ways[way], distance, &found.query, 0, 1, find, &found);
-            sort_matches(found.matches, found.count);
-            assert_int_equal(found.count, count);
-            for (size_t j = 0; j < count; j++) assert_true(found.matches[j].fingerprint == expected[j].fingerprint);
+    struct idx_match *matches = malloc(2 * ASKED * set->count * sizeof *matches), *expected[ASKED];
+    struct found found = {.set = set};
+    assert_non_null(matches);
+    for (size_t i = 0; i < ASKED; i++) {
+        expected[i] = matches + 2 * i * set->count;
+        found.matches[i] = expected[i] + set->count;
+        found.queries[i] = make_query(set, distance + 2, &seed);
+        counts[i] = scan(set, found.queries[i], distance, expected[i]);
+    }
+    for (size_t way = 0; way < way_count; way++) {
+        for (size_t begin = 0, end = 1; begin < ASKED; begin = end, end = ASKED) {
+            memset(found.counts, 0, sizeof found.counts);
+            idxi_unpacked_search(unpacked, ways[way], distance, found.queries, begin, end, find, &found);
+            for (size_t i = begin; i < end; i++) compare_found(&found, i, expected[i], counts[i]);
         }
     }
-    free(expected);
-    free(found.matches);
+    free(matches);
 }
 
 /* Every implementation and every shape, at small and large k, and all smaller distances. */
@@ -381,6 +390,41 @@ static void test_options(void **state) {
     free_set(&set);
 }
 
+/* Where memory does not suffice for another version of the index, refreshing fails, and nothing of it stays open. */
+static void test_memory(void **state) {
+    const char *path = path_in(*state, "i"), *other = path_in(*state, "other");
+    struct set set = make_set(SHAPE_UNIFORM, 64, 200000, 1);
+    struct idx_build_options options = options_for(64, 3, "2:1:1");
+    struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
+    struct idx_index *index, *newer = NULL;
+    struct idx_match match;
+    size_t count;
+    int before = count_entries("/proc/self/fd");
+    opening.residence = IDX_RESIDENCE_UNPACKED;
+    opening.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    build_index(other, &options, set.items, set.count);
+    assert_status(IDX_OUT_OF_MEMORY, idx_open(&index, other, &opening, &failure));
+    assert_non_null(strstr(failure.sentence, " MiB, and 1 MiB are allowed"));
+    assert_int_equal(count_entries("/proc/self/fd"), before);
+    build_index(path, &options, set.items, 1000);
+    assert_ok(idx_open(&index, path, &opening, &failure));
+    int opened = count_entries("/proc/self/fd");
+    remove_all(path);
+    copy_folder(other, path);
+    for (int i = 0; i < 3; i++) {
+        assert_status(IDX_OUT_OF_MEMORY, idx_refresh(index, &newer, &failure));
+        assert_non_null(strstr(failure.sentence, "table-00.tbl: unpacking it takes at least "));
+        assert_non_null(strstr(failure.sentence, "if it is only mapped it takes none: choose another residence"));
+        assert_null(newer);
+        assert_int_equal(count_entries("/proc/self/fd"), opened);
+    }
+    assert_ok(idx_lookup(index, set.items[0], 0, &match, 1, &count, &failure));
+    assert_true(count == 1 && match.fingerprint == set.items[0]);
+    idx_close(index);
+    assert_int_equal(count_entries("/proc/self/fd"), before);
+    free_set(&set);
+}
+
 static void test_empty(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_build_options options = options_for(64, 3, "4");
@@ -395,8 +439,8 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), in_folder(test_ways),    in_folder(test_changes),
-        in_folder(test_distances),      in_folder(test_options), in_folder(test_empty),
+        cmocka_unit_test(test_layouts), in_folder(test_ways),   in_folder(test_changes), in_folder(test_distances),
+        in_folder(test_options),        in_folder(test_memory), in_folder(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

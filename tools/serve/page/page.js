@@ -316,8 +316,9 @@ async function begin() {
         shows = health.documents === true;
         const what = info.id_type === "none" ? "fingerprints" : "documents";
         at("about").textContent = `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ` +
-            `${info.bits} bits, distances up to ${info.k}.`;
-        at("distance").max = at("distance").value = info.k;
+            `${info.bits} bits, distances up to ${health.max_k}.`;
+        at("distance").max = health.max_k;
+        at("distance").value = info.k;
     } catch (error) {
         say(`The service does not answer: ${error.message}`, true);
     }
