@@ -236,10 +236,11 @@ static uint64_t count_all(const struct idx_index *index) {
 static void *follow_swaps(void *context) {
     struct swaps *swaps = context;
     struct idx_index *view, *before = NULL, *newer;
-    uint64_t count = BASE, count_before = 0;
+    uint64_t count_before = 0;
     bool opened = idx_open(&view, swaps->path, NULL, NULL) == IDX_OK;
     swaps->failures += !opened;
     if (!opened) return NULL;
+    uint64_t count = count_all(view); /* some are there where this begins late */
     for (bool last = false; !last && swaps->failures == 0;) {
         last = swaps->done;
         uint64_t least = swaps->acknowledged;
