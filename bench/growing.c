@@ -1,9 +1,12 @@
-/* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second, how long
- * a look-up lasts at most while a writer is at work, and growing beside building.
+/* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second,
+ * refreshing after a compaction, how long a look-up lasts at most while a writer is at work, and growing beside
+ * building.
  *
  *   bench/growing lookups FOLDER [--count N] [--pending N]   look-ups with pending documents and without, in turns
  *   bench/growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single ones
  *                                                            beside plain writes with fdatasync
+ *   bench/growing refresh FOLDER [--count N] [--pending N]   a refresh after a compaction, with N still pending, and
+ *                                                            those behind batches of 1,000 that follow it
  *   bench/growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without
  *   bench/growing growth FOLDER [--from N] [--to N] [--compact N] [--batch N] [--threads N]
  *                                                            check-and-adds from N to N fingerprints, in batches of
@@ -11,8 +14,8 @@
  *                                                            that when N are pending (as a writer does by default);
  *                                                            and one build of as many, by one thread
  *
- * Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. lookups, adds and longest
- * begin with an index of --count (1e8) fingerprints, and growth with one of --from (1e6), which goes on to --to (5e7).
+ * Fingerprints are uniform, IDs integers, k = 3; the index in FOLDER is removed at the end. All parts but growth begin
+ * with an index of --count (1e8) fingerprints; growth begins with one of --from (1e6), which goes on to --to (5e7).
  */
 #include <fcntl.h>
 #include <idx.h>
@@ -84,12 +87,16 @@ static double build(const char *path, uint64_t count, const char *scheme) {
     return now() - begin;
 }
 
-static struct idx_index *open_index(const char *path) {
+static struct idx_index *open_as(const char *path, enum idx_residence residence) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index;
     struct idx_error error;
-    check(idx_open(&index, path, NULL, &error), &error);
+    options.residence = residence;
+    check(idx_open(&index, path, &options, &error), &error);
     return index;
 }
+
+static struct idx_index *open_index(const char *path) { return open_as(path, IDX_RESIDENCE_DIRECTORY); }
 
 /* One that compacts beside itself when so many documents are pending; 0 for never. */
 static struct idx_writer *open_writer(const char *path, uint64_t compact) {
@@ -231,6 +238,77 @@ static void measure_adds(void) {
         at = next;
     }
     measure_singles(writer, end);
+    idx_writer_close(writer);
+}
+
+/* ---- Refreshing ---- */
+
+static atomic_bool compacting, added;
+
+/* Holds a compaction back until all is added that is to be pending behind it. */
+static bool wait_for_adds(void *context, const struct idx_progress *progress) {
+    (void)context;
+    compacting = true;
+    while (progress->phase == IDX_PHASE_PUBLISHING && !added) usleep(1000);
+    return true;
+}
+
+static void *compact(void *context) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    struct idx_error error;
+    options.progress = wait_for_adds;
+    check(idx_compact(setting.path, &options, NULL, &error), &error);
+    return context;
+}
+
+/* Milliseconds of a refresh. */
+static double refresh(struct idx_index **index) {
+    struct idx_index *newer;
+    struct idx_error error;
+    double begin = now();
+    check(idx_refresh(*index, &newer, &error), &error);
+    double took = (now() - begin) * 1e3;
+    if (newer != NULL) idx_close(*index);
+    if (newer != NULL) *index = newer;
+    return took;
+}
+
+/* The longest of some refreshes, each behind a batch, and the longest batch. */
+static void refresh_on(struct idx_writer *writer, uint64_t at, uint64_t batches, struct idx_index **index) {
+    double longest = 0, longest_batch = 0, sum = 0;
+    for (uint64_t i = 0; i < batches; i++) {
+        double begin = now();
+        add(writer, at + i * TOGETHER, at + (i + 1) * TOGETHER, TOGETHER);
+        double batch = (now() - begin) * 1e3, took = refresh(index);
+        if (batch > longest_batch) longest_batch = batch;
+        if (took > longest) longest = took;
+        sum += took;
+    }
+    printf("of %" PRIu64 " refreshes behind batches of %zu\tmean %.2f ms\tlongest %.1f ms\tlongest batch %.1f ms\n",
+           batches, TOGETHER, sum / (double)batches, longest, longest_batch);
+}
+
+/* A reader that has all files mapped opens a segment at once: what it takes is the log's part. */
+static void measure_refresh(void) {
+    build(setting.path, setting.count, "auto");
+    struct idx_writer *writer = open_writer(setting.path, 0);
+    uint64_t middle = setting.count + setting.pending, end = middle + setting.pending,
+             batches = setting.pending / TOGETHER;
+    pthread_t thread;
+    add(writer, setting.count, middle, TOGETHER);
+    if (pthread_create(&thread, NULL, compact, NULL) != 0) die("can't start a thread");
+    while (!compacting) usleep(1000);
+    add(writer, middle, end, TOGETHER);
+    struct idx_index *mapped = open_as(setting.path, IDX_RESIDENCE_NONE), *index = open_index(setting.path);
+    added = true;
+    pthread_join(thread, NULL);
+    double log = refresh(&mapped), both = refresh(&index);
+    printf("after a compaction, with %" PRIu64 " pending\t%.1f ms\tof the log %.1f ms\tof the segment %.1f ms\n",
+           setting.pending, both, log, both - log);
+    refresh_on(writer, end, batches, &mapped);
+    refresh_on(writer, end + batches * TOGETHER, batches, &mapped);
+    idx_close(mapped);
+    idx_close(index);
     idx_writer_close(writer);
 }
 
@@ -436,9 +514,11 @@ int main(int argc, char **argv) {
         const char *name;
         void (*measure)(void);
     } parts[] = {
-        {"lookups", measure_lookups}, {"adds", measure_adds}, {"longest", measure_longest}, {"growth", measure_growth}};
+        {"lookups", measure_lookups}, {"adds", measure_adds},     {"refresh", measure_refresh},
+        {"longest", measure_longest}, {"growth", measure_growth},
+    };
     char command[9000];
-    if (argc < 3 || argc % 2 == 0) die("usage: growing lookups|adds|longest|growth FOLDER [--OPTION N]…");
+    if (argc < 3 || argc % 2 == 0) die("usage: growing lookups|adds|refresh|longest|growth FOLDER [--OPTION N]…");
     snprintf(setting.path, sizeof setting.path, "%s/growing.idx", argv[2]);
     for (int i = 3; i < argc; i += 2) {
         if (!read_option(argv[i], argv[i + 1])) die("%s %s is no option", argv[i], argv[i + 1]);
