@@ -1,5 +1,6 @@
-/* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second, how long
- * a look-up lasts at most while a writer is at work, what processes hold, and growing beside building. */
+/* growing.c: what an index that grows costs: look-ups beside those in what was built, check-and-adds a second,
+ * refreshing after a compaction, how long a look-up lasts at most while a writer is at work, what processes hold, and
+ * growing beside building. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,6 +18,9 @@ static const char help[] =
     "       growing adds FOLDER [--count N] [--pending N]      check-and-adds: batches of 1,000, and durable single "
     "ones\n"
     "                                                          beside plain writes with fdatasync\n"
+    "       growing refresh FOLDER [--count N] [--pending N]   a refresh after a compaction, with N still pending, "
+    "and\n"
+    "                                                          those behind batches of 1,000 that follow it\n"
     "       growing longest FOLDER [--count N] [--seconds N]   the longest look-up, with a writer at work and without\n"
     "       growing memory FOLDER [--count N] [--pending N]    what eight processes that read and one that writes "
     "hold\n"
@@ -76,12 +80,16 @@ static double build(const char *path, uint64_t count, const char *scheme) {
     return now() - begin;
 }
 
-static struct idx_index *open_index(const char *path) {
+static struct idx_index *open_as(const char *path, enum idx_residence residence) {
+    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index;
     struct idx_error error;
-    try(idx_open(&index, path, NULL, &error), &error);
+    options.residence = residence;
+    try(idx_open(&index, path, &options, &error), &error);
     return index;
 }
+
+static struct idx_index *open_index(const char *path) { return open_as(path, IDX_RESIDENCE_DIRECTORY); }
 
 /* One that compacts beside itself when so many documents are pending; 0 for never. */
 static struct idx_writer *open_writer(const char *path, uint64_t compact) {
@@ -223,6 +231,77 @@ static void measure_adds(void) {
         at = next;
     }
     measure_singles(writer, end);
+    idx_writer_close(writer);
+}
+
+/* ---- Refreshing ---- */
+
+static atomic_bool compacting, added;
+
+/* Holds a compaction back until all is added that is to be pending behind it. */
+static bool wait_for_adds(void *context, const struct idx_progress *progress) {
+    (void)context;
+    compacting = true;
+    while (progress->phase == IDX_PHASE_PUBLISHING && !added) usleep(1000);
+    return true;
+}
+
+static void *compact(void *context) {
+    struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
+    struct idx_error error;
+    options.progress = wait_for_adds;
+    try(idx_compact(setting.path, &options, NULL, &error), &error);
+    return context;
+}
+
+/* Milliseconds of a refresh. */
+static double refresh(struct idx_index **index) {
+    struct idx_index *newer;
+    struct idx_error error;
+    double begin = now();
+    try(idx_refresh(*index, &newer, &error), &error);
+    double took = (now() - begin) * 1e3;
+    if (newer != NULL) idx_close(*index);
+    if (newer != NULL) *index = newer;
+    return took;
+}
+
+/* The longest of some refreshes, each behind a batch, and the longest batch. */
+static void refresh_on(struct idx_writer *writer, uint64_t at, uint64_t batches, struct idx_index **index) {
+    double longest = 0, longest_batch = 0, sum = 0;
+    for (uint64_t i = 0; i < batches; i++) {
+        double begin = now();
+        add(writer, at + i * TOGETHER, at + (i + 1) * TOGETHER, TOGETHER);
+        double batch = (now() - begin) * 1e3, took = refresh(index);
+        if (batch > longest_batch) longest_batch = batch;
+        if (took > longest) longest = took;
+        sum += took;
+    }
+    printf("of %" PRIu64 " refreshes behind batches of %zu\tmean %.2f ms\tlongest %.1f ms\tlongest batch %.1f ms\n",
+           batches, TOGETHER, sum / (double)batches, longest, longest_batch);
+}
+
+/* A reader that has all files mapped opens a segment at once: what it takes is the log's part. */
+static void measure_refresh(void) {
+    build(setting.path, setting.count, "auto");
+    struct idx_writer *writer = open_writer(setting.path, 0);
+    uint64_t middle = setting.count + setting.pending, end = middle + setting.pending,
+             batches = setting.pending / TOGETHER;
+    pthread_t thread;
+    add(writer, setting.count, middle, TOGETHER);
+    if (pthread_create(&thread, NULL, compact, NULL) != 0) die("can't start a thread");
+    while (!compacting) usleep(1000);
+    add(writer, middle, end, TOGETHER);
+    struct idx_index *mapped = open_as(setting.path, IDX_RESIDENCE_NONE), *index = open_index(setting.path);
+    added = true;
+    pthread_join(thread, NULL);
+    double log = refresh(&mapped), both = refresh(&index);
+    printf("after a compaction, with %" PRIu64 " pending\t%.1f ms\tof the log %.1f ms\tof the segment %.1f ms\n",
+           setting.pending, both, log, both - log);
+    refresh_on(writer, end, batches, &mapped);
+    refresh_on(writer, end + batches * TOGETHER, batches, &mapped);
+    idx_close(mapped);
+    idx_close(index);
     idx_writer_close(writer);
 }
 
@@ -480,11 +559,8 @@ int main(int argc, char **argv) {
     const struct {
         const char *name;
         void (*measure)(void);
-    } parts[] = {{"lookups", measure_lookups},
-                 {"adds", measure_adds},
-                 {"longest", measure_longest},
-                 {"memory", measure_memory},
-                 {"growth", measure_growth}};
+    } parts[] = {{"lookups", measure_lookups}, {"adds", measure_adds},     {"refresh", measure_refresh},
+                 {"longest", measure_longest}, {"memory", measure_memory}, {"growth", measure_growth}};
     const struct bench_option options[] = {
         {"count", OPTION_UINT64, &setting.count, 1, 1e12},
         {"pending", OPTION_UINT64, &setting.pending, 1, 1e12},

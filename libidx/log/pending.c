@@ -78,8 +78,15 @@ enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf
     return IDX_OK;
 }
 
+enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error) {
+    if (pending->unsettled && !idxi_pending_make_part(pending)) return idxi_fail_memory(error);
+    *settled = !pending->unsettled;
+    return IDX_OK;
+}
+
 enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error) {
-    return !pending->unsettled || idxi_pending_make_buckets(pending) ? IDX_OK : idxi_fail_memory(error);
+    for (bool settled = false; !settled;) IDXI_TRY(idxi_pending_settle_part(pending, &settled, error));
+    return IDX_OK;
 }
 
 void idxi_pending_hold(struct idxi_pending *pending) {
@@ -267,13 +274,10 @@ static enum idx_status renew(struct idxi_pending **pending, struct idx_error *er
         if (count - i > AHEAD) expect_indexing(made, i + AHEAD);
         index_record(made, i);
     }
-    if (!old->unsettled && !idxi_pending_make_buckets(made)) {
-        free_pending(made);
-        return idxi_fail_memory(error);
-    }
-    *pending = made;
-    idxi_pending_release(old);
-    return IDX_OK;
+    enum idx_status status = old->unsettled ? IDX_OK : idxi_pending_settle(made, error);
+    idxi_pending_release(status == IDX_OK ? old : made);
+    if (status == IDX_OK) *pending = made;
+    return status;
 }
 
 enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf_record *record,

@@ -27,6 +27,9 @@ enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idx
  * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error);
 
+/* Does one of at most k + 1 parts of that. Nothing may be appended until *settled is true. */
+enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error);
+
 /* Holds it once more, and once less: the last one frees it. NULL is fine. From any thread. */
 void idxi_pending_hold(struct idxi_pending *pending);
 void idxi_pending_release(struct idxi_pending *pending);
@@ -92,6 +95,9 @@ void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, cons
 void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
                                struct idxi_pending_cursor *cursor);
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint);
+
+/* The records of the view that remove. */
+uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view);
 
 /* Visits all records of the view, in order: what compaction reads. Returns what the visitor did, where it is not
  * IDX_OK. */

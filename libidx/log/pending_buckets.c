@@ -51,26 +51,26 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
     return true;
 }
 
-/* Cuts the bits into k + 1 parts as even as they come, wider ones first, from the most significant. With k = 0 there is
- * nothing to cut: the hash table answers. */
-bool idxi_pending_make_buckets(struct idxi_pending *pending) {
-    unsigned bits = pending->rules.bits, count = pending->k + 1, low = bits;
-    pending->unsettled = false;
+/* The bits are cut into k + 1 parts as even as they come, wider ones first, from the most significant. With k = 0 there
+ * is nothing to cut: the hash table answers. */
+bool idxi_pending_make_part(struct idxi_pending *pending) {
+    unsigned bits = pending->rules.bits, count = pending->k + 1, part = pending->part_count;
+    unsigned width = bits / count + (part < bits % count), low = bits - (part + 1) * (bits / count);
+    low -= part + 1 < bits % count ? part + 1 : bits % count;
+    struct idxi_pending_run *run = &pending->runs[part];
+    struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
+    pending->unsettled = part < pending->k;
     if (pending->k == 0) return true;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned width = bits / count + (i < bits % count);
-        struct idxi_pending_run *run = &pending->runs[i];
-        struct idxi_pending_rest *rest = &pending->rests[i];
-        low -= width;
-        pending->part_count = i + 1;
-        run->bits = choose_bits(width, low, pending->run_count);
-        rest->bits = choose_bits(width, low, pending->capacity - pending->run_count);
-        rest->buckets = calloc((size_t)rest->bits.last_bucket + 1, sizeof *rest->buckets);
-        if (rest->buckets == NULL || !make_run(pending, run)) return false;
-        pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
-    }
-    return true;
+    pending->part_count++;
+    run->bits = choose_bits(width, low, pending->run_count);
+    rest->bits = choose_bits(width, low, pending->capacity - pending->run_count);
+    rest->buckets = calloc((size_t)rest->bits.last_bucket + 1, sizeof *rest->buckets);
+    pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
+    if (rest->buckets != NULL && make_run(pending, run)) return true;
+    idxi_pending_free_buckets(pending); /* all parts have runs of the same records: a later call begins again */
+    pending->unsettled = true;
+    return false;
 }
 
 void idxi_pending_free_buckets(struct idxi_pending *pending) {
@@ -78,6 +78,7 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
         free(pending->rests[i].buckets);
         free(pending->runs[i].begins);
     }
+    pending->part_count = 0;
     idxi_arena_free(&pending->arrays);
 }
 

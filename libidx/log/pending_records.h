@@ -183,8 +183,9 @@ uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id
 
 /* ---- Buckets: pending_buckets.c ---- */
 
-/* Makes the runs of all records, and empty arrays for those to come; false when out of memory. */
-bool idxi_pending_make_buckets(struct idxi_pending *pending);
+/* Makes the next part's run of all records, and empty arrays for those to come; with the last part, the records are
+ * settled. False when out of memory. */
+bool idxi_pending_make_part(struct idxi_pending *pending);
 void idxi_pending_free_buckets(struct idxi_pending *pending);
 
 /* Asks memory for the arrays that a fingerprint would be added to. */

@@ -144,6 +144,16 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
     return false;
 }
 
+uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
+    struct idxi_pending_range range = idxi_pending_range(view);
+    uint64_t count = 0;
+    for (uint32_t number = range.begin; number < range.end; number++) {
+        const struct idxi_pending_links *links = idxi_pending_links_of(view->records, number);
+        count += links != NULL && links->operation != IDXF_ADD;
+    }
+    return count;
+}
+
 enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
                                    void *context, struct idx_error *error) {
     struct idxi_pending_range range = idxi_pending_range(view);

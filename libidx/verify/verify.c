@@ -79,7 +79,8 @@ static void open_log(struct verification *verification) {
     log->status = idxi_replay_new(&index->replay, &rules, index->manifest->k, index->manifest->sequence, &log->error);
     if (log->status != IDX_OK) return;
     idxi_replay_set_log(index->replay, &index->manifest->log);
-    log->status = idxi_replay_read(index->replay, index->folder, index->path, &index->pending, &log->error);
+    log->status = idxi_replay_read(index->replay, index->folder, index->path, index->manifest->sequence,
+                                   &index->pending, &log->error);
 }
 
 static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {

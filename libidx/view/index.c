@@ -79,7 +79,7 @@ static bool are_alike(const struct idx_index *one, const struct idx_index *other
 static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
-    if (older == NULL || older->spoilt || older->manifest->sequence != manifest->sequence) {
+    if (older == NULL || older->spoilt || !idxi_replay_follow(older->replay, manifest->sequence)) {
         IDXI_TRY(idxi_replay_new(&index->replay, &rules, idxi_index_farthest(index), manifest->sequence, error));
     } else {
         index->replay = older->replay;
@@ -96,7 +96,8 @@ static void note_removals(struct idx_index *index) {
 }
 
 enum idx_status idxi_index_read_log(struct idx_index *index, struct idx_error *error) {
-    IDXI_TRY(idxi_replay_read(index->replay, index->folder, index->path, &index->pending, error));
+    IDXI_TRY(
+        idxi_replay_read(index->replay, index->folder, index->path, index->manifest->sequence, &index->pending, error));
     note_removals(index);
     return IDX_OK;
 }

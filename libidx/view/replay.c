@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libidx/base/error.h"
 #include "libidx/log/log_reader.h"
@@ -11,23 +12,37 @@
 /* What a record in the log takes at least: an operation and a fingerprint. */
 #define LEAST_RECORD_BYTES 9
 
+/* Records that are copied into newer memory each time the log is read, and for each new one: few milliseconds' work,
+ * and enough to come to an end long before the next compaction. */
+#define COPIED_AT_LEAST 16384
+#define COPIED_FOR_EACH 4
+
+/* Records ahead of which memory is asked for what copying takes. */
+#define AHEAD 16
+
 struct idxi_replay {
     atomic_size_t holders;
     struct idxf_record_rules rules;
     unsigned k;
     pthread_mutex_t mutex; /* held while reading, over all below */
     struct idxf_manifest_log entry;
-    struct idxi_log log;          /* its file is -1 while it is not open */
-    struct idxi_pending *records; /* NULL while there is none */
-    uint64_t after, last;         /* the manifest's sequence, and the last record in memory */
-    uint64_t removals;
+    struct idxi_log log;             /* its file is -1 while it is not open */
+    uint8_t log_id[IDXF_UUID_BYTES]; /* of the one that was opened last; 0: none was */
+    struct idxi_pending *records;    /* NULL while there is none */
+    uint64_t base;                   /* they are those behind this one */
+    uint64_t after, last;            /* the newest known manifest's sequence, and the last record in memory */
+    uint64_t removals;               /* of those behind `after` */
+    struct idxi_pending *newer; /* to take the place of `records`, with the first ones of those behind newer_base */
+    uint64_t newer_base;
+    bool settling; /* nothing is copied until it is settled */
 };
 
 enum idx_status idxi_replay_new(struct idxi_replay **result, const struct idxf_record_rules *rules, unsigned k,
                                 uint64_t sequence, struct idx_error *error) {
     struct idxi_replay *replay = calloc(1, sizeof *replay);
     if (replay == NULL) return idxi_fail_memory(error);
-    *replay = (struct idxi_replay){.rules = *rules, .k = k, .after = sequence, .last = sequence, .log = {.file = -1}};
+    *replay = (struct idxi_replay){
+        .rules = *rules, .k = k, .base = sequence, .after = sequence, .last = sequence, .log = {.file = -1}};
     atomic_init(&replay->holders, 1);
     if (pthread_mutex_init(&replay->mutex, NULL) != 0) {
         free(replay);
@@ -44,6 +59,7 @@ void idxi_replay_hold(struct idxi_replay *replay) {
 void idxi_replay_release(struct idxi_replay *replay) {
     if (replay == NULL || atomic_fetch_sub(&replay->holders, 1) != 1) return;
     idxi_pending_release(replay->records);
+    idxi_pending_release(replay->newer);
     idxi_log_close(&replay->log);
     pthread_mutex_destroy(&replay->mutex);
     free(replay);
@@ -56,7 +72,8 @@ void idxi_replay_expect(const struct idxi_replay *replay, const struct idxf_reco
 /* Makes sure that there are records to append to, of which about `expected` come before they are settled. */
 static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
     if (replay->records != NULL) return IDX_OK;
-    return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->after, expected, error);
+    replay->base = replay->last;
+    return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->last, expected, error);
 }
 
 static enum idx_status append(struct idxi_replay *replay, const struct idxf_record *record, struct idx_error *error) {
@@ -87,6 +104,93 @@ static void set_view(const struct idxi_replay *replay, struct idxi_pending_view 
     *view = (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
 }
 
+/* ---- Dropping what newer manifests have in segments ---- */
+
+static void stop_copying(struct idxi_replay *replay) {
+    idxi_pending_release(replay->newer);
+    replay->newer = NULL;
+    replay->settling = false;
+}
+
+/* Drops all records that are in memory. */
+static void drop_records(struct idxi_replay *replay) {
+    stop_copying(replay);
+    idxi_pending_release(replay->records);
+    replay->records = NULL;
+    replay->removals = 0;
+}
+
+bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence) {
+    pthread_mutex_lock(&replay->mutex);
+    bool follows = sequence >= replay->after && sequence <= replay->last;
+    if (follows && sequence == replay->last) drop_records(replay);
+    if (follows && replay->removals > 0) {
+        struct idxi_pending_view left = {replay->records, sequence, replay->last, 0};
+        replay->removals = idxi_pending_count_removals(&left);
+    }
+    if (follows) replay->after = sequence;
+    pthread_mutex_unlock(&replay->mutex);
+    return follows;
+}
+
+static enum idx_status expect_copy(void *context, uint64_t sequence, const struct idxf_record *record,
+                                   struct idx_error *error) {
+    const struct idxi_replay *replay = context;
+    (void)sequence;
+    (void)error;
+    idxi_pending_expect(replay->newer, record);
+    return IDX_OK;
+}
+
+static enum idx_status copy_record(void *context, uint64_t sequence, const struct idxf_record *record,
+                                   struct idx_error *error) {
+    struct idxi_replay *replay = context;
+    (void)sequence;
+    return idxi_pending_append(&replay->newer, record, error);
+}
+
+/* Copies the next records, up to so many. */
+static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
+    uint64_t at = idxi_pending_last(replay->newer), left = replay->last - at, end = at + (count < left ? count : left);
+    for (uint64_t next; at < end; at = next) {
+        next = end - at < AHEAD ? end : at + AHEAD;
+        struct idxi_pending_view some = {replay->records, at, next, 0};
+        IDXI_TRY(idxi_pending_visit(&some, expect_copy, replay, NULL));
+        IDXI_TRY(idxi_pending_visit(&some, copy_record, replay, NULL));
+    }
+    return IDX_OK;
+}
+
+/* Goes on with copying to newer memory, if anything is to be dropped, so that no call takes long. */
+static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count) {
+    bool settled;
+    if (replay->newer == NULL) {
+        replay->newer_base = replay->after;
+        IDXI_TRY(idxi_pending_new(&replay->newer, &replay->rules, replay->k, replay->after,
+                                  2 * (replay->last - replay->after), NULL));
+    }
+    if (!replay->settling) IDXI_TRY(copy_records(replay, count));
+    if (!replay->settling && idxi_pending_last(replay->newer) < replay->last) return IDX_OK;
+    replay->settling = true;
+    IDXI_TRY(idxi_pending_settle_part(replay->newer, &settled, NULL));
+    if (!settled) return IDX_OK;
+    replay->settling = false;
+    if (idxi_pending_last(replay->newer) < replay->last) return IDX_OK;
+    idxi_pending_release(replay->records);
+    replay->records = replay->newer;
+    replay->base = replay->newer_base;
+    replay->newer = NULL;
+    return IDX_OK;
+}
+
+/* Where memory lacks, the records stay where they are, and a later call begins again. */
+static void drop_some(struct idxi_replay *replay, uint64_t count) {
+    if (replay->records == NULL || replay->base == replay->after) return;
+    if (go_on_copying(replay, count) != IDX_OK) stop_copying(replay);
+}
+
+/* ---- Reading ---- */
+
 void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_log *entry) {
     pthread_mutex_lock(&replay->mutex);
     replay->entry = *entry;
@@ -95,25 +199,51 @@ void idxi_replay_set_log(struct idxi_replay *replay, const struct idxf_manifest_
     pthread_mutex_unlock(&replay->mutex);
 }
 
+/* Opens the log. Where it is neither the one that was read before nor its successor, all is to be read again. */
+static enum idx_status open_log(struct idxi_replay *replay, int folder, const char *folder_path,
+                                struct idx_error *error) {
+    static const uint8_t none[IDXF_UUID_BYTES];
+    struct idxi_log *log = &replay->log;
+    enum idx_status status =
+        idxi_log_open(log, folder, folder_path, &replay->rules, &replay->entry, replay->last, error);
+    if (status != IDX_OK) {
+        idxi_log_close(log);
+        return status;
+    }
+    const uint8_t *before = replay->log_id;
+    if (memcmp(before, none, sizeof none) != 0 && memcmp(before, log->header.id, sizeof none) != 0 &&
+        memcmp(before, log->header.before, sizeof none) != 0) {
+        drop_records(replay);
+        replay->last = replay->after;
+    }
+    memcpy(replay->log_id, log->header.id, sizeof none);
+    return IDX_OK;
+}
+
 static enum idx_status read_log(struct idxi_replay *replay, int folder, const char *folder_path,
                                 struct idx_error *error) {
-    enum idx_status status = IDX_OK;
     if (!replay->entry.exists) return IDX_OK;
-    if (replay->log.file < 0) {
-        status = idxi_log_open(&replay->log, folder, folder_path, &replay->rules, &replay->entry, replay->last, error);
-        if (status != IDX_OK) idxi_log_close(&replay->log);
-    }
-    IDXI_TRY(status);
+    if (replay->log.file < 0) IDXI_TRY(open_log(replay, folder, folder_path, error));
     if (count_expected(replay) > 0) IDXI_TRY(begin_records(replay, count_expected(replay), error));
     IDXI_TRY(idxi_log_read(&replay->log, replay->last, expect_record, take_record, replay, error));
     return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
 }
 
-enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path,
+enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
                                  struct idxi_pending_view *view, struct idx_error *error) {
     pthread_mutex_lock(&replay->mutex);
-    enum idx_status status = read_log(replay, folder, folder_path, error);
-    if (status == IDX_OK) set_view(replay, view);
+    uint64_t before = replay->last;
+    enum idx_status status =
+        sequence == replay->after
+            ? read_log(replay, folder, folder_path, error)
+            : idxi_fail(error, IDX_BAD_CONTENT, folder_path,
+                        "has a manifest that ends with record %llu, where one was seen that ends with record %llu: "
+                        "open the index again",
+                        (unsigned long long)sequence, (unsigned long long)replay->after);
+    if (status == IDX_OK) {
+        drop_some(replay, COPIED_AT_LEAST + (replay->last - before) * COPIED_FOR_EACH);
+        set_view(replay, view);
+    }
     pthread_mutex_unlock(&replay->mutex);
     return status;
 }
@@ -130,6 +260,7 @@ enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf
     IDXI_TRY(begin_records(replay, 0, error));
     IDXI_TRY(idxi_pending_settle(replay->records, error));
     IDXI_TRY(append(replay, record, error));
+    drop_some(replay, COPIED_FOR_EACH);
     struct idxi_pending *former = view->records;
     set_view(replay, view);
     idxi_pending_release(former);

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libidx/change/compact.h"
 #include "libidx/log/log_writer.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/apart.h"
@@ -236,10 +237,11 @@ static uint64_t count_all(const struct idx_index *index) {
 static void *follow_swaps(void *context) {
     struct swaps *swaps = context;
     struct idx_index *view, *before = NULL, *newer;
-    uint64_t count = BASE, count_before = 0;
+    uint64_t count_before = 0;
     bool opened = idx_open(&view, swaps->path, NULL, NULL) == IDX_OK;
     swaps->failures += !opened;
     if (!opened) return NULL;
+    uint64_t count = count_all(view); /* some are there where this begins late */
     for (bool last = false; !last && swaps->failures == 0;) {
         last = swaps->done;
         uint64_t least = swaps->acknowledged;
@@ -434,6 +436,129 @@ static void test_compacted(void **state) {
     assert_null(refreshed(views[4]));
     for (size_t i = 0; i < 5; i++) idx_close(views[i]);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+#define KEPT ((uint64_t)40000) /* more than what one refresh moves */
+
+static struct idx_index *refreshed_from(struct idx_index *index) {
+    struct idx_index *newer = refreshed(index);
+    assert_non_null(newer);
+    idx_close(index);
+    return newer;
+}
+
+/* Removes a pending document, and one of the segment. */
+static void remove_two(struct idx_writer *writer, uint64_t pending, uint64_t built) {
+    uint64_t fingerprints[] = {fingerprint_of(pending), fingerprint_of(built)};
+    assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, 2, NULL, &failure));
+}
+
+static void expect_pending(const struct idx_index *index, uint64_t documents, uint64_t removals) {
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
+    assert_int_equal(properties.pending_documents, documents);
+    assert_int_equal(properties.pending_removals, removals);
+}
+
+/* Checks which documents a view has of those up to `end`: all but `removed`. */
+static void expect_all_but(const struct idx_index *index, uint64_t end, const uint64_t *removed, size_t count) {
+    for (uint64_t i = 0, next = 0; i < end; i++) {
+        bool is_removed = next < count && removed[next] == i;
+        next += is_removed;
+        if (holds(index, i) == is_removed) fail_msg("document %llu", (unsigned long long)i);
+    }
+    assert_false(holds(index, end));
+}
+
+/* What is still pending when a segment has the rest stays in memory, and is moved bit by bit to memory of its own. The
+ * removals are records KEPT + 1 and KEPT + 2, which become part of the segment, and the last two. */
+static void test_kept(void **state) {
+    static const uint64_t removed[] = {5, 6, BASE + 7, BASE + KEPT + 8}, before[] = {5, BASE + 7};
+    const char *path = path_in(*state, "i");
+    static struct idx_item items[2 * KEPT];
+    build_at(path, false);
+    struct idx_index *first = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    struct idx_writer *writer = open_writer(path);
+    for (uint64_t i = 0; i < 2 * KEPT; i++) items[i] = item_of(BASE + i);
+    assert_ok(idx_writer_add(writer, items, KEPT, &failure));
+    remove_two(writer, BASE + 7, 5);
+    struct idx_index *compacted = open_index(path, IDX_RESIDENCE_NONE);
+    assert_ok(idx_writer_add(writer, items + KEPT, KEPT, &failure));
+    struct idx_index *second = refreshed(first);
+    remove_two(writer, BASE + KEPT + 8, 6);
+    idx_writer_close(writer);
+    struct idx_index *third = refreshed(second);
+    expect_pending(third, 2 * KEPT, 4);
+    const struct idxi_pending *records = third->pending.records;
+    assert_ok(idxi_compact(compacted, NULL, &failure));
+    struct idx_index *newest = refreshed(third);
+    assert_ptr_equal(newest->pending.records, records);
+    expect_pending(newest, KEPT, 2);
+    expect_all_but(newest, BASE + 2 * KEPT, removed, LENGTH(removed));
+    uint64_t end = BASE + 2 * KEPT;
+    const struct idxi_pending *moved = records;
+    for (size_t refreshes = 0; refreshes < 24; refreshes++) {
+        add_items(path, end, end + 1);
+        newest = refreshed_from(newest);
+        if (moved == records) moved = newest->pending.records;
+        assert_true(newest->pending.records == moved); /* from then on, which is soon */
+        assert_true(refreshes < 12 || moved != records);
+        expect_pending(newest, KEPT + ++end - BASE - 2 * KEPT, 2);
+        expect_all_but(newest, end, removed, LENGTH(removed));
+    }
+    assert_in_range(idxi_pending_bytes(newest->pending.records), 1, idxi_pending_bytes(records) * 4 / 5);
+    expect_all_but(third, BASE + 2 * KEPT, removed, LENGTH(removed));
+    expect_all_but(second, BASE + 2 * KEPT, before, LENGTH(before));
+    assert_true(holds_up_to(first, BASE));
+    struct idx_index *views[] = {first, second, third};
+    for (size_t i = 0; i < LENGTH(views); i++) {
+        struct idx_index *other = refreshed(views[i]);
+        expect_all_but(other, end, removed, LENGTH(removed));
+        idx_close(other);
+        idx_close(views[i]);
+    }
+    idx_close(newest);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+}
+
+static void take_from(const char *from, const char *to, const char *name) {
+    char other[4096], target[4096];
+    snprintf(other, sizeof other, "%s", path_in(from, name));
+    snprintf(target, sizeof target, "%s", path_in(to, name));
+    assert_int_equal(rename(other, target), 0);
+}
+
+/* A copy that went on by itself comes into the folder of the index, with a log that is no successor of the one that was
+ * read: none of what was read counts. */
+static void test_other_log(void **state) {
+    const char *path = path_in(*state, "i"), *copy = path_in(*state, "copy");
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_item item = item_of(BASE + 22);
+    struct idx_writer *writer;
+    build_at(path, false);
+    add_items(path, BASE, BASE + 2);
+    copy_folder(path, copy);
+    add_items(path, BASE + 2, BASE + 10);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    for (uint64_t i = 0; i < 2; i++) {
+        add_items(copy, BASE + 20 + i, BASE + 21 + i);
+        add_segment(*state, copy, BASE + 20 + i, BASE + 21 + i, 3 + i);
+        delete_records(copy, 3 + i);
+    }
+    options.compact_segments = 0; /* the segments stay */
+    assert_ok(idx_writer_open(&writer, copy, &options, &failure));
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    idx_writer_close(writer);
+    take_from(copy, path, "000002");
+    take_from(copy, path, "000003");
+    take_from(copy, path, "pending.log");
+    take_from(copy, path, "manifest");
+    struct idx_index *newer = refreshed(index);
+    expect_pending(newer, 1, 0);
+    for (uint64_t i = 0; i < 25; i++) assert_int_equal(holds(newer, BASE + i), i >= 20 && i < 23);
+    assert_true(holds_up_to(index, BASE + 10));
+    idx_close(newer);
+    idx_close(index);
 }
 
 /* Records that a manifest does not have in segments must not be deleted. */
@@ -800,6 +925,8 @@ int main(void) {
         in_folder(test_writers_beside_compactions),
         in_folder(test_what_views_share),
         in_folder(test_compacted),
+        in_folder(test_kept),
+        in_folder(test_other_log),
         in_folder(test_lost_records),
         in_folder(test_built_anew),
         in_folder(test_restored),
