@@ -7,10 +7,8 @@
 #include "libidx/base/check.h"
 #include "libidx/base/memory.h"
 #include "libidx/base/parallel.h"
-#include "libidx/batch/batch.h"
 #include "libidx/batch/cost.h"
-#include "libidx/batch/passing.h"
-#include "libidx/batch/passing_arrays.h"
+#include "libidx/batch/streaming.h"
 #include "libidx/batch/sweep.h"
 #include "libidx/lookup/search.h"
 
@@ -21,24 +19,11 @@ struct batch {
     struct idx_batch_options options;
     struct idxi_results results;
     struct idxi_progress progress;
-    struct idxi_query_tables *tables;
-    uint64_t part_size; /* fingerprints, about */
+    struct idxi_streaming streaming;
     atomic_size_t next;
     atomic_bool failed;
     bool pending_alone; /* what is probed for */
 };
-
-/* ---- Options ---- */
-
-enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
-                                   struct idx_error *error) {
-    *options = (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT;
-    idxi_copy_options(options, given);
-    IDXI_TRY(idxi_check_threads(options->threads, error));
-    if ((unsigned)options->method > IDX_BATCH_STREAM)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no batch method %u", (unsigned)options->method);
-    return idxi_memory_settle(&options->memory_bytes, error);
-}
 
 /* ---- Probing ---- */
 
@@ -96,8 +81,6 @@ static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
 
 static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
-    struct idxi_sweep_options sweep = {options->distance, options->threads, options->memory_bytes / 2,
-                                       &batch->progress};
     uint64_t turns = 0;
     for (size_t i = 0; i < batch->index->manifest->segment_count; i++) {
         for (size_t j = 0; j < batch->index->probings[options->distance].count; j++)
@@ -106,7 +89,7 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
                          .header.blocks > 0;
     }
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * turns, error));
-    IDXI_TRY(idxi_sweep(batch->index, batch->queries, batch->count, &sweep, &batch->results, error));
+    IDXI_TRY(idxi_sweep(batch->index, batch->queries, batch->count, options, &batch->results, &batch->progress, error));
     batch->pending_alone = true;
     return idxi_has_pending(batch->index) ? run_probers(batch, error) : IDX_OK;
 }
@@ -118,8 +101,8 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
 #define PASSING ((size_t)4096)
 
 struct streamer {
-    struct idxi_passing *passing;
-    size_t count;
+    struct batch *batch;
+    size_t number, count;
     uint64_t fingerprints[PASSING];
     enum idx_status status;
     struct idx_error *error;
@@ -128,7 +111,8 @@ struct streamer {
 static enum idx_status pass(struct streamer *streamer) {
     size_t count = streamer->count;
     streamer->count = 0;
-    return idxi_passing_add(streamer->passing, streamer->fingerprints, count, streamer->error);
+    return idxi_streaming_add(&streamer->batch->streaming, streamer->number, streamer->fingerprints, count,
+                              streamer->error);
 }
 
 static bool collect(void *context, const uint64_t *fingerprints, size_t count) {
@@ -143,97 +127,38 @@ static bool collect(void *context, const uint64_t *fingerprints, size_t count) {
 
 static enum idx_status stream_parts(struct batch *batch, struct streamer *streamer) {
     size_t part;
-    struct idx_error *error = streamer->error;
     while (!batch->failed && (part = atomic_fetch_add(&batch->next, 1)) < PARTS) {
-        IDXI_TRY(idx_visit_part(batch->index, (uint32_t)part, PARTS, collect, streamer, error));
-        if (streamer->status == IDX_OK) streamer->status = pass(streamer);
+        IDXI_TRY(idx_visit_part(batch->index, (uint32_t)part, PARTS, collect, streamer, streamer->error));
         if (streamer->status != IDX_OK) return streamer->status;
-        IDXI_TRY(idxi_progress_add(&batch->progress, batch->part_size, error));
     }
-    return idxi_passing_end(streamer->passing, error);
+    return pass(streamer);
 }
 
 static enum idx_status stream(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct streamer *streamer = calloc(1, sizeof *streamer);
-    enum idx_status status = streamer == NULL ? idxi_fail_memory(error) : IDX_OK;
-    uint64_t memory = batch->options.memory_bytes / 4 / batch->options.threads;
-    (void)number;
-    if (status == IDX_OK) status = idxi_passing_open(&streamer->passing, batch->tables, &batch->results, memory, error);
-    if (status == IDX_OK) {
-        streamer->error = error;
-        status = stream_parts(batch, streamer);
-        idxi_passing_close(streamer->passing);
-    }
+    if (streamer == NULL) return idxi_fail_memory(error);
+    streamer->batch = batch;
+    streamer->number = number;
+    streamer->error = error;
+    enum idx_status status = stream_parts(batch, streamer);
     if (status != IDX_OK) batch->failed = true;
     free(streamer);
     return status;
 }
 
-/* Queries [begin, end). */
-static enum idx_status stream_some(struct batch *batch, size_t begin, size_t end, struct idx_error *error) {
-    const struct idx_batch_options *options = &batch->options;
-    IDXI_TRY(idxi_query_tables_make(&batch->tables, batch->queries + begin, end - begin, begin,
-                                    batch->index->manifest->bits, options->distance, UINT64_MAX, options->threads,
-                                    error));
-    batch->next = 0;
-    enum idx_status status = idxi_parallel(options->threads, options->threads, stream, batch, &batch->progress, error);
-    idxi_query_tables_free(batch->tables);
-    return status;
-}
-
-/* Queries whose tables memory holds, or a few, stream at a time. */
-static size_t choose_streamed(const struct batch *batch) {
-    const struct idx_batch_options *options = &batch->options;
-    size_t count = batch->count < UINT32_MAX ? batch->count : UINT32_MAX - 1;
-    while (count > PASSING &&
-           idxi_passing_cost(count, batch->index->manifest->bits, options->distance).bytes > options->memory_bytes / 2)
-        count = count / 2 + 1;
-    return count;
-}
-
-static enum idx_status stream_past_tables(struct batch *batch, struct idx_error *error) {
-    uint64_t all = idxi_count_streamed(batch->index);
-    size_t count = choose_streamed(batch), turns = count == 0 ? 0 : (batch->count - 1) / count + 1;
-    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, all * turns, error));
-    batch->part_size = all / PARTS;
-    for (size_t begin = 0; begin < batch->count; begin += count)
-        IDXI_TRY(stream_some(batch, begin, batch->count - begin < count ? batch->count : begin + count, error));
-    return IDX_OK;
-}
-
-struct array_streamer {
-    struct idxi_passing_arrays passing;
-    enum idx_status status;
-    struct idx_error *error;
-};
-
-static bool pass_arrays(void *context, const uint64_t *fingerprints, size_t count) {
-    struct array_streamer *streamer = context;
-    streamer->status = idxi_passing_arrays_add(&streamer->passing, fingerprints, count, streamer->error);
-    return streamer->status == IDX_OK;
-}
-
-static enum idx_status stream_past_arrays(struct batch *batch, struct idx_error *error) {
-    const struct idx_batch_options *options = &batch->options;
-    struct array_streamer streamer = {.status = IDX_OK, .error = error};
-    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, idxi_count_streamed(batch->index), error));
-    enum idx_status status =
-        idxi_passing_arrays_open(&streamer.passing, batch->queries, batch->count, options->distance, options->threads,
-                                 options->memory_bytes / 2, &batch->results, &batch->progress, error);
-    if (status == IDX_OK) status = idx_visit_part(batch->index, 0, 1, pass_arrays, &streamer, error);
-    if (status == IDX_OK) status = streamer.status;
-    if (status == IDX_OK) status = idxi_passing_arrays_end(&streamer.passing, error);
-    idxi_passing_arrays_close(&streamer.passing);
-    return status;
-}
-
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
-    const struct idx_batch_options *options = &batch->options;
-    struct idxi_streaming_cost cost =
-        idxi_cost_of_passing(batch->count, batch->index->manifest->bits, options->distance,
-                             idxi_count_streamed(batch->index), options->memory_bytes / 2);
-    return cost.by_arrays ? stream_past_arrays(batch, error) : stream_past_tables(batch, error);
+    uint64_t fingerprints = idxi_count_streamed(batch->index);
+    struct idxi_streaming *streaming = &batch->streaming;
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, fingerprints, error));
+    enum idx_status status =
+        idxi_streaming_open(streaming, batch->queries, batch->count, batch->index->manifest->bits, fingerprints,
+                            &batch->options, &batch->results, &batch->progress, error);
+    if (status == IDX_OK)
+        status = idxi_parallel(streaming->threads, streaming->threads, stream, batch, &batch->progress, error);
+    if (status == IDX_OK) status = idxi_streaming_end(streaming, error);
+    idxi_streaming_close(streaming);
+    return status;
 }
 
 /* ---- All ways ---- */

@@ -39,20 +39,14 @@ double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsig
     return (double)queries * time;
 }
 
-/* All blocks of a table, read in order. */
-static double get_reading_time(const struct idxi_table *table) {
-    double bytes = (double)table->header.blocks * table->header.block_size;
-    return bytes * (IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
-}
-
 double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance) {
     double cost = 0;
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
         for (size_t order = 0; order < index->probings[distance].count; order++) {
             struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment, order, distance);
             double patterns = (double)queries * idxi_count_probes(sorted.table, sorted.radius);
-            double probing = patterns * (sorted.table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME);
-            double reading = get_reading_time(sorted.table) + patterns * IDXI_SEARCH_TIME;
+            double probing = patterns * idxi_ordered_probe_time(sorted.table);
+            double reading = idxi_decode_time(sorted.table, sorted.table->header.blocks) + patterns * IDXI_SEARCH_TIME;
             cost += (double)queries * IDXI_SORT_QUERY_TIME + fmin(probing, reading);
         }
     }

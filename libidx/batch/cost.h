@@ -1,6 +1,6 @@
 /* cost.h: what the ways to compare many with many are expected to take, so that the fastest is taken. All that they are
- * expected by is here, and in balls.c for arrays: nanoseconds on one core of a typical server. bench/batch and
- * bench/pairs print what was expected beside what was measured. */
+ * expected by is here, and in balls.c for arrays: nanoseconds on one core of a typical server. bench/pairs
+ * prints what was expected beside what was measured. */
 #ifndef IDX_LIBIDX_LOOKUP_COST_H
 #define IDX_LIBIDX_LOOKUP_COST_H
 
@@ -40,6 +40,15 @@
 
 /* Tables of so many bytes are mostly in caches, of queries as of an index. */
 #define IDXI_CACHED_TABLES ((uint64_t)32 << 20)
+
+/* A probe for one of many queries in the table's order; and decoding so many blocks, one after the other. */
+static inline double idxi_ordered_probe_time(const struct idxi_table *table) {
+    return table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME;
+}
+static inline double idxi_decode_time(const struct idxi_table *table, uint64_t blocks) {
+    double byte = IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0);
+    return (double)blocks * table->header.block_size * byte;
+}
 
 /* ---- What the ways take ---- */
 

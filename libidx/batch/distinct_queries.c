@@ -17,7 +17,7 @@ static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) 
 }
 
 enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinct, const uint64_t *queries,
-                                           size_t count, size_t first, struct idx_error *error) {
+                                           size_t count, struct idx_error *error) {
     if (count >= UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "%zu queries: the maximum is 2^32 - 2", count);
     uint64_t *spare = malloc((count + 1) * sizeof *spare), *spare_numbers = malloc((count + 1) * sizeof *spare);
     *distinct = (struct idxi_distinct_queries){0};
@@ -28,10 +28,9 @@ enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinc
                   distinct->firsts != NULL;
     if (enough) {
         if (count > 0) memcpy(distinct->values, queries, count * sizeof *queries);
-        for (size_t i = 0; i < count; i++) distinct->numbers[i] = first + i;
+        for (size_t i = 0; i < count; i++) distinct->numbers[i] = i;
         idxi_sort_pairs(distinct->values, distinct->numbers, count, false, spare, spare_numbers);
         keep_distinct(distinct, count);
-        enough = idxi_value_slots_make(&distinct->slots, distinct->values, distinct->count);
     }
     free(spare);
     free(spare_numbers);
@@ -42,5 +41,4 @@ void idxi_distinct_queries_free(struct idxi_distinct_queries *distinct) {
     free(distinct->values);
     free(distinct->numbers);
     free(distinct->firsts);
-    idxi_value_slots_free(&distinct->slots);
 }

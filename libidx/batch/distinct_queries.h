@@ -4,23 +4,17 @@
 
 #include <idx.h>
 
-#include "libidx/fingerprints/value_slots.h"
-
 struct idxi_distinct_queries {
     uint64_t *values;  /* ascending */
     size_t count;      /* of them */
     uint64_t *numbers; /* of all queries, those of a value together */
     uint32_t *firsts;  /* in `numbers`, of each value; one more */
-    struct idxi_value_slots slots;
 };
 
-/* Bytes of each query, at most. */
-#define IDXI_DISTINCT_QUERY_BYTES 36
-
-/* Sorts queries, numbered from `first` on; they can go then. To be freed also after an error. Errors: IDX_LIMIT (2^32 -
+/* Sorts queries, which can go then. To be freed also after an error. Errors: IDX_LIMIT (2^32 -
  * 1 queries or more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinct, const uint64_t *queries,
-                                           size_t count, size_t first, struct idx_error *error);
+                                           size_t count, struct idx_error *error);
 
 void idxi_distinct_queries_free(struct idxi_distinct_queries *distinct);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "libidx/base/check.h"
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
 #include "libidx/fingerprints/array_pairs.h"
@@ -21,10 +22,11 @@ size_t idxi_passing_arrays_most(size_t queries, uint64_t memory) {
 }
 
 enum idx_status idxi_passing_arrays_open(struct idxi_passing_arrays *passing, const uint64_t *queries, size_t count,
-                                         unsigned distance, unsigned threads, uint64_t memory,
+                                         unsigned bits, unsigned distance, unsigned threads, uint64_t memory,
                                          struct idxi_results *results, struct idxi_progress *progress,
                                          struct idx_error *error) {
     memset(passing, 0, sizeof *passing);
+    passing->bits = bits;
     passing->distance = distance;
     passing->threads = threads;
     passing->progress = progress;
@@ -34,14 +36,16 @@ enum idx_status idxi_passing_arrays_open(struct idxi_passing_arrays *passing, co
     passing->memory = memory > collected ? memory - collected : 0;
     passing->fingerprints = idxi_array_reserve(passing->most);
     if (passing->fingerprints == NULL) return idxi_fail_memory(error);
-    return idxi_distinct_queries_make(&passing->queries, queries, count, 0, error);
+    IDXI_TRY(idxi_distinct_queries_make(&passing->queries, queries, count, error));
+    bool enough = idxi_value_slots_make(&passing->slots, passing->queries.values, passing->queries.count);
+    return enough ? IDX_OK : idxi_fail_memory(error);
 }
 
 static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct idxi_passing_arrays *passing = context;
     const struct idxi_distinct_queries *queries = &passing->queries;
     for (size_t i = 0; i < count; i++) {
-        size_t at = idxi_value_slots_find(&queries->slots, pairs[i].a);
+        size_t at = idxi_value_slots_find(&passing->slots, pairs[i].a);
         for (size_t j = queries->firsts[at]; j < queries->firsts[at + 1] && passing->status == IDX_OK; j++)
             passing->status = idxi_results_find(&passing->finds, queries->numbers[j], pairs[i].b, passing->error);
     }
@@ -67,6 +71,7 @@ static enum idx_status search(struct idxi_passing_arrays *passing, const uint64_
 
 enum idx_status idxi_passing_arrays_add(struct idxi_passing_arrays *passing, const uint64_t *fingerprints, size_t count,
                                         struct idx_error *error) {
+    IDXI_TRY(idxi_check_fingerprints(fingerprints, count, passing->bits, error));
     while (count > 0) {
         size_t some = passing->most - passing->count < count ? passing->most - passing->count : count;
         if (some == passing->most) {
@@ -91,5 +96,6 @@ enum idx_status idxi_passing_arrays_end(struct idxi_passing_arrays *passing, str
 
 void idxi_passing_arrays_close(struct idxi_passing_arrays *passing) {
     idxi_distinct_queries_free(&passing->queries);
+    idxi_value_slots_free(&passing->slots);
     idxi_array_release(passing->fingerprints, passing->most);
 }

@@ -7,10 +7,12 @@
 #include "libidx/base/progress.h"
 #include "libidx/batch/distinct_queries.h"
 #include "libidx/batch/results.h"
+#include "libidx/fingerprints/value_slots.h"
 
 struct idxi_passing_arrays {
     struct idxi_distinct_queries queries;
-    unsigned distance, threads;
+    struct idxi_value_slots slots; /* of these */
+    unsigned bits, distance, threads;
     uint64_t memory; /* bytes for searching */
     struct idxi_progress *progress;
     uint64_t *fingerprints; /* that were collected */
@@ -27,12 +29,12 @@ size_t idxi_passing_arrays_most(size_t queries, uint64_t memory);
 /* The caller closes *passing, also after an error. Uses about `memory` bytes, and the room for the queries. Errors:
  * IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_passing_arrays_open(struct idxi_passing_arrays *passing, const uint64_t *queries, size_t count,
-                                         unsigned distance, unsigned threads, uint64_t memory,
+                                         unsigned bits, unsigned distance, unsigned threads, uint64_t memory,
                                          struct idxi_results *results, struct idxi_progress *progress,
                                          struct idx_error *error);
 
-/* Lets fingerprints pass; `work` is added to the progress, by and by. Errors: IDX_CANCELLED, IDX_OUT_OF_MEMORY, and of
- * idxi_results_put. */
+/* Lets fingerprints pass, and adds them to the progress, by and by. Errors: IDX_INVALID_ARGUMENT (a fingerprint of too
+ * many bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY, and of idxi_results_put. */
 enum idx_status idxi_passing_arrays_add(struct idxi_passing_arrays *passing, const uint64_t *fingerprints, size_t count,
                                         struct idx_error *error);
 

@@ -7,19 +7,12 @@
 #include "libidx/base/error.h"
 #include "libidx/base/memory.h"
 #include "libidx/base/parallel.h"
-#include "libidx/batch/batch.h"
-#include "libidx/batch/cost.h"
-#include "libidx/batch/passing.h"
-#include "libidx/batch/passing_arrays.h"
+#include "libidx/batch/streaming.h"
 
 struct idx_stream {
     struct idx_batch_options options;
     uint64_t *queries;
-    struct idxi_query_tables *tables;
-    struct idxi_passing *passings[IDX_MAX_THREADS]; /* one a thread */
-    bool by_arrays;                                 /* then this is used, and not the tables: */
-    struct idxi_passing_arrays arrays;
-    unsigned bits;
+    struct idxi_streaming streaming;
     struct idxi_results results;
     bool results_open;
     struct idxi_progress progress;
@@ -39,33 +32,18 @@ static enum idx_status check(struct idx_stream *stream, const uint64_t *queries,
     return idxi_check_fingerprints(queries, count, bits, error);
 }
 
-static enum idx_status open_tables(struct idx_stream *stream, size_t count, struct idx_error *error) {
-    const struct idx_batch_options *options = &stream->options;
-    IDXI_TRY(idxi_query_tables_make(&stream->tables, stream->queries, count, 0, stream->bits, options->distance,
-                                    options->memory_bytes / 2, options->threads, error));
-    for (unsigned i = 0; i < options->threads; i++)
-        IDXI_TRY(idxi_passing_open(&stream->passings[i], stream->tables, &stream->results,
-                                   options->memory_bytes / 4 / options->threads, error));
-    return IDX_OK;
-}
-
 static enum idx_status open_all(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                 const struct idx_batch_options *given, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
     IDXI_TRY(idxi_batch_options(options, given, error));
     IDXI_TRY(check(stream, queries, count, bits, error));
-    stream->bits = bits;
     stream->queries = malloc((count + 1) * sizeof *queries);
     if (stream->queries == NULL) return idxi_fail_memory(error);
     if (count > 0) memcpy(stream->queries, queries, count * sizeof *queries);
     stream->results_open = true;
     IDXI_TRY(idxi_results_open(&stream->results, NULL, stream->queries, false, options, error));
-    stream->by_arrays =
-        idxi_cost_of_passing(count, bits, options->distance, UINT64_MAX, options->memory_bytes / 2).by_arrays;
-    IDXI_TRY(stream->by_arrays
-                 ? idxi_passing_arrays_open(&stream->arrays, queries, count, options->distance, options->threads,
-                                            options->memory_bytes / 2, &stream->results, &stream->progress, error)
-                 : open_tables(stream, count, error));
+    IDXI_TRY(idxi_streaming_open(&stream->streaming, queries, count, bits, UINT64_MAX, options, &stream->results,
+                                 &stream->progress, error));
     idxi_progress_init(&stream->progress, options->progress, options->context);
     return idxi_progress_begin(&stream->progress, IDX_PHASE_COMPARING, 0, error);
 }
@@ -92,47 +70,33 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
 
 static enum idx_status pass_some(void *context, size_t number, struct idx_error *error) {
     struct idx_stream *stream = context;
-    size_t step = stream->count / stream->options.threads / STEPS + 1, begin;
+    size_t step = stream->count / stream->streaming.threads / STEPS + 1, begin;
     if (step > STEP) step = STEP;
     while ((begin = atomic_fetch_add(&stream->next, step)) < stream->count) {
         size_t count = stream->count - begin < step ? stream->count - begin : step;
-        IDXI_TRY(idxi_passing_add(stream->passings[number], stream->fingerprints + begin, count, error));
-        IDXI_TRY(idxi_progress_add(&stream->progress, count, error));
+        IDXI_TRY(idxi_streaming_add(&stream->streaming, number, stream->fingerprints + begin, count, error));
     }
     return IDX_OK;
 }
 
 enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *fingerprints, size_t count,
                                struct idx_error *error) {
-    unsigned threads = stream->options.threads;
-    if (stream->by_arrays) {
-        IDXI_TRY(idxi_check_fingerprints(fingerprints, count, stream->bits, error));
-        return idxi_passing_arrays_add(&stream->arrays, fingerprints, count, error);
-    }
+    unsigned threads = stream->streaming.threads;
     stream->fingerprints = fingerprints;
     stream->count = count;
     stream->next = 0;
     return idxi_parallel(threads, threads, pass_some, stream, &stream->progress, error);
 }
 
-static enum idx_status end_passing(void *context, size_t number, struct idx_error *error) {
-    struct idx_stream *stream = context;
-    return idxi_passing_end(stream->passings[number], error);
-}
-
 enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,
                                   struct idx_error *error) {
-    unsigned threads = stream->options.threads;
-    IDXI_TRY(stream->by_arrays ? idxi_passing_arrays_end(&stream->arrays, error)
-                               : idxi_parallel(threads, threads, end_passing, stream, &stream->progress, error));
+    IDXI_TRY(idxi_streaming_end(&stream->streaming, error));
     return idxi_results_give(&stream->results, &stream->progress, visit, visit_context, error);
 }
 
 void idx_stream_close(struct idx_stream *stream) {
     if (stream == NULL) return;
-    for (unsigned i = 0; i < IDX_MAX_THREADS; i++) idxi_passing_close(stream->passings[i]);
-    if (stream->by_arrays) idxi_passing_arrays_close(&stream->arrays);
-    idxi_query_tables_free(stream->tables);
+    idxi_streaming_close(&stream->streaming);
     if (stream->results_open) idxi_results_close(&stream->results);
     free(stream->queries);
     free(stream);

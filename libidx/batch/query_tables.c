@@ -136,9 +136,9 @@ static enum idx_status fill_table(void *context, size_t number, struct idx_error
     return IDX_OK;
 }
 
-static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *queries, size_t count, size_t first,
-                            uint64_t memory, unsigned threads, struct idx_error *error) {
-    IDXI_TRY(idxi_distinct_queries_make(&tables->queries, queries, count, first, error));
+static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *queries, size_t count, uint64_t memory,
+                            unsigned threads, struct idx_error *error) {
+    IDXI_TRY(idxi_distinct_queries_make(&tables->queries, queries, count, error));
     struct choice choice = choose_tables(tables->queries.count, tables->bits, tables->distance, memory);
     if (choice.cost.bytes > memory)
         return idxi_fail(
@@ -150,13 +150,13 @@ static enum idx_status make(struct idxi_query_tables *tables, const uint64_t *qu
 }
 
 enum idx_status idxi_query_tables_make(struct idxi_query_tables **result, const uint64_t *queries, size_t count,
-                                       size_t first, unsigned bits, unsigned distance, uint64_t memory,
-                                       unsigned threads, struct idx_error *error) {
+                                       unsigned bits, unsigned distance, uint64_t memory, unsigned threads,
+                                       struct idx_error *error) {
     struct idxi_query_tables *tables = calloc(1, sizeof *tables);
     if (tables == NULL) return idxi_fail_memory(error);
     tables->bits = bits;
     tables->distance = distance;
-    enum idx_status status = make(tables, queries, count, first, memory, threads, error);
+    enum idx_status status = make(tables, queries, count, memory, threads, error);
     if (status == IDX_OK)
         *result = tables;
     else

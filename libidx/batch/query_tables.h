@@ -44,12 +44,12 @@ struct idxi_passing_cost {
 
 struct idxi_passing_cost idxi_passing_cost(size_t queries, unsigned bits, unsigned distance);
 
-/* Makes the tables of queries of `bits` bits, numbered from `first` on, for a distance of up to IDX_MAX_K, on up to
- * `threads` threads. The queries can go then. The caller frees *tables. Errors: IDX_LIMIT (2^32 queries or more),
- * IDX_OUT_OF_MEMORY (also: more than `memory` bytes). */
+/* Makes the tables of queries of `bits` bits, for a distance of up to IDX_MAX_K, on up to `threads` threads. The
+ * queries can go then. The caller frees *tables. Errors: IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY (also:
+ * more than `memory` bytes). */
 enum idx_status idxi_query_tables_make(struct idxi_query_tables **tables, const uint64_t *queries, size_t count,
-                                       size_t first, unsigned bits, unsigned distance, uint64_t memory,
-                                       unsigned threads, struct idx_error *error);
+                                       unsigned bits, unsigned distance, uint64_t memory, unsigned threads,
+                                       struct idx_error *error);
 
 /* Accepts NULL. */
 void idxi_query_tables_free(struct idxi_query_tables *tables);

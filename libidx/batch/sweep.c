@@ -121,19 +121,10 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 
 /* ---- Ranges ---- */
 
-static double get_probe_time(const struct idxi_table *table) {
-    return table->on_disk ? IDXI_DISK_PROBE_TIME : IDXI_ORDERED_PROBE_TIME;
-}
-
 /* Nanoseconds that looking for queries saves against probing. */
 static double count_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
-    return (double)count * patterns * (get_probe_time(queries->table) - IDXI_SEARCH_TIME);
-}
-
-static double get_decode_time(const struct idxi_table *table, uint64_t blocks) {
-    return (double)blocks * table->header.block_size *
-           (IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0));
+    return (double)count * patterns * (idxi_ordered_probe_time(queries->table) - IDXI_SEARCH_TIME);
 }
 
 /* Queries with flipped bits among the first ones are as many in a range as it has itself, for each of these. */
@@ -146,7 +137,7 @@ static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsig
         saved += times * count_savings(queries, end - begin, bits, queries->radius - flips);
         times = times * (bits - flips) / (flips + 1);
     }
-    return saved > get_decode_time(queries->table, blocks);
+    return saved > idxi_decode_time(queries->table, blocks);
 }
 
 static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) {
@@ -267,15 +258,16 @@ static enum idx_status sweep_some(struct sweep *sweep, size_t most, struct idx_e
 }
 
 enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *queries, size_t count,
-                           const struct idxi_sweep_options *options, struct idxi_results *results,
-                           struct idx_error *error) {
+                           const struct idx_batch_options *options, struct idxi_results *results,
+                           struct idxi_progress *progress, struct idx_error *error) {
     struct sweep sweep = {.index = index,
                           .probing = &index->probings[options->distance],
                           .distance = options->distance,
                           .threads = options->threads,
                           .results = results,
-                          .progress = options->progress};
-    size_t tables = sweep.probing->count * index->manifest->segment_count, held = options->memory / QUERY_BYTES;
+                          .progress = progress};
+    size_t tables = sweep.probing->count * index->manifest->segment_count,
+           held = options->memory_bytes / 2 / QUERY_BYTES;
     size_t some = held < MIN_QUERIES ? MIN_QUERIES : held < UINT32_MAX ? held : UINT32_MAX;
     enum idx_status status = IDX_OK;
     sweep.sorted = calloc(tables + 1, sizeof *sweep.sorted);

@@ -5,17 +5,10 @@
 #include "libidx/batch/results.h"
 #include "libidx/view/index.h"
 
-struct idxi_sweep_options {
-    unsigned distance;
-    unsigned threads;
-    uint64_t memory; /* bytes, about */
-    struct idxi_progress *progress;
-};
-
-/* Puts all matches of queries, which were checked, as the distance was. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
- * IDX_CANCELLED, IDX_OUT_OF_MEMORY, and of idxi_results_put. */
+/* Puts all matches of queries, which were checked, as the options were. Uses half of their memory, about. Errors:
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, and of idxi_results_put. */
 enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *queries, size_t count,
-                           const struct idxi_sweep_options *options, struct idxi_results *results,
-                           struct idx_error *error);
+                           const struct idx_batch_options *options, struct idxi_results *results,
+                           struct idxi_progress *progress, struct idx_error *error);
 
 #endif

@@ -398,29 +398,29 @@ static enum idx_status search_distinct(const struct distinct *a, const struct di
     return idxi_progress_add(&progress, 0, error);
 }
 
+/* Searches arrays of the caller, `within`: `a` alone. */
+static enum idx_status run(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, bool within,
+                           const struct idx_join_options *given, idx_pairs_visitor visit, void *visit_context,
+                           struct idx_error *error) {
+    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct distinct x = {0}, y = {0};
+    idxi_copy_options(&options, given);
+    IDXI_TRY(check_options(&options, error));
+    enum idx_status status = make_distinct(&x, a, a_count, error);
+    if (status == IDX_OK) status = make_distinct(&y, b, b_count, error);
+    if (status == IDX_OK) status = search_distinct(&x, within ? NULL : &y, &options, visit, visit_context, error);
+    free_distinct(&x);
+    free_distinct(&y);
+    return status;
+}
+
 enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *options,
                                 idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    struct idx_join_options own = IDX_JOIN_OPTIONS_INIT;
-    struct distinct distinct = {0};
-    idxi_copy_options(&own, options);
-    IDXI_TRY(check_options(&own, error));
-    enum idx_status status = make_distinct(&distinct, fingerprints, count, error);
-    if (status == IDX_OK) status = search_distinct(&distinct, NULL, &own, visit, visit_context, error);
-    free_distinct(&distinct);
-    return status;
+    return run(fingerprints, count, NULL, 0, true, options, visit, visit_context, error);
 }
 
 enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
                                const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                struct idx_error *error) {
-    struct idx_join_options own = IDX_JOIN_OPTIONS_INIT;
-    struct distinct x = {0}, y = {0};
-    idxi_copy_options(&own, options);
-    IDXI_TRY(check_options(&own, error));
-    enum idx_status status = make_distinct(&x, a, a_count, error);
-    if (status == IDX_OK) status = make_distinct(&y, b, b_count, error);
-    if (status == IDX_OK) status = search_distinct(&x, &y, &own, visit, visit_context, error);
-    free_distinct(&x);
-    free_distinct(&y);
-    return status;
+    return run(a, a_count, b, b_count, false, options, visit, visit_context, error);
 }

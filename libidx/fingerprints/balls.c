@@ -199,7 +199,8 @@ void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, u
 static void visit(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     struct idxi_balls *balls = (struct idxi_balls *)comparison;
     for (size_t i = 0; i < balls->before_count; i++) {
-        if (idxf_count_bits((a ^ b) & balls->before[i].mask) <= balls->before[i].radius) return;
+        uint64_t errors = (a ^ b) & balls->before[i].mask;
+        if (errors == 0 || idxf_count_bits(errors) <= balls->before[i].radius) return;
     }
     balls->found(balls->context, a, b);
 }
@@ -329,9 +330,23 @@ static void search_balls(struct idxi_balls *balls, const struct idxi_cut *cut, s
     balls->before_count = before;
 }
 
+/* Whether all have the same bits in a ball that was searched before. */
+static bool were_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
+                       size_t b_count) {
+    uint64_t a_set, a_common, b_set, b_common;
+    add_bits(a, a_count, &a_set, &a_common);
+    add_bits(b, b == NULL ? 0 : b_count, &b_set, &b_common);
+    uint64_t varying = (a_set | b_set) ^ (a_common & b_common);
+    for (size_t i = 0; i < balls->before_count; i++) {
+        if ((varying & balls->before[i].mask) == 0) return true;
+    }
+    return false;
+}
+
 void idxi_balls_match(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     struct idxi_cut cut = {0};
     struct idxi_sorted sorted = {.within = b == NULL};
+    if (were_found(balls, a, a_count, b, b_count)) return;
     if (balls->depth < IDXI_MAX_BALL_DEPTH)
         idxi_cut_choose(&cut, balls->way, balls->comparison.distance, a, a_count, b, b_count);
     uint64_t bytes = idxi_buckets_bytes(a_count, cut.width) + (b == NULL ? 0 : idxi_buckets_bytes(b_count, cut.width));

@@ -1,4 +1,4 @@
-/* balls.h: finds the pairs among fingerprints in memory that differ in many bits, where matching.h is slow. */
+/* balls.h: finds the pairs among fingerprints in memory that differ in few bits, or in many. */
 #ifndef IDX_LIBIDX_BALLS_H
 #define IDX_LIBIDX_BALLS_H
 
@@ -15,6 +15,9 @@ struct idxi_ball {
     unsigned radius;
 };
 
+/* Those of a cut, at each depth; and others that the owner knows: one for each table and each error in its prefix. */
+#define IDXI_MAX_BALLS_BEFORE ((IDX_MAX_K + 1) * (IDXI_MAX_BALL_DEPTH + 1) + IDX_MAX_TABLES + IDX_MAX_RADIUS + 1)
+
 /* How the bits are cut: a pair within the distance lies in at least one of the balls. */
 struct idxi_cut {
     size_t count;   /* 0: all are compared with all */
@@ -30,7 +33,7 @@ struct idxi_balls {
     bool (*goes_on)(void *context); /* It is called every few milliseconds; false ends the search early. */
     void *context;
     /* A pair that lies in one of these was found before. */
-    struct idxi_ball before[(IDX_MAX_K + 1) * (IDXI_MAX_BALL_DEPTH + 1)];
+    struct idxi_ball before[IDXI_MAX_BALLS_BEFORE];
     size_t before_count;
     unsigned depth;
     uint64_t memory; /* bytes that sorting may take */

@@ -272,7 +272,7 @@ static enum idx_status search_unpacked(struct idxi_search *search, const struct 
     return context.status;
 }
 
-enum idx_status idxi_search_segments(struct idxi_search *search, size_t begin, size_t end) {
+static enum idx_status search_segments(struct idxi_search *search, size_t begin, size_t end) {
     uint32_t segments = search->index->manifest->segment_count;
     for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
         const struct idxi_unpacked *unpacked = search->index->segments[search->segment]->unpacked;
@@ -321,6 +321,6 @@ enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, si
     bool ahead = idxi_has_pending(search->index) && end - begin <= FETCHED_AHEAD;
     for (size_t query = begin; query < end && ahead; query++)
         idxi_pending_prefetch(&search->index->pending, search->queries[query], search->distance);
-    IDXI_TRY(idxi_search_segments(search, begin, end));
+    IDXI_TRY(search_segments(search, begin, end));
     return idxi_search_pending(search, begin, end);
 }

@@ -67,8 +67,7 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
 /* Finds all matches of the queries `begin` to `end`, in all segments, then in what is pending. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
 
-/* Its two parts: the matches in segments, and those that are only pending. */
-enum idx_status idxi_search_segments(struct idxi_search *search, size_t begin, size_t end);
+/* Those that are only pending. */
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end);
 
 /* Single probes of a table of search->segment, for callers that choose the tables. Begins one probe for each pattern of

@@ -127,7 +127,7 @@ static enum idx_status match_pending(struct idxi_join *join, struct idx_error *e
 static size_t get_capacity(const struct idxi_join *join) {
     unsigned threads = join->options.threads;
     uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) /
-                    (2 * sizeof(uint64_t) * IDXI_JOIN_ARRAYS * threads);
+                    (2 * sizeof(uint64_t) * (IDXI_JOIN_ARRAYS + IDXI_JOIN_MORE_ARRAYS) * threads);
     size_t segments = join->a->open_segments > join->b->open_segments ? join->a->open_segments : join->b->open_segments;
     uint64_t least = IDXI_MIN_RANGE_CAPACITY(segments), most = idxi_join_most(join) + least;
     if (room > UINT32_MAX) room = UINT32_MAX;

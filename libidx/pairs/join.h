@@ -16,9 +16,10 @@
 #define IDXI_JOIN_PAIRS 4096
 
 /* Arrays of fingerprints that a thread has: those of either index, with room to sort them; and one to merge segments
- * from. */
-#define IDXI_JOIN_ARRAYS 7
-enum { IDXI_ARRAY_A = 0, IDXI_ARRAY_B = 3, IDXI_ARRAY_SEGMENTS = 6 };
+ * from. Large groups are searched in the memory of so many more. */
+#define IDXI_JOIN_ARRAYS 5
+#define IDXI_JOIN_MORE_ARRAYS 3
+enum { IDXI_ARRAY_A = 0, IDXI_ARRAY_B = 2, IDXI_ARRAY_SEGMENTS = 4 };
 
 /* A range of permuted fingerprints: those whose first `same` bits are those of `low`. */
 struct idxi_join_leaf {
@@ -26,7 +27,7 @@ struct idxi_join_leaf {
     unsigned same;
 };
 
-/* Which pairs of a table are looked for: those that are the same in some bits, and in none of matching.before. */
+/* Which pairs of a table are looked for: those that are the same in some bits, and in none of `before`. */
 struct idxi_join_pass {
     unsigned number; /* 0: ranges in order; then the same in one part of the bits behind the leading ones, for each
                         error that may be */

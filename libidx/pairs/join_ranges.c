@@ -2,7 +2,6 @@
 #include "libidx/pairs/join.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Fingerprints of a range, about. */
 #define RANGE_FINGERPRINTS 16384
@@ -63,7 +62,11 @@ struct idxi_range idxi_join_range(const struct idxi_join_worker *worker, size_t 
 }
 
 static struct idxi_matched get_matched(const struct idxi_join_worker *worker, size_t array, size_t count) {
-    return (struct idxi_matched){worker->arrays[array], worker->arrays[array + 1], worker->arrays[array + 2], count};
+    return (struct idxi_matched){worker->arrays[array], worker->arrays[array + 1], count};
+}
+
+static void add_before(struct idxi_balls *balls, uint64_t mask) {
+    balls->before[balls->before_count++] = (struct idxi_ball){mask, 0};
 }
 
 void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, size_t count, const size_t *other_count) {
@@ -71,9 +74,10 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, size
     struct idxi_matched a = get_matched(worker, IDXI_ARRAY_A, count), b = {0};
     if (other_count != NULL) b = get_matched(worker, IDXI_ARRAY_B, *other_count);
     const struct idxi_join *join = worker->join;
-    memcpy(worker->matching.before, join->earlier, join->earlier_count * sizeof *join->earlier);
-    memcpy(worker->matching.before + join->earlier_count, pass->before, sizeof pass->before);
-    worker->matching.before_count = join->earlier_count + pass->number;
+    struct idxi_balls *balls = &worker->matching.balls;
+    balls->before_count = 0;
+    for (size_t i = 0; i < join->earlier_count; i++) add_before(balls, join->earlier[i]);
+    for (unsigned i = 0; i < pass->number; i++) add_before(balls, pass->before[i]);
     idxi_match(&worker->matching, &a, other_count == NULL ? NULL : &b, pass->narrow & ~idxi_top_bits(same),
                pass->errors, pass->number == 0);
 }

@@ -77,10 +77,12 @@ static enum idx_status make_worker(struct idxi_join *join, unsigned number, stru
     if (worker == NULL) return idxi_fail_memory(error);
     worker->join = join;
     worker->number = number;
-    idxi_matching_init(&worker->matching, join->options.distance);
-    worker->matching.found = visit_pair;
-    worker->matching.goes_on = idxi_join_goes_on;
-    worker->matching.context = worker;
+    struct idxi_balls *balls = &worker->matching.balls;
+    idxi_balls_init(balls, join->options.distance);
+    balls->found = visit_pair;
+    balls->goes_on = idxi_join_goes_on;
+    balls->context = worker;
+    balls->memory = IDXI_JOIN_MORE_ARRAYS * sizeof(uint64_t) * join->capacity;
     worker->counts = calloc(join->a->open_segments + 1, sizeof *worker->counts);
     if (worker->counts == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < IDXI_JOIN_ARRAYS; i++) {

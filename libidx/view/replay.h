@@ -17,8 +17,8 @@ enum idx_status idxi_replay_new(struct idxi_replay **replay, const struct idxf_r
 void idxi_replay_hold(struct idxi_replay *replay);
 void idxi_replay_release(struct idxi_replay *replay);
 
-/* Goes on with the records behind a newer manifest's `sequence`, which are in memory, or the same manifest's. False where
- * they are not: a new replay has to read them then. Older views can't read on, but what they have stays. From any
+/* Goes on with the records behind a newer manifest's `sequence`, which are in memory, or the same manifest's. False
+ * where they are not: a new replay has to read them then. Older views can't read on, but what they have stays. From any
  * thread. */
 bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence);
 

@@ -494,7 +494,7 @@ static void test_ways(void **state) {
         struct idxi_progress progress;
         idxi_progress_init(&progress, NULL, NULL);
         assert_ok(idxi_results_open(&results, NULL, set.items, false, &options, &failure));
-        assert_ok(idxi_query_tables_make(&tables, set.items, 1000, 0, 64, 3, 1 << 30, 2, &failure));
+        assert_ok(idxi_query_tables_make(&tables, set.items, 1000, 64, 3, 1 << 30, 2, &failure));
         assert_ok(idxi_passing_open(&passing, tables, &results, 1 << 20, &failure));
         idxi_passing_set_meet(passing, meets[i]);
         assert_ok(idxi_passing_add(passing, set.items, set.count, &failure));
