@@ -1,7 +1,7 @@
 /* stream_answers.c: see stream_answers.h. */
-#include "tools/answers/stream_answers.h"
+#include "tools/answers/answers.h"
 
-#include "tools/shared/interrupt.h"
+#include "tools/shared/command.h"
 
 #include <stdlib.h>
 #include <string.h>

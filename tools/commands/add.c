@@ -1,9 +1,6 @@
 /* add.c: `idx add`: adds documents to an index, or those alone that have no near-duplicate in it. */
-#include "tools/input/index_writing.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/names.h"
 
 #include <inttypes.h>
 #include <limits.h>

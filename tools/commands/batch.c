@@ -1,14 +1,10 @@
 /* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
-#include "tools/answers/answerer.h"
-#include "tools/answers/stream_answers.h"
-#include "tools/input/index_making.h"
-#include "tools/input/passing.h"
-#include "tools/shared/arguments.h"
+#include "tools/answers/answers.h"
+#include "tools/input/input.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/number.h"
 #include "tools/shared/progress.h"
-#include "tools/shared/recipes.h"
+#include "tools/shared/wording.h"
 
 #include <limits.h>
 #include <stdlib.h>

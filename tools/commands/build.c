@@ -1,12 +1,9 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
-#include "tools/input/index_making.h"
 #include "tools/input/input.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/names.h"
-#include "tools/shared/number.h"
 #include "tools/shared/progress.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 

@@ -1,12 +1,10 @@
 /* clusters.c: `idx clusters`: the clusters of near-duplicates in an index, and which documents to keep or to drop. */
 #include "tools/answers/cluster_listing.h"
-#include "tools/dedup/confirm.h"
+#include "tools/dedup/dedup.h"
 #include "tools/report/report.h"
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/text/text_options.h"
+#include "tools/shared/wording.h"
+#include "tools/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,20 +1,15 @@
 /* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
  * removed as soon as it is open, so that nothing is left however the command ends after that. */
+#include "tools/dedup/dedup.h"
 #include "tools/answers/cluster_listing.h"
 #include "tools/commands/dedup_help.h"
-#include "tools/dedup/confirm.h"
-#include "tools/dedup/folders.h"
-#include "tools/dedup/intake.h"
-#include "tools/input/index_making.h"
 #include "tools/input/input.h"
+#include "tools/input/making.h"
 #include "tools/report/report.h"
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/folder.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/shared/scratch.h"
-#include "tools/text/text_options.h"
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
+#include "tools/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

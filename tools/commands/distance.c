@@ -1,10 +1,8 @@
 /* distance.c: `idx distance`: the Hamming distance of two fingerprints, or of the two in each line. */
-#include "tools/input/reader.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/input.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
-#include "tools/shared/notation.h"
 #include "tools/shared/output.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 

@@ -1,9 +1,7 @@
 /* fingerprint.c: `idx fingerprint`: from texts to the lines that `idx build` and `idx lookup` read. */
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
-#include "tools/text/pipeline.h"
-#include "tools/text/text_options.h"
+#include "tools/shared/wording.h"
+#include "tools/text/text.h"
 
 #include <string.h>
 #include <sys/stat.h>

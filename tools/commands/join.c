@@ -1,7 +1,7 @@
 /* join.c: `idx join`: all near pairs of two indexes. */
 #include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 static const char help[] =
     "Usage: idx join [OPTION…] INDEX OTHER\n"

@@ -1,7 +1,5 @@
 /* lookup.c: `idx lookup`: which fingerprints of an index are near to these, and which documents they belong to. */
-#include "tools/answers/answerer.h"
-#include "tools/answers/query_batch.h"
-#include "tools/shared/arguments.h"
+#include "tools/answers/answers.h"
 #include "tools/shared/command.h"
 
 #include <limits.h>

@@ -1,8 +1,7 @@
 /* pairs.c: `idx pairs`: all near pairs of an index. */
 #include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 static const char help[] =
     "Usage: idx pairs [OPTION…] INDEX\n"

@@ -1,12 +1,10 @@
 /* plan.c: `idx plan`: the schemes worth having for a number of fingerprints and a distance, with what they cost. */
-#include "tools/shared/arguments.h"
 #include "tools/shared/calibration.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
+#include "tools/shared/files.h"
 #include "tools/shared/json.h"
 #include "tools/shared/output.h"
-#include "tools/shared/scratch.h"
-#include "tools/shared/size.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 

@@ -1,9 +1,6 @@
 /* remove.c: `idx remove`: removes documents from an index. */
-#include "tools/input/index_writing.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* serve.c: `idx serve`: answers over HTTP what is near to fingerprints and texts. */
 #include "tools/serve/options.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 

@@ -1,9 +1,8 @@
 /* confirm.c: finds the documents that fingerprints pair, and reads their texts again; regroup.c makes clusters of
  * them. */
-#include "tools/dedup/confirm.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/dedup/journal.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 #include "tools/text/text.h"
 
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* folders.c: makes the folders of `idx dedup --write` and `--dropped` beside their places, and publishes them by
  * rename; kept.c writes the records in them. */
-#include "tools/dedup/folders.h"
+#include "tools/dedup/dedup.h"
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/shared/folder.h"
-#include "tools/shared/message.h"
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
 
 #include <dirent.h>
 #include <errno.h>

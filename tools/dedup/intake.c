@@ -1,11 +1,11 @@
 /* intake.c: takes documents in batches: looks them up in the index that they are compared with, and adds the others to
  * the index that is clustered, at once or in the order of preference. */
-#include "tools/dedup/intake.h"
+#include "tools/dedup/dedup.h"
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/input/index_making.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/input/making.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
-#include "tools/dedup/journal.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* kept.c: writes the records of documents, as they are in their inputs, into the folders of those to keep and to drop.
  * Documents that are whole files are copied as they are; of others, parts of the decompressed file are copied, and
  * compressed again. */
-#include "tools/dedup/folders.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/text/source.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
+#include "tools/text/documents.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* regroup.c: from clusters by fingerprints to clusters that the texts confirm, one after the other. The documents of a
  * cluster are taken in the order of preference. Each joins the first of the representatives so far whose text resembles
  * its own, or becomes one. */
-#include "tools/dedup/confirm.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <idx_text.h>
 

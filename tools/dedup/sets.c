@@ -1,9 +1,8 @@
 /* sets.c: writes the features of documents to a temporary file, and maps it to look them up. */
-#include "tools/dedup/sets.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/dedup/journal.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* format.c: finds out in which format a file has fingerprints, by its name and first bytes. */
 #include "tools/input/input.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

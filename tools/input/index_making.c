@@ -1,11 +1,8 @@
 /* index_making.c: what commands say before and after they make an index, and how they add documents to it. */
-#include "tools/input/index_making.h"
+#include "tools/input/making.h"
 
-#include "tools/shared/message.h"
-#include "tools/shared/names.h"
-#include "tools/shared/notation.h"
-#include "tools/shared/recipes.h"
-#include "tools/shared/size.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

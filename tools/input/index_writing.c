@@ -1,8 +1,8 @@
 /* index_writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
-#include "tools/input/index_writing.h"
+#include "tools/input/making.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

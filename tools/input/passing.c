@@ -1,9 +1,9 @@
 /* passing.c: see passing.h. Lines of a fixed width are read some at a time; any other line goes the way of all lines.
  */
-#include "tools/input/passing.h"
+#include "tools/input/input.h"
 
-#include "tools/input/index_making.h"
-#include "tools/shared/recipes.h"
+#include "tools/input/making.h"
+#include "tools/shared/command.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

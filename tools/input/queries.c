@@ -1,8 +1,8 @@
 /* queries.c: what `idx lookup` is asked. */
 #include "tools/input/queries.h"
 
-#include "tools/shared/number.h"
-#include "tools/shared/recipes.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

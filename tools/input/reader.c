@@ -1,8 +1,8 @@
 /* reader.c: reads a file or standard input, by lines of any length or by bytes. */
-#include "tools/input/reader.h"
+#include "tools/input/input.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,7 @@
 /* tsv.c: reads one line of fingerprint<TAB>ID, and checks by the line #total that a stream of lines is whole. */
-#include "tools/input/tsv.h"
+#include "tools/input/input.h"
 
-#include "tools/shared/escape.h"
-#include "tools/shared/message.h"
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* chains.c: finds the largest clusters that form chains, and follows their chains. */
-#include "tools/report/gather.h"
+#include "tools/report/page.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>

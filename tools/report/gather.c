@@ -1,9 +1,9 @@
 /* gather.c: finds what a report says. Which pairs are shown depends on their fingerprints alone, so that it is the same
  * in whatever order they are found. */
-#include "tools/report/gather.h"
+#include "tools/report/page.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>

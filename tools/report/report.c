@@ -1,13 +1,11 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
-#include "tools/dedup/journal.h"
-#include "tools/report/excerpt.h"
-#include "tools/report/gather.h"
-#include "tools/shared/folder.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/shared/names.h"
+#include "tools/dedup/dedup.h"
+#include "tools/report/page.h"
+#include "tools/shared/command.h"
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* answers.c: writes matches and their documents as JSON. */
-#include "tools/serve/answers.h"
+#include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
 #include "tools/shared/json.h"

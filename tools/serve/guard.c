@@ -1,7 +1,7 @@
 /* guard.c: decides who may use the service. */
-#include "tools/serve/guard.h"
+#include "tools/serve/service.h"
 
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

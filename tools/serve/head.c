@@ -1,9 +1,9 @@
 /* head.c: checks what libmicrohttpd 0.9 lets pass in the head of a request, and reads the parameters of its URL.
  * libmicrohttpd keeps the head as it came, but overwrites the ends of its parts with NUL: whatever else is between two
  * parts was cut off by a NUL byte. */
-#include "tools/serve/head.h"
+#include "tools/serve/request.h"
 
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,9 +1,7 @@
 /* lookups.c: finds what is near to fingerprints, or to the documents of an ID. */
-#include "tools/serve/answers.h"
-#include "tools/serve/lines.h"
-#include "tools/serve/router.h"
+#include "tools/serve/request.h"
 #include "tools/serve/service.h"
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>

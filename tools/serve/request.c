@@ -3,9 +3,8 @@
 #include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
-#include "tools/shared/escape.h"
 #include "tools/shared/json.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <stdarg.h>
 #include <stdio.h>

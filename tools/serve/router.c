@@ -1,10 +1,7 @@
 /* router.c: has the routes, and leads a request through them. */
-#include "tools/serve/router.h"
-
-#include "tools/serve/head.h"
-#include "tools/serve/request.h"
 #include "tools/serve/service.h"
-#include "tools/serve/status.h"
+
+#include "tools/serve/request.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

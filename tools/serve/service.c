@@ -2,11 +2,8 @@
  * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
-#include "tools/serve/router.h"
-#include "tools/serve/signals.h"
-#include "tools/serve/sockets.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

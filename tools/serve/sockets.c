@@ -1,8 +1,7 @@
 /* sockets.c: opens the sockets at which a service listens. */
-#include "tools/serve/sockets.h"
+#include "tools/serve/service.h"
 
-#include "tools/shared/message.h"
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

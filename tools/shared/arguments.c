@@ -1,12 +1,10 @@
 /* arguments.c: reads the command line of a subcommand by a table of its options, over getopt_long. */
-#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
 
 #include "tools/shared/brief.h"
-#include "tools/shared/command.h"
-#include "tools/shared/globs.h"
-#include "tools/shared/message.h"
-#include "tools/shared/number.h"
+#include "tools/shared/files.h"
 #include "tools/shared/output.h"
+#include "tools/shared/wording.h"
 
 #include <getopt.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "tools/shared/calibration.h"
 
 #include "tools/shared/json.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* message.c: writes messages to standard error. */
-#include "tools/shared/message.h"
-
-#include "tools/shared/escape.h"
+#include "tools/shared/wording.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* scratch.c: makes folders for what commands need while they run, and removes those that killed commands left. */
-#include "tools/shared/scratch.h"
+#include "tools/shared/files.h"
 
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <dirent.h>
 #include <errno.h>

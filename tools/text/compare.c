@@ -1,7 +1,5 @@
 /* compare.c: whether two texts agree by a recipe. Equal hashes may be chance, or of texts that have little else in
  * common: these are confirmed on what was hashed, and by the summed weights of their documents. */
-#include "tools/text/pipeline.h"
-
 #include "tools/text/text.h"
 
 #include <idx_text.h>

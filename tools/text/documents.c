@@ -1,8 +1,8 @@
 /* documents.c: reads inputs, finds their formats, and gives the documents that they are cut into. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/folder.h"
-#include "tools/text/manual.h"
+#include "tools/shared/files.h"
+#include "tools/text/extract.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,10 +5,10 @@
  * a reserve, and the command ends in good order after that document, or the service refuses it, because memory_ran_out
  * says so. Once all of the reserve was given back, it can be used again; where it is used up, the process ends at once.
  */
-#include "tools/text/memory.h"
+#include "tools/text/text.h"
 
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <jansson.h>
 #include <libxml/xmlmemory.h>

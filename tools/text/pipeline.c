@@ -1,15 +1,12 @@
 /* pipeline.c: from inputs to lines of fingerprints. The main thread cuts the inputs into documents and fills batches
  * with them; workers fingerprint a batch at a time; one more thread prints the batches in order. Batches are in a
  * ring, whose documents' bytes are bounded: there is always room for one batch, however large its document. */
-#include "tools/text/pipeline.h"
+#include "tools/text/text.h"
 
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
-#include "tools/shared/recipes.h"
-#include "tools/text/manual.h"
-#include "tools/text/memory.h"
-#include "tools/text/text.h"
+#include "tools/text/extract.h"
 
 #include <idx.h>
 
@@ -375,7 +372,7 @@ static void say_totals(const struct pipeline *pipeline, const struct documents *
     say_few(pipeline, pipeline->documents - bad - pipeline->bad.of[BAD_FILE]);
 }
 
-/* Prints the line #total (tools/input/tsv.h). */
+/* Prints the line #total (tools/input/input.h). */
 static void print_total(struct pipeline *pipeline, bool failed) {
     uint64_t left_out = bad_total(&pipeline->bad) + pipeline->bad.of[BAD_FILE];
     if (pipeline->rules->min_features > 0) left_out += pipeline->few;

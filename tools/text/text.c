@@ -2,9 +2,8 @@
  * libidxtext has without_text.c in place of this file, and of all files that only this one and pipeline.c use. */
 #include "tools/text/text.h"
 
-#include "tools/shared/notation.h"
-#include "tools/text/manual.h"
-#include "tools/text/memory.h"
+#include "tools/shared/wording.h"
+#include "tools/text/extract.h"
 
 #include <idx.h>
 #include <idx_text.h>

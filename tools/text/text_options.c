@@ -1,8 +1,7 @@
 /* text_options.c: see text_options.h. */
-#include "tools/text/text_options.h"
-
-#include "tools/shared/message.h"
 #include "tools/text/text.h"
+
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 

@@ -1,5 +1,4 @@
 /* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c and compare.c. */
-#include "tools/text/pipeline.h"
 #include "tools/text/text.h"
 
 const char text_default_recipe[] = "none: this idx was built without text support";
