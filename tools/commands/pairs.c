@@ -66,8 +66,7 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     *status = ENDS_BADLY;
     if (near->max_documents == UINT64_MAX || near->with_documents) return true;
-    complain_of_usage("--max-documents has no effect without --documents; omit it");
-    return false;
+    return complain_of_usage("--max-documents has no effect without --documents; omit it");
 }
 
 int command_pairs(int argc, char **argv) {

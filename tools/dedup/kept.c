@@ -26,14 +26,10 @@ struct copying {
 
 /* ---- Files that are a document ---- */
 
-static bool say_failed(const char *path, int error) {
-    complain("%s: %s", path, strerror(error));
-    return false;
-}
+static bool say_failed(const char *path, int error) { return complain("%s: %s", path, strerror(error)); }
 
 static bool say_not_written(const struct tree *tree, const char *path, int error) {
-    complain("%s: can't write what %s has: %s", tree->path, path, strerror(error));
-    return false;
+    return complain("%s: can't write what %s has: %s", tree->path, path, strerror(error));
 }
 
 static bool write_bytes(int file, const char *bytes, size_t size) {
@@ -96,10 +92,8 @@ static bool open_file(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
     if (!journal_find_file(copying->journal, number)) return false;
     copying->source.regular_only = true;
-    if (!source_open(&copying->source, file->path)) {
-        complain("%s: %s", file->path, copying->source.problem.sentence);
-        return false;
-    }
+    if (!source_open(&copying->source, file->path))
+        return complain("%s: %s", file->path, copying->source.problem.sentence);
     if (journal_check_file(file, copying->source.descriptor))
         copying->file = number;
     else

@@ -23,14 +23,10 @@ bool known_open(struct known *known, const struct scratch *scratch, const char *
 }
 
 static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) making_failed(error);
-    return status == IDX_OK;
+    return status == IDX_OK || making_failed(error);
 }
 
-static bool say_no_memory(void) {
-    complain("out of memory");
-    return false;
-}
+static bool say_no_memory(void) { return complain("out of memory"); }
 
 /* ---- Fingerprints of the other index ---- */
 

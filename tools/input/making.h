@@ -18,7 +18,7 @@
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
 
 /* Complains of what ended a build or a merge; but a signal that was noted needs no words. */
-void making_failed(const struct idx_error *error);
+bool making_failed(const struct idx_error *error);
 
 /* Adds a document. Returns false after a complaint. */
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);

@@ -116,18 +116,17 @@ void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_re
 bool totals_check(const struct totals *totals, const char *name) {
     static const char advice[] = "make them again, or take what there is with --partial";
     if (totals->recipes == 0) return true;
-    if (totals->broken)
-        complain("%s: the line #total does not have three numbers; %s", name, advice);
-    else if (totals->failed)
-        complain("%s: the command that printed these fingerprints failed, so some are missing; %s", name, advice);
-    else if (totals->totals < totals->recipes)
-        complain("%s: the fingerprints state a recipe, but their last line (#total) is missing, so the command that "
-                 "printed them may have failed; %s",
-                 name, advice);
-    else if (totals->stated != totals->lines)
-        complain("%s: there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; %s", name,
-                 totals->lines, totals->stated, advice);
-    else
-        return true;
-    return false;
+    if (totals->broken) return complain("%s: the line #total does not have three numbers; %s", name, advice);
+    if (totals->failed)
+        return complain("%s: the command that printed these fingerprints failed, so some are missing; %s", name,
+                        advice);
+    if (totals->totals < totals->recipes)
+        return complain(
+            "%s: the fingerprints state a recipe, but their last line (#total) is missing, so the command that "
+            "printed them may have failed; %s",
+            name, advice);
+    if (totals->stated != totals->lines)
+        return complain("%s: there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; %s", name,
+                        totals->lines, totals->stated, advice);
+    return true;
 }

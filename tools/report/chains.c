@@ -81,8 +81,7 @@ static bool look_up_all(struct following *following, uint64_t fingerprint, size_
         following->matches = malloc(*count * sizeof *following->matches);
         following->capacity = following->matches == NULL ? 0 : *count;
         if (following->matches != NULL) continue;
-        complain("out of memory");
-        return false;
+        return complain("out of memory");
     }
 }
 

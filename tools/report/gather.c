@@ -161,10 +161,7 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
     findings->properties.scheme = NULL;
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
-    if (findings->shown == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (findings->shown == NULL) return complain("out of memory");
     bool good = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
                 find_clusters(findings, index, options, &error) == IDX_OK &&
                 sample_far(findings, index, folder, options->threads, &error) &&

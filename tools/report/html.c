@@ -71,11 +71,6 @@ const char *html_digits(char text[HTML_DIGITS], uint64_t number) {
     return text;
 }
 
-void html_number(struct output *output, uint64_t number) {
-    char digits[HTML_DIGITS];
-    output_text(output, html_digits(digits, number));
-}
-
 void html_count(struct output *output, uint64_t number, const char *what) {
     char digits[HTML_DIGITS];
     output_format(output, "%s %s%s", html_digits(digits, number), what, number == 1 ? "" : "s");

@@ -196,10 +196,7 @@ void html_id(struct output *output, const struct findings *findings, const struc
 
 void html_fingerprint(struct output *output, const struct findings *findings, uint64_t fingerprint);
 
-/* Writes a number with commas, as 1,234,567. */
-void html_number(struct output *output, uint64_t number);
-
-/* Prints the same into `text`, and returns it. */
+/* Prints a number with commas, as 1,234,567, into `text`, and returns it. */
 enum { HTML_DIGITS = 28 };
 const char *html_digits(char text[HTML_DIGITS], uint64_t number);
 

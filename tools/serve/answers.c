@@ -18,9 +18,8 @@ bool answers_set_distance(struct answers *answers) {
     bool is_far = answers->view != NULL && unpacked != UINT_MAX && unpacked > k;
     answers->distance = request->distance == UINT_MAX ? k : request->distance;
     if (answers->distance <= (is_far ? unpacked : k)) return true;
-    request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u", answers->distance,
-                 is_far ? "is unpacked" : "was built", is_far ? unpacked : k);
-    return false;
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u",
+                        answers->distance, is_far ? "is unpacked" : "was built", is_far ? unpacked : k);
 }
 
 bool answers_begin(struct answers *answers, struct request *request) {
@@ -73,11 +72,6 @@ static void put_document(const struct idx_document *document, struct output *out
     output_byte(output, '"');
 }
 
-static bool fail_by_error(struct answers *answers, const struct idx_error *error) {
-    request_fail_by(answers->request, error);
-    return false;
-}
-
 static bool take_cursor(struct answers *answers, struct idx_error *error) {
     if (answers->cursor != NULL) return true;
     if (answers->view == NULL) return idx_documents_open(answers->index, &answers->cursor, error) == IDX_OK;
@@ -92,11 +86,11 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct idx_error error;
     bool found = false;
     if (!take_cursor(answers, &error) || idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
-        return fail_by_error(answers, &error);
+        return request_fail_by(answers->request, &error);
     output_text(output, ",\"documents\":[");
     for (size_t i = 0; i <= most; i++) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
-            return fail_by_error(answers, &error);
+            return request_fail_by(answers->request, &error);
         if (!found || i == most) break;
         if (i > 0) output_byte(output, ',');
         put_document(&document, output);

@@ -131,8 +131,7 @@ static bool read_path(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
     if (answers_read_fingerprint(answers, request->rest, strlen(request->rest), query, &problem)) return true;
-    request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->rest, problem.sentence);
-    return false;
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->rest, problem.sentence);
 }
 
 bool lookups_answer_one_quickly(struct request *request) {

@@ -163,12 +163,12 @@ uint64_t now_nanoseconds(void);
 double request_seconds(const struct request *request);
 
 /* Makes the answer an error, {"error":"…"}, in place of what was answered so far. Nothing happens to a request that is
- * committed. What is not printable in the sentence is escaped. */
-__attribute__((format(printf, 3, 4))) void request_fail(struct request *request, unsigned status, const char *format,
+ * committed. What is not printable in the sentence is escaped. Returns false always, so that a check can return it. */
+__attribute__((format(printf, 3, 4))) bool request_fail(struct request *request, unsigned status, const char *format,
                                                         ...);
 
 /* Does the same with an error of the library. */
-void request_fail_by(struct request *request, const struct idx_error *error);
+bool request_fail_by(struct request *request, const struct idx_error *error);
 
 /* Ends an answer with status 200. An answer that is too long fails the request instead, unless it is committed. */
 void request_end(struct request *request, const char *type);

@@ -24,10 +24,6 @@ struct globs {
 /* Appends a pattern. Returns false if memory ran out. */
 bool globs_append(struct globs *globs, const char *pattern, bool includes);
 
-/* Whether a file or folder is read, by its path below the folder that was given. The last pattern that matches says
- * so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
-bool globs_admit(const struct globs *globs, const char *path, bool is_folder);
-
 void globs_free(struct globs *globs);
 
 /* ---- A folder for what a command needs while it runs ---- */

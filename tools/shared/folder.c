@@ -21,7 +21,9 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes) {
     return true;
 }
 
-bool globs_admit(const struct globs *globs, const char *path, bool is_folder) {
+/* Whether a file or folder is read, by its path below the folder that was given. The last pattern that matches says
+ * so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
+static bool globs_admit(const struct globs *globs, const char *path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
         if (fnmatch(globs->values[i - 1].pattern, path, 0) == 0) return globs->values[i - 1].includes;
     return is_folder || globs->count == 0 || !globs->values[0].includes;
@@ -144,8 +146,7 @@ char *folder_parent(const char *path) {
 }
 
 static bool say_unfit(const char *path, int error, const char *option) {
-    complain("%s: %s; choose another place with %s", path, strerror(error), option);
-    return false;
+    return complain("%s: %s; choose another place with %s", path, strerror(error), option);
 }
 
 static bool check_parent(const char *parent, const char *option) {

@@ -204,8 +204,8 @@ void scratch_clean(const char *parent) {
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
     scratch_clean(parent);
     if (make_folder(scratch, parent)) return true;
-    complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno), option);
-    return false;
+    return complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno),
+                    option);
 }
 
 char *scratch_path(const struct scratch *scratch, const char *name) { return join(scratch->path, name); }

@@ -15,11 +15,12 @@
  * not copied. */
 void message_speaker(const char *subcommand);
 
-/* Writes a sentence. It becomes one line of printable text (see below), whatever the arguments hold. */
-__attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
+/* Writes a sentence. It becomes one line of printable text (see below), whatever the arguments hold. Returns false
+ * always, so that a check can return it. */
+__attribute__((format(printf, 1, 2))) bool complain(const char *format, ...);
 
-/* Writes a sentence about how the command was called, and says where its help is. */
-__attribute__((format(printf, 1, 2))) void complain_of_usage(const char *format, ...);
+/* Writes a sentence about how the command was called, and says where its help is. Returns false always. */
+__attribute__((format(printf, 1, 2))) bool complain_of_usage(const char *format, ...);
 
 /* Shows a line on a terminal that the next such line or message overwrites. The line is shorter than the terminal is
  * wide. An empty line removes the last one. */
@@ -32,7 +33,7 @@ struct problem {
 };
 
 /* Sets the clause. Returns false always, so that a parser can return it. */
-__attribute__((format(printf, 2, 3))) _Bool problem_set(struct problem *problem, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool problem_set(struct problem *problem, const char *format, ...);
 
 /* ---- Reads the numbers that options take ---- */
 

@@ -374,10 +374,6 @@ void cut_append(struct raw_document *raw, const char *bytes, size_t length);
  * document in the file. Returns false where the visitor wants no more. */
 bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
 
-/* Gives, in place of a document, what is wrong. */
-bool cut_give_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
-                  uint64_t number);
-
 /* Says what ended the source too soon, if anything did. */
 bool cut_give_end(struct documents *documents);
 

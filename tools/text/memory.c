@@ -1,4 +1,4 @@
-/* memory.c: see memory.h.
+/* memory.c: lets no allocation of jansson, libxml2 and ICU fail, and notes that memory ran out.
  *
  * Where some of their allocations fail, ICU crashes or never returns, libxml2 prints messages without end, and jansson
  * aborts by an assertion, or takes a part of a string for all of it. So none fails: what malloc doesn't give comes from

@@ -4,8 +4,8 @@
 const char text_default_recipe[] = "none: this idx was built without text support";
 
 static bool complain_of_build(void) {
-    complain("this idx was built without text support (libidxtext, which needs ICU, and libarchive, libxml2 and zlib)");
-    return false;
+    return complain(
+        "this idx was built without text support (libidxtext, which needs ICU, and libarchive, libxml2 and zlib)");
 }
 
 bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,
