@@ -15,7 +15,7 @@
  *
  * So the segments other than punctuation and white space are the runs of `word | kept`. ICU gives them a rule status
  * that makes them words, except a single _, which gets none; `__` gets one. */
-#include "libidx/text/ascii.h"
+#include "libidx/text/words.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * A signature is the bytes that represent a text in recipes that hash them. If it has several items, these are joined
  * by line feeds, which occur neither in words nor in folded text. */
-#include "libidx/text/document.h"
+#include "libidx/text/features.h"
 
 #include "libidx/text/buffer.h"
 #include "libidx/text/error.h"

@@ -5,8 +5,7 @@
 #include "libidx/text/features.h"
 
 #include "libidx/text/buffer.h"
-#include "libidx/text/stop_words.h"
-#include "libidx/text/table.h"
+#include "libidx/text/words.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,13 +1,64 @@
-/* features.h: the features of a text, as a recipe defines them, and their weights. */
-#ifndef IDX_TEXT_FEATURES_H
-#define IDX_TEXT_FEATURES_H
+/* features.h: what a recipe makes of a text: its features, their weights, and a document with its fingerprints. */
+#ifndef IDX_LIBIDX_TEXT_FEATURES_H
+#define IDX_LIBIDX_TEXT_FEATURES_H
 
-#include "libidx/text/recipe.h"
-#include "libidx/text/segmenter.h"
 #include "libidx/text/words.h"
 
+#include <idx.h>
+#include <idx_text.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* ---- Recipe ---- */
+
+/* Recipes, the strings that say how fingerprints are made: parsing and printing (idx_text.h has the grammar). */
+
+enum idxt_method {
+    IDXT_WORDS,
+    IDXT_CHARS,
+    IDXT_SEGMENTS,
+    IDXT_SENTENCES,
+    IDXT_DESCRIPTION,
+    IDXT_TERMS,
+    IDXT_IDF,
+};
+
+enum idxt_weighing { IDXT_WEIGHT_LOGTF, IDXT_WEIGHT_ONE, IDXT_WEIGHT_TF, IDXT_WEIGHT_TFIDF, IDXT_WEIGHT_IDF };
+
+struct idxt_recipe {
+    enum idxt_method method;
+    unsigned number;       /* the number after the method's colon */
+    uint32_t needed_stop;  /* languages (words.h): only shingles with a stop word of theirs; 0: all shingles */
+    uint32_t dropped_stop; /* languages whose stop words are dropped */
+    enum idxt_weighing weighing;
+    bool has_table;
+    uint64_t table;          /* the hash of the table of document frequencies */
+    unsigned top;            /* how many features, 0: all */
+    unsigned title;          /* weight of the field `title`, 0: it is not taken */
+    bool sorted;             /* order=sorted */
+    bool by_spaces;          /* cut=spaces: words are what white space separates */
+    enum idx_hash_kind hash; /* of features, in a SimHash */
+    unsigned manuals;        /* how the texts of manual pages were made, if there are any; 0: there are none */
+    bool ties;               /* a bit of a SimHash is 1 where the weights are equal */
+};
+
+/* Reads a recipe. NULL when all is well; else what is wrong, the end of a sentence that begins with the recipe. */
+const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string);
+
+/* Prints a recipe in the one way that is canonical. It fits, with its NUL byte. */
+void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);
+
+/* Whether its weights come from a table of document frequencies. */
+bool idxt_recipe_needs_table(const struct idxt_recipe *recipe);
+
+/* Whether its features are single words, so that lists of words fit. */
+bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe);
+
+/* The part of a recipe that says which features there are: what a table of document frequencies is made for. */
+struct idxt_recipe idxt_recipe_features(const struct idxt_recipe *recipe);
+
+/* ---- The features of a text, as a recipe defines them, and their weights ---- */
 
 enum { IDXT_WINDOW_ITEMS = 32 };
 
@@ -76,5 +127,132 @@ int64_t idxt_features_add_part(struct idxt_features *features, size_t start, siz
 bool idxt_features_rank(struct idxt_features *features);
 
 void idxt_features_close(struct idxt_features *features);
+
+/* ---- A document and its fingerprints, for the public functions ---- */
+
+/* The bytes that represent a text in recipes that hash them: terms, sentences or a description. It starts as {0}, and
+ * keeps its buffers from text to text. */
+struct idxt_signature {
+    char *bytes;
+    size_t length;
+    size_t capacity;
+    UBreakIterator *sentences;
+    struct idxt_folding sentence;
+};
+
+void idxt_signature_free(struct idxt_signature *signature);
+
+struct idx_text {
+    struct idxt_features features; /* the recipe too */
+    struct idxt_signature signature;
+    struct idx_feature *listed; /* by idx_text_features */
+    size_t listed_capacity;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* printed, with ICU's version */
+};
+
+struct idxt_result {
+    unsigned bits;          /* wanted */
+    uint64_t *fingerprints; /* with room for what the recipe can make */
+    size_t count;
+    struct idx_text_counts counts;
+};
+
+/* Errors of these: as idx_text_fingerprints. */
+enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
+
+/* Makes the document's features and weighs them. Fields are checked before. */
+enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                    struct idx_error *error);
+
+/* Lists its features. */
+enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
+                                   size_t *count, struct idx_error *error);
+
+/* Makes its fingerprints. */
+enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                          struct idxt_result *result, struct idx_error *error);
+
+/* ---- A document-frequency table: in how many documents of a corpus each feature occurs ---- */
+
+/* It weighs features. */
+
+/* 1 + log2(count) in units of 1/65536, rounded down: 65536 + floor(log2(count) * 65536). `count` is at least 1. Exact
+ * for every count below 2^32, which no text reaches, and for every power of two. */
+int64_t idxt_weight(uint64_t count);
+
+/* How many terms a table keeps while it grows: 128 MiB of memory. */
+#define IDXT_MAX_TERMS ((size_t)1 << 22)
+
+enum idxt_table_kind {
+    IDXT_COUNTED,    /* by training */
+    IDXT_COUNT_LIST, /* a list of another program, of words and in how many documents they are */
+    IDXT_IDF_LIST,   /* the same, of words and their idf */
+};
+
+/* The greatest idf of a list, in units of 1/65536: 1000. So no text's sum of weights comes near 2^63: it has fewer than
+ * 2^29 words, and a title counts up to 100 times. */
+#define IDXT_MOST_IDF ((uint32_t)1000 << 16)
+
+struct idxt_term {
+    uint64_t hash;
+    uint32_t documents; /* 0: the slot is empty; of IDXT_IDF_LIST the idf in units of 1/65536, plus 1 */
+};
+
+struct idx_text_table {
+    char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_features, printed */
+    enum idxt_table_kind kind;
+    uint32_t unknown_idf; /* of IDXT_IDF_LIST: that of words that it lacks */
+    uint64_t documents;   /* 0 of IDXT_IDF_LIST */
+    uint64_t dropped;     /* how much lower than the truth a term's documents may be */
+    uint64_t hash;        /* that its file ends in; holds while `hashed` does */
+    bool hashed;
+    size_t most_terms; /* IDXT_MAX_TERMS, but in tests */
+
+    struct idxt_term *slots; /* hash table with open addressing */
+    size_t slot_mask;        /* number of slots, a power of two, less one */
+    size_t terms;
+};
+
+/* An empty table, NULL when memory is out. Freed by idx_text_table_free. */
+struct idx_text_table *idxt_table_new(void);
+
+/* Adds `documents` to those of a term; drops rare terms when there are too many. Returns false if memory runs out. The
+ * sum is below 2^32, as table->documents is. */
+bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+
+/* Sets the `documents` of a term; where it has some, the more frequent term's stay. Terms are not dropped: there is
+ * room for one more. Returns false if memory runs out. */
+bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+
+/* log2((documents + 1) / (a term's documents + 1)) in units of 1/65536: 0 for a term of all documents. Of IDXT_IDF_LIST
+ * what the list says. */
+int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
+
+/* Sets *documents to what one in `part` of all terms, of which there is one at least, does not exceed. False: out of
+ * memory. */
+bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents);
+
+/* All terms, in ascending order of hash, for the caller to free; NULL when memory is out. */
+struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
+
+/* The bytes of a table's file, whose last 8 are its hash, for the caller to free; NULL when memory is out. */
+unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
+
+/* Whether bytes begin as those of a table do. */
+bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
+
+/* Reads them into an empty table. Errors: IDX_BAD_CONTENT, with the end of a sentence in *fault that begins with what
+ * the bytes are; IDX_OUT_OF_MEMORY. */
+enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
+                                  const char **fault);
+
+/* The table's hash. Returns false if memory runs out. */
+bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
+
+/* Reads the bytes of a list of words that another program made, with their document frequencies or idf (idx_text.h has
+ * its form), into an empty table: list.c. `path` is for messages.
+ * Errors: IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU fails). */
+enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,
+                               struct idx_error *error);
 
 #endif

@@ -4,7 +4,7 @@
  * is missed. */
 #include "libidx/text/buffer.h"
 #include "libidx/text/error.h"
-#include "libidx/text/sets.h"
+#include "libidx/text/resemblance.h"
 
 #include <idx_text.h>
 

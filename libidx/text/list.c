@@ -1,10 +1,10 @@
 /* list.c: reads lists of words that other programs made, a word and a number per line. Words are normalised as those of
  * texts are, since the list is to match them. */
-#include "libidx/text/table.h"
+#include "libidx/text/features.h"
 
 #include "libidx/text/buffer.h"
 #include "libidx/text/error.h"
-#include "libidx/text/segmenter.h"
+#include "libidx/text/words.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

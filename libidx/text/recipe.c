@@ -1,7 +1,7 @@
 /* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. */
-#include "libidx/text/recipe.h"
+#include "libidx/text/features.h"
 
-#include "libidx/text/stop_words.h"
+#include "libidx/text/words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * propose texts that resemble each other. */
 #include "libidx/text/error.h"
 
-#include "libidx/text/sets.h"
+#include "libidx/text/resemblance.h"
 
 #include <idx_text.h>
 

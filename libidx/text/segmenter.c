@@ -7,9 +7,8 @@
  * WB3d, WB999), and then no word is near. Nothing changes for the text after the cut either: it begins with the white
  * space itself, so a combining mark after the white space stays with it. Therefore stretches that aren't ASCII give the
  * same words alone as they do together in one text, and ICU's cost per text is paid only once. */
-#include "libidx/text/segmenter.h"
+#include "libidx/text/words.h"
 
-#include "libidx/text/ascii.h"
 #include "libidx/text/buffer.h"
 
 #include <unicode/ustring.h>

@@ -1,5 +1,5 @@
-/* sets.c: see sets.h. */
-#include "libidx/text/sets.h"
+/* sets.c: joins and compares sets of hashes. */
+#include "libidx/text/resemblance.h"
 
 #include <string.h>
 

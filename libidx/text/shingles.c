@@ -1,7 +1,6 @@
 /* shingles.c: the words by which texts are compared, and hashes of their shingles. */
 #include "libidx/text/error.h"
-#include "libidx/text/letters.h"
-#include "libidx/text/sets.h"
+#include "libidx/text/resemblance.h"
 
 #include <idx_text.h>
 

@@ -4,7 +4,7 @@
  * quarter of all (lossy counting, Manku and Motwani 2002). A count sketch of the same size would blur the frequencies
  * of all terms, and those of common terms matter most. A dropped rare term is wrong only by the few documents that it
  * had. */
-#include "libidx/text/table.h"
+#include "libidx/text/features.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

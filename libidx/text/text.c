@@ -1,8 +1,7 @@
 /* text.c: the public functions that make fingerprints. */
-#include "libidx/text/document.h"
 #include "libidx/text/error.h"
-#include "libidx/text/segmenter.h"
-#include "libidx/text/table.h"
+#include "libidx/text/features.h"
+#include "libidx/text/words.h"
 
 #include <unicode/uversion.h>
 

@@ -1,8 +1,7 @@
 /* training.c: the public functions that make, write and read document-frequency tables. */
 #include "libidx/text/buffer.h"
-#include "libidx/text/document.h"
 #include "libidx/text/error.h"
-#include "libidx/text/table.h"
+#include "libidx/text/features.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* list.c: tests of lists of words that other programs made, as tables. */
-#include "libidx/text/table.h"
+#include "libidx/text/features.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

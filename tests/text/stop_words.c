@@ -1,9 +1,7 @@
 /* stop_words.c: tests of the lists of stop words. */
-#include "libidx/text/stop_words.h"
+#include "libidx/text/words.h"
 
 #include <idx.h>
-
-#include "libidx/text/segmenter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* notation.c: tests of reading and writing fingerprints. */
-#include "tools/shared/notation.h"
+#include "tools/shared/wording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* number.c: tests of the numbers that options take. */
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* printable.c: tests of what is printed of text from outside. */
-#include "tools/shared/escape.h"
+#include "tools/shared/wording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* tsv.c: tests of the lines that `idx build` and `idx lookup` read. */
-#include "tools/input/tsv.h"
-#include "tools/shared/escape.h"
+#include "tools/input/input.h"
+#include "tools/shared/wording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* agree.c: counts for each document of a run of queries how many of these it is near to. */
-#include "tools/answers/answerer.h"
+#include "tools/answers/answers.h"
 
 #include "tools/shared/json.h"
 

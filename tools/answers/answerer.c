@@ -1,5 +1,5 @@
 /* answerer.c: looks queries up and writes the answers as `idx lookup` prints it. */
-#include "tools/answers/answerer.h"
+#include "tools/answers/answers.h"
 
 #include "tools/shared/json.h"
 

@@ -1,10 +1,10 @@
 /* cluster_listing.c: see cluster_listing.h. */
 #include "tools/answers/cluster_listing.h"
 
-#include "tools/input/index_making.h"
+#include "tools/input/making.h"
+#include "tools/shared/command.h"
 #include "tools/shared/json.h"
-#include "tools/shared/message.h"
-#include "tools/shared/names.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,7 @@
 #ifndef IDX_TOOLS_CLUSTER_LISTING_H
 #define IDX_TOOLS_CLUSTER_LISTING_H
 
-#include "tools/shared/arguments.h"
-#include "tools/shared/names.h"
+#include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 

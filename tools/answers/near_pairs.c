@@ -2,8 +2,7 @@
 #include "tools/answers/near_pairs.h"
 
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <string.h>
 

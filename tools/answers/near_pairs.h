@@ -2,7 +2,7 @@
 #ifndef IDX_TOOLS_NEAR_PAIRS_H
 #define IDX_TOOLS_NEAR_PAIRS_H
 
-#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 

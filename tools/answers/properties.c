@@ -1,8 +1,8 @@
 /* properties.c: what `idx info` knows of an index. */
 #include "tools/answers/properties.h"
 
+#include "tools/shared/command.h"
 #include "tools/shared/json.h"
-#include "tools/shared/names.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* query_batch.c: answers a batch of queries by several threads. A batch is cut into chunks; each thread
  * takes the next chunk and answers it into that chunk's own output. */
-#include "tools/answers/query_batch.h"
+#include "tools/answers/answers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

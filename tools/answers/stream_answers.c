@@ -1,7 +1,7 @@
-/* stream_answers.c: see stream_answers.h. */
-#include "tools/answers/stream_answers.h"
+/* stream_answers.c: prints what `idx batch --stream` finds, in the order of LC_ALL=C sort, each line once. */
+#include "tools/answers/answers.h"
 
-#include "tools/shared/interrupt.h"
+#include "tools/shared/command.h"
 
 #include <stdlib.h>
 #include <string.h>

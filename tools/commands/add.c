@@ -1,9 +1,6 @@
 /* add.c: `idx add`: adds documents to an index, or those alone that have no near-duplicate in it. */
-#include "tools/input/index_writing.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/names.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -77,17 +74,16 @@ static bool check_options(const struct add *add) {
                        : add->limit != UINT64_MAX         ? "--limit"
                        : add->max_documents != UINT64_MAX ? "--max-documents"
                                                           : NULL;
-    if (!add->if_new && vain != NULL)
-        complain_of_usage("%s needs --if-new", vain);
-    else if (add->writing.input.format == INPUT_TSV && add->first_id != UINT64_MAX)
-        complain_of_usage("--first-id needs --format u64 or npy; lines have their own IDs");
-    else if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
-        complain_of_usage("--fingerprints needs --format tsv, not %s", input_format_names[add->writing.input.format]);
-    else if (add->writing.input.format != INPUT_TSV && add->writing.input.skip_bad_lines)
-        complain_of_usage("--skip-bad-lines needs --format tsv, not %s", input_format_names[add->writing.input.format]);
-    else
-        return true;
-    return false;
+    if (!add->if_new && vain != NULL) return complain_of_usage("%s needs --if-new", vain);
+    if (add->writing.input.format == INPUT_TSV && add->first_id != UINT64_MAX)
+        return complain_of_usage("--first-id needs --format u64 or npy; lines have their own IDs");
+    if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
+        return complain_of_usage("--fingerprints needs --format tsv, not %s",
+                                 input_format_names[add->writing.input.format]);
+    if (add->writing.input.format != INPUT_TSV && add->writing.input.skip_bad_lines)
+        return complain_of_usage("--skip-bad-lines needs --format tsv, not %s",
+                                 input_format_names[add->writing.input.format]);
+    return true;
 }
 
 /* The options that -h shows. */
@@ -252,16 +248,13 @@ static bool add_batch(struct add *add) {
 static bool prepare_answers(struct add *add) {
     unsigned most = add->writing.properties.k;
     if (add->distance == UINT_MAX) add->distance = most;
-    if (add->distance > most) {
-        complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, most,
-                 add->writing.path, most);
-        return false;
-    }
+    if (add->distance > most)
+        return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, most,
+                        add->writing.path, most);
     add->matches = malloc((size_t)WRITING_BATCH * MATCHES * sizeof *add->matches);
     add->counts = malloc(WRITING_BATCH * sizeof *add->counts);
     if (add->matches != NULL && add->counts != NULL) return true;
-    complain("out of memory for the answers");
-    return false;
+    return complain("out of memory for the answers");
 }
 
 static bool add_all(struct add *add) {

@@ -1,14 +1,10 @@
 /* batch.c: `idx batch`: the matches of many queries at once, in an index, or of fingerprints that stream past. */
-#include "tools/answers/answerer.h"
-#include "tools/answers/stream_answers.h"
-#include "tools/input/index_making.h"
-#include "tools/input/passing.h"
-#include "tools/shared/arguments.h"
+#include "tools/answers/answers.h"
+#include "tools/input/input.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/number.h"
 #include "tools/shared/progress.h"
-#include "tools/shared/recipes.h"
+#include "tools/shared/wording.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -100,26 +96,23 @@ static bool check_options(const struct batch *batch) {
     bool of_index = batch->method >= 0 || batch->disk || batch->unpacked || question->exists ||
                     question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
     if (batch->streams && of_index)
-        complain_of_usage(
+        return complain_of_usage(
             "--method, --limit, --max-documents, --exists, --disk and --unpacked can't be combined with --stream");
-    else if (batch->disk && batch->unpacked)
-        complain_of_usage("--disk and --unpacked can't be combined");
-    else if (batch->unpacked && (method == IDX_BATCH_SWEEP || method == IDX_BATCH_STREAM))
-        complain_of_usage("--unpacked has no effect with --method %s; omit one of them", method_names[method]);
-    else if (batch->streams && batch->notation > NOTATION_HEX)
-        complain_of_usage("--fingerprints %s can't be combined with --stream, whose output is sorted hex",
-                          notation_names[batch->notation]);
-    else if (!batch->streams && (batch->bits != 0 || batch->part_text != NULL))
-        complain_of_usage("--bits and --part need --stream");
-    else if (batch->format > INPUT_TSV && batch->notation >= 0 && batch->streams)
-        complain_of_usage("--fingerprints needs --format tsv, not %s", input_format_names[batch->format]);
-    else if (question->exists && question->limit != UINT64_MAX)
-        complain_of_usage("--limit has no effect with --exists; omit one of them");
-    else if (question->exists && question->max_documents != UINT64_MAX)
-        complain_of_usage("--max-documents has no effect with --exists; omit one of them");
-    else
-        return true;
-    return false;
+    if (batch->disk && batch->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
+    if (batch->unpacked && (method == IDX_BATCH_SWEEP || method == IDX_BATCH_STREAM))
+        return complain_of_usage("--unpacked has no effect with --method %s; omit one of them", method_names[method]);
+    if (batch->streams && batch->notation > NOTATION_HEX)
+        return complain_of_usage("--fingerprints %s can't be combined with --stream, whose output is sorted hex",
+                                 notation_names[batch->notation]);
+    if (!batch->streams && (batch->bits != 0 || batch->part_text != NULL))
+        return complain_of_usage("--bits and --part need --stream");
+    if (batch->format > INPUT_TSV && batch->notation >= 0 && batch->streams)
+        return complain_of_usage("--fingerprints needs --format tsv, not %s", input_format_names[batch->format]);
+    if (question->exists && question->limit != UINT64_MAX)
+        return complain_of_usage("--limit has no effect with --exists; omit one of them");
+    if (question->exists && question->max_documents != UINT64_MAX)
+        return complain_of_usage("--max-documents has no effect with --exists; omit one of them");
+    return true;
 }
 
 /* The options that -h shows. */
@@ -181,8 +174,7 @@ static bool add_query(struct batch *batch, const struct tsv_record *record) {
         output_bytes(&batch->ids, record->id, record->id_length);
     batch->fingerprints[batch->count] = record->fingerprint;
     batch->id_ends[batch->count++] = batch->ids.length;
-    if (batch->ids.error != 0) complain("out of memory for the queries");
-    return batch->ids.error == 0;
+    return batch->ids.error == 0 || complain("out of memory for the queries");
 }
 
 static bool take_recipe(struct batch *batch, const struct input *input, const char *of_index) {
@@ -191,8 +183,7 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
     batch->recipe = strdup(input->recipe);
     if (of_index == NULL || *of_index == '\0' || recipes_match(of_index, input->recipe, strlen(input->recipe), &warned))
         return true;
-    complain("the recipe of the queries is not that of the index (see idx info), so they can't be compared");
-    return false;
+    return complain("the recipe of the queries is not that of the index (see idx info), so they can't be compared");
 }
 
 /* `recipe`: of the index; NULL or "" when not known. */
@@ -255,10 +246,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     if (batch->unpacked) options.distance = batch->options.distance;
     options.threads = batch->options.threads;
     options.memory_bytes = batch->options.memory_bytes;
-    if (idx_open(index, path, &options, &batch->error) != IDX_OK) {
-        complain("%s", batch->error.sentence);
-        return false;
-    }
+    if (idx_open(index, path, &options, &batch->error) != IDX_OK) return complain("%s", batch->error.sentence);
     idx_get_properties(*index, &question->properties);
     question->index = *index;
     if (batch->unpacked) leave_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
@@ -266,9 +254,8 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     bool by_tables =
         batch->options.method == IDX_BATCH_SWEEP || (batch->options.method == IDX_BATCH_PROBE && !batch->unpacked);
     if (!by_tables || batch->options.distance <= question->properties.k) return true;
-    complain("-k %u is more than the %u that %s was built for; omit --method, or give --method stream",
-             batch->options.distance, question->properties.k, path);
-    return false;
+    return complain("-k %u is more than the %u that %s was built for; omit --method, or give --method stream",
+                    batch->options.distance, question->properties.k, path);
 }
 
 /* Whether all went well. */
@@ -300,10 +287,8 @@ static bool read_part(struct batch *batch, struct passing *passing) {
     uint64_t part, parts;
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &part) ||
-        !number_parse_digits(slash + 1, strlen(slash + 1), &parts) || part < 1 || part > parts || parts > UINT32_MAX) {
-        complain_of_usage("--part needs I/N, from 1/N to N/N, not '%s'", text);
-        return false;
-    }
+        !number_parse_digits(slash + 1, strlen(slash + 1), &parts) || part < 1 || part > parts || parts > UINT32_MAX)
+        return complain_of_usage("--part needs I/N, from 1/N to N/N, not '%s'", text);
     passing->part = (uint32_t)(part - 1);
     passing->parts = (uint32_t)parts;
     return true;
@@ -315,16 +300,12 @@ static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t
 }
 
 static bool stream_all(struct batch *batch, struct passing *passing, struct stream_answers *answers) {
-    if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends)) {
-        complain("out of memory for the queries");
-        return false;
-    }
+    if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
+        return complain("out of memory for the queries");
     batch->error.status = IDX_OK;
     if (idx_stream_open(&batch->stream, batch->fingerprints, batch->count, batch->bits, &batch->options,
-                        &batch->error) != IDX_OK) {
-        making_failed(&batch->error);
-        return false;
-    }
+                        &batch->error) != IDX_OK)
+        return making_failed(&batch->error);
     bool whole = passing_read(passing, add_fingerprints, batch) &&
                  idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
     if (whole && !answers->failed) stream_answers_end(answers);
@@ -342,17 +323,14 @@ static bool settle_stream(struct batch *batch, struct passing *passing, const ch
     } else {
         idx_get_properties(passing->index, &properties);
         *recipe = properties.recipe;
-        if (batch->bits != 0 && batch->bits != properties.bits) {
-            complain("--bits %u differs from the %u bits of the index; omit it", batch->bits, properties.bits);
-            return false;
-        }
+        if (batch->bits != 0 && batch->bits != properties.bits)
+            return complain("--bits %u differs from the %u bits of the index; omit it", batch->bits, properties.bits);
         batch->bits = properties.bits;
     }
     passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_NONE};
     if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
     if (batch->options.distance <= IDX_MAX_K) return true;
-    complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
-    return false;
+    return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
 }
 
 static bool has_standard_input(struct texts paths) {
@@ -368,10 +346,8 @@ static bool run_stream(struct batch *batch) {
                               .format = (enum input_format)batch->format,
                               .partial = batch->partial};
     const char *recipe = NULL;
-    if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths)) {
-        complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
-        return false;
-    }
+    if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths))
+        return complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
     bool whole = read_part(batch, &passing) && passing_open(&passing) && settle_stream(batch, &passing, &recipe) &&
                  read_queries(batch, queries, batch->bits, recipe);
     passing.recipe = batch->recipe;

@@ -1,12 +1,9 @@
 /* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
-#include "tools/input/index_making.h"
 #include "tools/input/input.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/names.h"
-#include "tools/shared/number.h"
 #include "tools/shared/progress.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 
@@ -124,8 +121,7 @@ static bool check_format(const struct build *build) {
 
 static bool check_by_id(const struct build *build) {
     bool vain = build->options.by_id && build->id_type == IDX_ID_NONE;
-    if (vain) complain_of_usage("--by-id needs IDs, but --id-type none keeps none; omit one of them");
-    return !vain;
+    return !vain || complain_of_usage("--by-id needs IDs, but --id-type none keeps none; omit one of them");
 }
 
 static bool read_shard(struct build *build) {
@@ -133,10 +129,8 @@ static bool read_shard(struct build *build) {
     uint64_t number;
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &number) ||
-        !number_parse_digits(slash + 1, strlen(slash + 1), &build->shards) || number < 1 || number > build->shards) {
-        complain_of_usage("--shard needs I/N, from 1/N to N/N, not '%s'", text);
-        return false;
-    }
+        !number_parse_digits(slash + 1, strlen(slash + 1), &build->shards) || number < 1 || number > build->shards)
+        return complain_of_usage("--shard needs I/N, from 1/N to N/N, not '%s'", text);
     build->shard = number - 1;
     return true;
 }
@@ -183,8 +177,7 @@ static bool add_all(struct idx_builder *builder, struct build *build) {
 static bool publish(struct idx_builder *builder, struct idx_build_summary *summary) {
     struct idx_error error;
     if (idx_builder_finish(builder, summary, &error) == IDX_OK) return true;
-    making_failed(&error);
-    return false;
+    return making_failed(&error);
 }
 
 /* ---- The whole ---- */
@@ -216,10 +209,7 @@ static bool run(struct build *build) {
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
-    if (idx_builder_open(&builder, build->output, &build->options, &error) != IDX_OK) {
-        making_failed(&error);
-        return false;
-    }
+    if (idx_builder_open(&builder, build->output, &build->options, &error) != IDX_OK) return making_failed(&error);
     bool published = make(builder, build);
     idx_builder_close(builder);
     return published;

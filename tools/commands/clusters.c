@@ -1,12 +1,10 @@
 /* clusters.c: `idx clusters`: the clusters of near-duplicates in an index, and which documents to keep or to drop. */
 #include "tools/answers/cluster_listing.h"
-#include "tools/dedup/confirm.h"
+#include "tools/dedup/dedup.h"
 #include "tools/report/report.h"
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/text/text_options.h"
+#include "tools/shared/wording.h"
+#include "tools/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +87,7 @@ static bool check_index(const struct clusters *clusters, const struct idx_index 
     struct idx_properties properties;
     idx_get_properties(index, &properties);
     if (clusters->confirm.threshold == NULL || properties.id_type == IDX_ID_TEXT) return true;
-    complain("%s has no text IDs, so --confirm can't find the texts of its documents", clusters->path);
-    return false;
+    return complain("%s has no text IDs, so --confirm can't find the texts of its documents", clusters->path);
 }
 
 /* Has the texts confirm the clusters, by a file in the folder for temporary ones. */
@@ -130,10 +127,7 @@ static bool run(struct clusters *clusters) {
     struct idx_index *index;
     struct idx_error error;
     options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, clusters->path, &options, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
+    if (idx_open(&index, clusters->path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
     bool whole =
         check_index(clusters, index) && open_confirm(clusters, index, &scratch) &&
         listing_run(&clusters->listing, index) &&
@@ -158,8 +152,7 @@ static bool check_texts(struct clusters *clusters) {
                                                                  : NULL;
     if (!confirm_check(&clusters->confirm)) return false;
     if (clusters->confirm.threshold != NULL || vain == NULL) return true;
-    complain_of_usage("%s needs --confirm", vain);
-    return false;
+    return complain_of_usage("%s needs --confirm", vain);
 }
 
 /* The options that -h shows. */
@@ -208,8 +201,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
     clusters->rules.format = (enum document_format)clusters->format;
     clusters->rules.threads = listing->options.threads;
     if (listing->keep + listing->drop + listing->json <= 1) return check_texts(clusters) && settle_report(clusters);
-    complain_of_usage("give one of --keep, --drop and --json");
-    return false;
+    return complain_of_usage("give one of --keep, --drop and --json");
 }
 
 int command_clusters(int argc, char **argv) {

@@ -1,12 +1,10 @@
 /* compact.c: `idx compact`: makes one segment of what is pending and of the newest segments, or of all. */
 #include <inttypes.h>
 
-#include "tools/input/index_making.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
 #include "tools/shared/progress.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 #include <limits.h>

@@ -1,10 +1,8 @@
 /* compare.c: `idx compare`: whether the texts in two files agree, as `idx fingerprint --compare` says it. */
-#include "tools/text/pipeline.h"
+#include "tools/text/text.h"
 
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
-#include "tools/text/text_options.h"
+#include "tools/shared/wording.h"
 
 static const char help[] =
     "Usage: idx compare [OPTION…] A B\n"

@@ -1,20 +1,15 @@
 /* dedup.c: `idx dedup`: from texts or fingerprints to the documents to keep, by an index that is gone at the end. It is
  * removed as soon as it is open, so that nothing is left however the command ends after that. */
+#include "tools/dedup/dedup.h"
 #include "tools/answers/cluster_listing.h"
 #include "tools/commands/dedup_help.h"
-#include "tools/dedup/confirm.h"
-#include "tools/dedup/folders.h"
-#include "tools/dedup/intake.h"
-#include "tools/input/index_making.h"
 #include "tools/input/input.h"
+#include "tools/input/making.h"
 #include "tools/report/report.h"
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/folder.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/shared/scratch.h"
-#include "tools/text/text_options.h"
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
+#include "tools/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -94,9 +89,8 @@ static bool check_fingerprints(const struct dedup *dedup) {
                        : dedup->resemblance != NULL               ? "--resemble"
                        : dedup->confirm.threshold != NULL         ? "--confirm"
                                                                   : NULL;
-    if (vain != NULL)
-        complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
-    return vain == NULL;
+    return vain == NULL ||
+           complain_of_usage("%s can be used with texts only, not with --format %s", vain, format_names[dedup->format]);
 }
 
 static bool reads_twice(const struct dedup *dedup) {
@@ -111,8 +105,8 @@ static bool check_places(const struct dedup *dedup) {
     for (int i = 0; i < 3; i++) {
         for (int j = i + 1; j < 3; j++) {
             if (paths[i] == NULL || paths[j] == NULL || !folder_is_shared(paths[i], paths[j])) continue;
-            complain_of_usage("%s and %s need two places, neither of them within the other", options[i], options[j]);
-            return false;
+            return complain_of_usage("%s and %s need two places, neither of them within the other", options[i],
+                                     options[j]);
         }
     }
     return true;
@@ -142,17 +136,14 @@ static bool settle_resemblance(struct dedup *dedup) {
     const char *other = dedup->confirm.threshold != NULL                  ? "--confirm"
                         : dedup->confirm.similarity != SIMILARITY_JACCARD ? "--similarity"
                                                                           : NULL;
-    if (other != NULL) {
-        complain_of_usage("--resemble and %s exclude each other: --resemble T is --confirm T with a distance that fits",
-                          other);
-        return false;
-    }
-    if (dedup->against.path != NULL && !has_distance && dedup->confirm.known.texts.count == 0) {
-        complain_of_usage("--resemble with --against needs the texts of the documents of %s, by --documents; or -k, "
-                          "within which a document is dropped whatever its text",
-                          dedup->against.path);
-        return false;
-    }
+    if (other != NULL)
+        return complain_of_usage(
+            "--resemble and %s exclude each other: --resemble T is --confirm T with a distance that fits", other);
+    if (dedup->against.path != NULL && !has_distance && dedup->confirm.known.texts.count == 0)
+        return complain_of_usage(
+            "--resemble with --against needs the texts of the documents of %s, by --documents; or -k, "
+            "within which a document is dropped whatever its text",
+            dedup->against.path);
     dedup->confirm.threshold = dedup->resemblance;
     dedup->confirm.option = "--resemble";
     dedup->chooses_distance = !has_distance;
@@ -162,20 +153,15 @@ static bool settle_resemblance(struct dedup *dedup) {
 /* What needs the inputs once more. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
-    if (dedup->confirm.known.texts.count > 0 && (dedup->against.path == NULL || dedup->confirm.threshold == NULL)) {
-        complain_of_usage("--documents needs --against, and --resemble or --confirm");
-        return false;
-    }
+    if (dedup->confirm.known.texts.count > 0 && (dedup->against.path == NULL || dedup->confirm.threshold == NULL))
+        return complain_of_usage("--documents needs --against, and --resemble or --confirm");
     for (size_t i = 0; i < dedup->confirm.known.texts.count; i++) {
         const char *path = dedup->confirm.known.texts.values[i];
         if (strcmp(path, "-") == 0 || access(path, R_OK) == 0) continue;
-        complain("%s: %s", path, strerror(errno));
-        return false;
+        return complain("%s: %s", path, strerror(errno));
     }
-    if (dedup->confirm.threshold != NULL && dedup->texts.features) {
-        complain_of_usage("%s compares texts, which --features and --hashes don't have", dedup->confirm.option);
-        return false;
-    }
+    if (dedup->confirm.threshold != NULL && dedup->texts.features)
+        return complain_of_usage("%s compares texts, which --features and --hashes don't have", dedup->confirm.option);
     return check_places(dedup) && (dedup->report.path == NULL || report_check(&dedup->report)) &&
            (!reads_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
@@ -187,26 +173,22 @@ static bool settle_representative(struct dedup *dedup) {
     struct preference *preference = &dedup->intake.preference;
     if (listing->representative > LAST_OF_INDEX) {
         preference->preferred = (enum preferred)(listing->representative - LAST_OF_INDEX);
-        if (!has_texts(dedup)) {
-            complain_of_usage("--representative %s can be used with texts only",
-                              dedup_representatives[listing->representative]);
-            return false;
-        }
+        if (!has_texts(dedup))
+            return complain_of_usage("--representative %s can be used with texts only",
+                                     dedup_representatives[listing->representative]);
         listing->representative = IDX_REPRESENTATIVE_FIRST;
         dedup->confirm.preference = preference;
     }
     if (dedup->texts.rules.extract.json.date == NULL || preference->preferred == PREFERRED_NEWEST) return true;
-    complain_of_usage("--date-field needs --representative newest");
-    return false;
+    return complain_of_usage("--date-field needs --representative newest");
 }
 
 /* A document with several fingerprints could be kept by one and dropped by another. */
 static bool check_recipe(const char *recipe) {
     static const char several[] = "segments:";
     if (recipe == NULL || strncmp(recipe, several, strlen(several)) != 0) return true;
-    complain_of_usage("recipe %s makes several fingerprints per document; give one that makes a single fingerprint",
-                      recipe);
-    return false;
+    return complain_of_usage(
+        "recipe %s makes several fingerprints per document; give one that makes a single fingerprint", recipe);
 }
 
 /* From this distance on, pairs are found in memory faster than by any tables, whatever the number of documents. */
@@ -256,26 +238,19 @@ static bool settle_against(struct dedup *dedup) {
     against->distance = dedup->listing.options.distance;
     const bool by_texts = known->texts.count > 0, is_far = against->distance > against->properties.k;
     known->is_asked_for = by_texts || (is_far && dedup->confirm.threshold != NULL);
-    if (is_far && !known->is_asked_for) {
-        complain("%s was built for distances up to %u, not %u: give -k %u, or --resemble or --confirm", against->path,
-                 against->properties.k, against->distance, against->properties.k);
-        return false;
-    }
+    if (is_far && !known->is_asked_for)
+        return complain("%s was built for distances up to %u, not %u: give -k %u, or --resemble or --confirm",
+                        against->path, against->properties.k, against->distance, against->properties.k);
     if (!by_texts || against->properties.id_type == IDX_ID_TEXT) return true;
-    complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
-    return false;
+    return complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
 }
 
 static bool settle(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
-    if (listing->drop && (dedup->clusters || listing->json)) {
-        complain_of_usage("give --drop or %s, not both", listing->json ? "--json" : "--clusters");
-        return false;
-    }
-    if (listing->json && dedup->against.path != NULL) {
-        complain_of_usage("--json has no clusters for what --against drops; give --clusters");
-        return false;
-    }
+    if (listing->drop && (dedup->clusters || listing->json))
+        return complain_of_usage("give --drop or %s, not both", listing->json ? "--json" : "--clusters");
+    if (listing->json && dedup->against.path != NULL)
+        return complain_of_usage("--json has no clusters for what --against drops; give --clusters");
     dedup->clusters |= listing->json;
     if (dedup->format == FORMAT_AUTO && !find_fingerprints(dedup)) return false;
     if (!settle_resemblance(dedup)) return false;
@@ -371,8 +346,7 @@ static bool visit_result(void *context, const struct raw_document *raw, const ch
     dedup->lengths[raw->features == 0 ? 0 : 64 - __builtin_clzll(raw->features)]++;
     if (tsv_parse(&rules, made, length - 1, &record, &problem) == TSV_RECORD)
         return intake_take(&dedup->intake, &record, &place, find_value(dedup, raw));
-    complain("%s", problem.sentence);
-    return false;
+    return complain("%s", problem.sentence);
 }
 
 static bool add_texts(struct dedup *dedup) {
@@ -418,10 +392,7 @@ static bool add_fingerprints(struct dedup *dedup) {
 static bool build(struct dedup *dedup, const char *path) {
     struct idx_builder **builder = &dedup->intake.builder;
     struct idx_error error;
-    if (idx_builder_open(builder, path, &dedup->building, &error) != IDX_OK) {
-        making_failed(&error);
-        return false;
-    }
+    if (idx_builder_open(builder, path, &dedup->building, &error) != IDX_OK) return making_failed(&error);
     dedup->intake.id_type = dedup->building.id_type;
     bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) && intake_end(&dedup->intake);
     if (built && idx_builder_finish(*builder, NULL, &error) != IDX_OK) {
@@ -451,10 +422,7 @@ static bool list(struct dedup *dedup, const char *path) {
     struct idx_index *index;
     struct idx_error error;
     options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, path, &options, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
+    if (idx_open(&index, path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
     scratch_remove(&dedup->scratch);
     dedup->listing.kept_apart = dedup->intake.few_count;
     dedup->listing.dropped_apart = dedup->intake.known_count;
@@ -549,8 +517,7 @@ static bool clean_places(const struct dedup *dedup) {
         if (parent != NULL) scratch_clean(parent);
         free(parent);
         if (paths[i] == NULL || parent != NULL) continue;
-        complain("out of memory");
-        return false;
+        return complain("out of memory");
     }
     return true;
 }

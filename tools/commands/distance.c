@@ -1,10 +1,8 @@
 /* distance.c: `idx distance`: the Hamming distance of two fingerprints, or of the two in each line. */
-#include "tools/input/reader.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/input.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
-#include "tools/shared/notation.h"
 #include "tools/shared/output.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 
@@ -74,8 +72,7 @@ static bool print_operands(struct distance *distance) {
         const char *text = distance->operands.values[i];
         struct problem problem;
         if (parse(distance, text, strlen(text), &fingerprints[i], &problem)) continue;
-        complain("%s", problem.sentence);
-        return false;
+        return complain("%s", problem.sentence);
     }
     print(distance, fingerprints[0], fingerprints[1], NULL, 0);
     return true;
@@ -86,11 +83,9 @@ static bool print_line(struct distance *distance, const struct reader *reader, c
     struct problem problem;
     uint64_t a, b;
     if (length > 0 && line[0] == '#') return true;
-    if (tab == NULL) {
-        complain("%s:%" PRIu64 ": the line has no tab; a line is two fingerprints, separated by a tab", reader->name,
-                 reader->line);
-        return false;
-    }
+    if (tab == NULL)
+        return complain("%s:%" PRIu64 ": the line has no tab; a line is two fingerprints, separated by a tab",
+                        reader->name, reader->line);
     const char *end = memchr(rest, '\t', length - (size_t)(rest - line));
     if (end == NULL) end = line + length;
     if (parse(distance, line, (size_t)(tab - line), &a, &problem) &&
@@ -98,8 +93,7 @@ static bool print_line(struct distance *distance, const struct reader *reader, c
         print(distance, a, b, line, length);
         return true;
     }
-    complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
-    return false;
+    return complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
 }
 
 /* Distances are printed before the next wait for input. */

@@ -1,5 +1,4 @@
 /* dump.c: `idx dump`: the documents of an index, in the form that `idx build` reads. */
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 

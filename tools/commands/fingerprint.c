@@ -1,9 +1,7 @@
 /* fingerprint.c: `idx fingerprint`: from texts to the lines that `idx build` and `idx lookup` read. */
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
-#include "tools/text/pipeline.h"
-#include "tools/text/text_options.h"
+#include "tools/shared/wording.h"
+#include "tools/text/text.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -80,22 +78,20 @@ static bool check_train(const struct text_options *texts) {
     struct stat there;
     if (rules->train == NULL) return true;
     if (texts->features || rules->table != NULL || rules->min_features > 0)
-        complain_of_usage(
+        return complain_of_usage(
             "--train counts the features of texts; omit --features, --hashes, --tokens, --table and --min-features");
-    else if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
-        complain_of_usage("--train %s: this is not a regular file, and the table would replace it", rules->train);
-    else
-        return true;
-    return false;
+    if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
+        return complain_of_usage("--train %s: this is not a regular file, and the table would replace it",
+                                 rules->train);
+    return true;
 }
 
 static bool check_compare(const struct pipeline_rules *rules, size_t paths) {
     bool others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
     if (paths == 2 && !others) return true;
-    complain_of_usage(
+    return complain_of_usage(
         "--compare needs two files of text or HTML; omit --format, --features, --hashes, --tokens, --train and "
         "--min-features");
-    return false;
 }
 
 static int compare(const struct pipeline_rules *rules, const struct texts *paths) {

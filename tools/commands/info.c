@@ -1,8 +1,6 @@
 /* info.c: `idx info`: what an index is, how large it is beside the least that its fingerprints need, and how skewed. */
 #include "tools/answers/properties.h"
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
-#include "tools/shared/names.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>

@@ -1,7 +1,7 @@
 /* join.c: `idx join`: all near pairs of two indexes. */
 #include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 static const char help[] =
     "Usage: idx join [OPTION…] INDEX OTHER\n"
@@ -38,8 +38,7 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     *status = ENDS_BADLY;
     if (near->operands.count == 2) return true;
-    complain_of_usage("OTHER is missing: the index to join with");
-    return false;
+    return complain_of_usage("OTHER is missing: the index to join with");
 }
 
 int command_join(int argc, char **argv) {

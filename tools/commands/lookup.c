@@ -1,7 +1,5 @@
 /* lookup.c: `idx lookup`: which fingerprints of an index are near to these, and which documents they belong to. */
-#include "tools/answers/answerer.h"
-#include "tools/answers/query_batch.h"
-#include "tools/shared/arguments.h"
+#include "tools/answers/answers.h"
 #include "tools/shared/command.h"
 
 #include <limits.h>
@@ -73,36 +71,34 @@ struct lookup {
 static bool check_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     if (lookup->queries.texts.count > 0 && lookup->queries.fingerprints.count > 0)
-        complain_of_usage("give fingerprints or --text, not both");
-    else if (lookup->queries.ids.count > 0 && lookup->queries.texts.count + lookup->queries.fingerprints.count > 0)
-        complain_of_usage("give --id, or fingerprints, or --text, not both");
-    else if (lookup->refresh &&
-             lookup->queries.texts.count + lookup->queries.fingerprints.count + lookup->queries.ids.count > 0)
-        complain_of_usage("--refresh is for lines on standard input; omit it");
-    else if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
-        complain_of_usage("--table has no effect without --text; omit it");
-    else if (lookup->queries.globs.count > 0 && lookup->queries.texts.count == 0)
-        complain_of_usage("--include and --exclude have no effect without --text; omit them");
-    else if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
-        complain_of_usage("--main-text has no effect without --text; omit it");
-    else if (lookup->queries.extract.max_text != DOCUMENT_BYTES && lookup->queries.texts.count == 0)
-        complain_of_usage("--max-text has no effect without --text; omit it");
-    else if (lookup->disk && lookup->unpacked)
-        complain_of_usage("--disk and --unpacked can't be combined");
-    else if (question->exists && question->limit != UINT64_MAX)
-        complain_of_usage("--limit has no effect with --exists; omit one of them");
-    else if (question->exists && question->max_documents != UINT64_MAX)
-        complain_of_usage("--max-documents has no effect with --exists; omit one of them");
-    else if (question->agree > 0 && question->exists)
-        complain_of_usage("--exists has no effect with --agree; omit one of them");
-    else if (question->agree > 0 && (question->limit != UINT64_MAX || question->max_documents != UINT64_MAX))
-        complain_of_usage("--agree counts all matches; omit --limit and --max-documents");
-    else if (question->agree > 0 && lookup->queries.fingerprints.count > 0)
-        complain_of_usage("--agree groups by query ID, which arguments don't have; give --text, or lines with an ID on "
-                          "standard input");
-    else
-        return true;
-    return false;
+        return complain_of_usage("give fingerprints or --text, not both");
+    if (lookup->queries.ids.count > 0 && lookup->queries.texts.count + lookup->queries.fingerprints.count > 0)
+        return complain_of_usage("give --id, or fingerprints, or --text, not both");
+    if (lookup->refresh &&
+        lookup->queries.texts.count + lookup->queries.fingerprints.count + lookup->queries.ids.count > 0)
+        return complain_of_usage("--refresh is for lines on standard input; omit it");
+    if (lookup->queries.table_path != NULL && lookup->queries.texts.count == 0)
+        return complain_of_usage("--table has no effect without --text; omit it");
+    if (lookup->queries.globs.count > 0 && lookup->queries.texts.count == 0)
+        return complain_of_usage("--include and --exclude have no effect without --text; omit them");
+    if (lookup->queries.extract.main_text && lookup->queries.texts.count == 0)
+        return complain_of_usage("--main-text has no effect without --text; omit it");
+    if (lookup->queries.extract.max_text != DOCUMENT_BYTES && lookup->queries.texts.count == 0)
+        return complain_of_usage("--max-text has no effect without --text; omit it");
+    if (lookup->disk && lookup->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
+    if (question->exists && question->limit != UINT64_MAX)
+        return complain_of_usage("--limit has no effect with --exists; omit one of them");
+    if (question->exists && question->max_documents != UINT64_MAX)
+        return complain_of_usage("--max-documents has no effect with --exists; omit one of them");
+    if (question->agree > 0 && question->exists)
+        return complain_of_usage("--exists has no effect with --agree; omit one of them");
+    if (question->agree > 0 && (question->limit != UINT64_MAX || question->max_documents != UINT64_MAX))
+        return complain_of_usage("--agree counts all matches; omit --limit and --max-documents");
+    if (question->agree > 0 && lookup->queries.fingerprints.count > 0)
+        return complain_of_usage(
+            "--agree groups by query ID, which arguments don't have; give --text, or lines with an ID on "
+            "standard input");
+    return true;
 }
 
 /* The options that -h shows. */
@@ -178,23 +174,17 @@ static bool open_index(struct lookup *lookup) {
     if (lookup->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
     if (lookup->unpacked) options.distance = lookup->distance;
     options.threads = lookup->threads;
-    if (idx_open(&lookup->index, lookup->path, &options, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
+    if (idx_open(&lookup->index, lookup->path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
     take_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
-    if (question->distance > get_most_distance(lookup, &question->properties)) {
-        complain("-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
-                 "with -k %u or less",
-                 question->distance, question->properties.k, lookup->path, question->properties.k);
-        return false;
-    }
-    if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE) {
-        complain("--agree counts by document, but %s has no document IDs; build it without --id-type none",
-                 lookup->path);
-        return false;
-    }
+    if (question->distance > get_most_distance(lookup, &question->properties))
+        return complain(
+            "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
+            "with -k %u or less",
+            question->distance, question->properties.k, lookup->path, question->properties.k);
+    if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE)
+        return complain("--agree counts by document, but %s has no document IDs; build it without --id-type none",
+                        lookup->path);
     return true;
 }
 
@@ -211,10 +201,7 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
     struct idx_properties properties;
     struct idx_index *newer;
     struct idx_error error;
-    if (idx_refresh(lookup->index, &newer, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
+    if (idx_refresh(lookup->index, &newer, &error) != IDX_OK) return complain("%s", error.sentence);
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
     bool alike =

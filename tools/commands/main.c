@@ -1,7 +1,7 @@
 /* main.c: the `idx` command: finds the subcommand and hands over to it. */
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
 #include "tools/shared/output.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 

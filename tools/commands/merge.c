@@ -1,10 +1,8 @@
 /* merge.c: `idx merge`: makes one index of several, or of the segments of one. */
-#include "tools/input/index_making.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
 #include "tools/shared/progress.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 

@@ -1,8 +1,7 @@
 /* pairs.c: `idx pairs`: all near pairs of an index. */
 #include "tools/answers/near_pairs.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 static const char help[] =
     "Usage: idx pairs [OPTION…] INDEX\n"
@@ -67,8 +66,7 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
     *status = ENDS_BADLY;
     if (near->max_documents == UINT64_MAX || near->with_documents) return true;
-    complain_of_usage("--max-documents has no effect without --documents; omit it");
-    return false;
+    return complain_of_usage("--max-documents has no effect without --documents; omit it");
 }
 
 int command_pairs(int argc, char **argv) {

@@ -1,12 +1,10 @@
 /* plan.c: `idx plan`: the schemes worth having for a number of fingerprints and a distance, with what they cost. */
-#include "tools/shared/arguments.h"
 #include "tools/shared/calibration.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
+#include "tools/shared/files.h"
 #include "tools/shared/json.h"
 #include "tools/shared/output.h"
-#include "tools/shared/scratch.h"
-#include "tools/shared/size.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 
@@ -294,8 +292,7 @@ static bool make_plans(struct report *report) {
         options->block_size *= 2;
         status = plan_once(report, &error);
     }
-    if (status != IDX_OK) complain("%s", error.sentence);
-    return status == IDX_OK;
+    return status == IDX_OK || complain("%s", error.sentence);
 }
 
 /* A file that did not fit is gone with the folder it was in: the parent of that is what the user knows. */
@@ -366,14 +363,12 @@ static int run(struct report *report, bool json) {
 static bool is_clear(const struct report *report) {
     bool alone = report->measures && report->schemes.count == 0;
     if (report->measures && report->calibration != NULL)
-        complain_of_usage("--measure and --calibration exclude each other");
-    else if (report->options.count == 0 && !alone)
-        complain_of_usage("--count is missing: the expected number of fingerprints");
-    else if (report->schemes.count > MAX_PLANS)
-        complain_of_usage("--scheme is repeated more than %d times", MAX_PLANS);
-    else
-        return true;
-    return false;
+        return complain_of_usage("--measure and --calibration exclude each other");
+    if (report->options.count == 0 && !alone)
+        return complain_of_usage("--count is missing: the expected number of fingerprints");
+    if (report->schemes.count > MAX_PLANS)
+        return complain_of_usage("--scheme is repeated more than %d times", MAX_PLANS);
+    return true;
 }
 
 int command_plan(int argc, char **argv) {

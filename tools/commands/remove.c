@@ -1,9 +1,6 @@
 /* remove.c: `idx remove`: removes documents from an index. */
-#include "tools/input/index_writing.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,9 +52,8 @@ static bool check_rows(const struct removing *removing) {
                        : removing->notation >= 0       ? "--fingerprints"
                        : writing->input.skip_bad_lines ? "--skip-bad-lines"
                                                        : NULL;
-    if (vain != NULL)
-        complain_of_usage("%s needs --format tsv, not %s", vain, input_format_names[writing->input.format]);
-    return vain == NULL;
+    return vain == NULL ||
+           complain_of_usage("%s needs --format tsv, not %s", vain, input_format_names[writing->input.format]);
 }
 
 static bool read_arguments(int argc, char **argv, struct removing *removing, int *status) {
@@ -75,14 +71,10 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
     const struct grammar grammar = {help, rules, sizeof rules / sizeof *rules, "INDEX", 1, SIZE_MAX, NULL};
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
-    if (writing->fingerprint_alone && writing->id_alone) {
-        complain_of_usage("give --by-fingerprint or --by-id, not both");
-        return false;
-    }
-    if (writing->id_alone && removing->notation >= 0) {
-        complain_of_usage("--fingerprints has no effect with --by-id; omit it");
-        return false;
-    }
+    if (writing->fingerprint_alone && writing->id_alone)
+        return complain_of_usage("give --by-fingerprint or --by-id, not both");
+    if (writing->id_alone && removing->notation >= 0)
+        return complain_of_usage("--fingerprints has no effect with --by-id; omit it");
     writing->path = operands.values[0];
     writing->input.paths = (struct texts){operands.values + 1, operands.count - 1};
     writing->input.format = (enum input_format)removing->format;

@@ -1,7 +1,7 @@
 /* serve.c: `idx serve`: answers over HTTP what is near to fingerprints and texts. */
 #include "tools/serve/options.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 
@@ -73,14 +73,10 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     *status = ENDS_BADLY;
     serve->path = operands.values[0];
-    if (serve->token_file != NULL && !serve->writable) {
-        complain_of_usage("--token-file has no effect without --writable; omit it");
-        return false;
-    }
-    if (serve->distance != UINT_MAX && !serve->unpacked) {
-        complain_of_usage("-k has no effect without --unpacked; omit it");
-        return false;
-    }
+    if (serve->token_file != NULL && !serve->writable)
+        return complain_of_usage("--token-file has no effect without --writable; omit it");
+    if (serve->distance != UINT_MAX && !serve->unpacked)
+        return complain_of_usage("-k has no effect without --unpacked; omit it");
     return true;
 }
 

@@ -1,5 +1,4 @@
 /* verify.c: `idx verify`: whether the files of an index are whole. */
-#include "tools/shared/arguments.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 

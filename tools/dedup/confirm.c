@@ -1,9 +1,8 @@
 /* confirm.c: finds the documents that fingerprints pair, and reads their texts again; regroup.c makes clusters of
  * them. */
-#include "tools/dedup/confirm.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/dedup/journal.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 #include "tools/text/text.h"
 
 #include <inttypes.h>
@@ -13,17 +12,13 @@
 const char *const similarity_names[] = {"jaccard", "cosine", NULL};
 
 bool confirm_check(struct confirm *confirm) {
-    if (confirm->threshold == NULL && confirm->similarity != SIMILARITY_JACCARD) {
-        complain_of_usage("--similarity needs --confirm");
-        return false;
-    }
+    if (confirm->threshold == NULL && confirm->similarity != SIMILARITY_JACCARD)
+        return complain_of_usage("--similarity needs --confirm");
     if (confirm->threshold == NULL) return true;
     if (!idx_weight_parse(confirm->threshold, strlen(confirm->threshold), &confirm->least) || confirm->least <= 0 ||
-        confirm->least > IDX_DECIMAL_WEIGHT_ONE) {
-        complain_of_usage("%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
-                          confirm->option, confirm->threshold);
-        return false;
-    }
+        confirm->least > IDX_DECIMAL_WEIGHT_ONE)
+        return complain_of_usage("%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
+                                 confirm->option, confirm->threshold);
     confirm->sets.weighted = confirm->similarity == SIMILARITY_COSINE;
     return true;
 }

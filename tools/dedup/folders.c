@@ -1,10 +1,10 @@
 /* folders.c: makes the folders of `idx dedup --write` and `--dropped` beside their places, and publishes them by
  * rename; kept.c writes the records in them. */
-#include "tools/dedup/folders.h"
+#include "tools/dedup/dedup.h"
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/shared/folder.h"
-#include "tools/shared/message.h"
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -57,10 +57,10 @@ static bool check_names(char **names, size_t count) {
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++) {
         if (!is_within(names[i], names[i - 1])) continue;
-        complain("two inputs would be written as '%s'; give each file and folder once, and those of the same name in "
-                 "separate commands",
-                 names[i]);
-        return false;
+        return complain(
+            "two inputs would be written as '%s'; give each file and folder once, and those of the same name in "
+            "separate commands",
+            names[i]);
     }
     return true;
 }
@@ -97,13 +97,12 @@ static bool tree_check(const struct tree *tree) {
     bool is_there = lstat(tree->path, &status) == 0;
     if (!is_there || (S_ISDIR(status.st_mode) && is_empty(tree->path)))
         return folder_check_parent(tree->path, tree->option);
-    complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path, tree->option);
-    return false;
+    return complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path,
+                    tree->option);
 }
 
 static bool say_failed(const struct tree *tree, const char *name, const char *what) {
-    complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
-    return false;
+    return complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
 }
 
 /* Begins the tree in a scratch folder. Returns false after a complaint. */
@@ -201,10 +200,8 @@ bool folders_write(struct folders *folders, struct intake *intake, const uint64_
     const struct tree *const trees[2] = {&folders->kept, &folders->dropped};
     if (folders->dropped.path != NULL) {
         if (!intake_put_known(intake, &folders->table, "\t")) return false;
-        if (!output_flush(&folders->table)) {
-            complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
-            return false;
-        }
+        if (!output_flush(&folders->table))
+            return complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
     }
     return kept_write(intake->journal, trees, dropped) && tree_sync(&folders->kept) && tree_sync(&folders->dropped);
 }

@@ -1,19 +1,18 @@
 /* intake.c: takes documents in batches: looks them up in the index that they are compared with, and adds the others to
  * the index that is clustered, at once or in the order of preference. */
-#include "tools/dedup/intake.h"
+#include "tools/dedup/dedup.h"
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/input/index_making.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/input/making.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 
 /* ---- The index that documents are compared with ---- */
 
 static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) complain("%s", error->sentence);
-    return status == IDX_OK;
+    return status == IDX_OK || complain("%s", error->sentence);
 }
 
 bool against_open(struct against *against) {
@@ -27,18 +26,15 @@ bool against_open(struct against *against) {
 bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts) {
     const struct idx_properties *properties = &against->properties;
     if (rules->bits == 0) rules->bits = properties->bits;
-    if (rules->bits != properties->bits) {
-        complain("%s has fingerprints of %u bits, not %u: omit --bits", against->path, properties->bits, rules->bits);
-        return false;
-    }
+    if (rules->bits != properties->bits)
+        return complain("%s has fingerprints of %u bits, not %u: omit --bits", against->path, properties->bits,
+                        rules->bits);
     if (!texts) return true;
-    if (*properties->recipe == '\0') {
-        complain(
+    if (*properties->recipe == '\0')
+        return complain(
             "%s does not record the recipe of its fingerprints, so texts can't be compared with them; build it with "
             "--recipe, or from the output of idx fingerprint",
             against->path);
-        return false;
-    }
     if (rules->recipe == NULL) rules->recipe = properties->recipe;
     rules->expected_recipe = properties->recipe;
     return true;
@@ -88,10 +84,7 @@ struct preferred_record {
 static bool grow_order(struct preference *preference) {
     size_t capacity = 2 * preference->capacity + 1024;
     struct preferred_document *grown = realloc(preference->order, capacity * sizeof *grown);
-    if (grown == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (grown == NULL) return complain("out of memory");
     preference->order = grown;
     preference->capacity = capacity;
     return true;

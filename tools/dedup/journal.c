@@ -1,8 +1,8 @@
 /* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
-#include "tools/dedup/journal.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,8 +28,7 @@ bool journal_check_inputs(const struct texts *paths) {
     const char *once = paths->count == 0 ? "-" : NULL;
     for (size_t i = 0; i < paths->count && once == NULL; i++)
         if (is_read_once(paths->values[i])) once = paths->values[i];
-    if (once != NULL) complain("%s: %s", strcmp(once, "-") == 0 ? "standard input" : once, read_twice);
-    return once == NULL;
+    return once == NULL || complain("%s: %s", strcmp(once, "-") == 0 ? "standard input" : once, read_twice);
 }
 
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder) {
@@ -38,14 +37,8 @@ bool journal_open(struct journal *journal, const struct scratch *scratch, const 
 
 bool journal_add_file(struct journal *journal, const struct opened_file *file) {
     struct file_record noted = {.length = strlen(file->path), .in_folder = file->in_folder};
-    if (fstat(file->descriptor, &noted.status) != 0) {
-        complain("%s: %s", file->path, strerror(errno));
-        return false;
-    }
-    if (!S_ISREG(noted.status.st_mode)) {
-        complain("%s: %s", file->path, read_twice);
-        return false;
-    }
+    if (fstat(file->descriptor, &noted.status) != 0) return complain("%s: %s", file->path, strerror(errno));
+    if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", file->path, read_twice);
     output_bytes(&journal->files.output, &noted, sizeof noted);
     output_bytes(&journal->files.output, file->path, noted.length);
     return true;
@@ -94,8 +87,7 @@ bool journal_check_file(const struct journal_file *file, int descriptor) {
         now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
         now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
         return true;
-    complain("%s: it was changed while it was compared; run the command again", file->path);
-    return false;
+    return complain("%s: it was changed while it was compared; run the command again", file->path);
 }
 
 bool journal_is_read(const struct journal *journal) { return !journal->places.failed; }

@@ -1,11 +1,11 @@
 /* kept.c: writes the records of documents, as they are in their inputs, into the folders of those to keep and to drop.
  * Documents that are whole files are copied as they are; of others, parts of the decompressed file are copied, and
  * compressed again. */
-#include "tools/dedup/folders.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/text/source.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
+#include "tools/text/documents.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +26,10 @@ struct copying {
 
 /* ---- Files that are a document ---- */
 
-static bool say_failed(const char *path, int error) {
-    complain("%s: %s", path, strerror(error));
-    return false;
-}
+static bool say_failed(const char *path, int error) { return complain("%s: %s", path, strerror(error)); }
 
 static bool say_not_written(const struct tree *tree, const char *path, int error) {
-    complain("%s: can't write what %s has: %s", tree->path, path, strerror(error));
-    return false;
+    return complain("%s: can't write what %s has: %s", tree->path, path, strerror(error));
 }
 
 static bool write_bytes(int file, const char *bytes, size_t size) {
@@ -96,10 +92,8 @@ static bool open_file(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
     if (!journal_find_file(copying->journal, number)) return false;
     copying->source.regular_only = true;
-    if (!source_open(&copying->source, file->path)) {
-        complain("%s: %s", file->path, copying->source.problem.sentence);
-        return false;
-    }
+    if (!source_open(&copying->source, file->path))
+        return complain("%s: %s", file->path, copying->source.problem.sentence);
     if (journal_check_file(file, copying->source.descriptor))
         copying->file = number;
     else

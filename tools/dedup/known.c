@@ -1,11 +1,10 @@
 /* known.c: looks up the fingerprints of the dedup in the other index, and decides for each document with a match
  * whether the other index has it: by its fingerprint, or by its text. */
-#include "tools/dedup/known.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/dedup/confirm.h"
-#include "tools/input/index_making.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/input/making.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <idx_text.h>
 
@@ -24,14 +23,10 @@ bool known_open(struct known *known, const struct scratch *scratch, const char *
 }
 
 static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) making_failed(error);
-    return status == IDX_OK;
+    return status == IDX_OK || making_failed(error);
 }
 
-static bool say_no_memory(void) {
-    complain("out of memory");
-    return false;
-}
+static bool say_no_memory(void) { return complain("out of memory"); }
 
 /* ---- Fingerprints of the other index ---- */
 

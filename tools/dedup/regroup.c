@@ -1,10 +1,10 @@
 /* regroup.c: from clusters by fingerprints to clusters that the texts confirm, one after the other. The documents of a
  * cluster are taken in the order of preference. Each joins the first of the representatives so far whose text resembles
  * its own, or becomes one. */
-#include "tools/dedup/confirm.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <idx_text.h>
 
@@ -56,8 +56,7 @@ bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct set
     enum idx_status status = sets->weighted
                                  ? idx_text_leaders_join_features(leaders, number, features, set->count, leader, &error)
                                  : idx_text_leaders_join(leaders, number, features, set->count, leader, &error);
-    if (status != IDX_OK) complain("%s", error.sentence);
-    return status == IDX_OK;
+    return status == IDX_OK || complain("%s", error.sentence);
 }
 
 static bool join_group(struct regroup *regroup, size_t place) {
@@ -75,8 +74,7 @@ static bool expect_all(struct regroup *regroup) {
         if (regroup->candidates[i].group != NO_GROUP ||
             idx_text_leaders_expect(regroup->leaders, sets_features(regroup->sets, set), set->count, &error) == IDX_OK)
             continue;
-        complain("%s", error.sentence);
-        return false;
+        return complain("%s", error.sentence);
     }
     return true;
 }
@@ -193,19 +191,15 @@ static bool is_known(const struct regroup *regroup, uint64_t number) {
 /* Adds a document to the candidates. The cluster's representative becomes the first one, even if its fingerprint has
  * documents before it. */
 static bool add_candidate(struct regroup *regroup, const struct confirm_member *kept, uint64_t offset) {
-    if (regroup->count == NO_GROUP) {
-        complain("a cluster by fingerprints has %zu documents, and no more can be compared by their texts; a smaller "
-                 "distance makes smaller ones (-k)",
-                 regroup->count);
-        return false;
-    }
+    if (regroup->count == NO_GROUP)
+        return complain(
+            "a cluster by fingerprints has %zu documents, and no more can be compared by their texts; a smaller "
+            "distance makes smaller ones (-k)",
+            regroup->count);
     if (regroup->count == regroup->capacity) {
         size_t capacity = 2 * regroup->capacity + 64;
         struct candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
-        if (grown == NULL) {
-            complain("out of memory");
-            return false;
-        }
+        if (grown == NULL) return complain("out of memory");
         regroup->candidates = grown;
         regroup->capacity = capacity;
     }

@@ -1,9 +1,8 @@
 /* sets.c: writes the features of documents to a temporary file, and maps it to look them up. */
-#include "tools/dedup/sets.h"
+#include "tools/dedup/dedup.h"
 
-#include "tools/dedup/journal.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,10 +30,7 @@ static struct set *append_set(struct sets *sets) {
 
 bool sets_add(struct sets *sets, uint64_t number, const char *features, size_t length) {
     struct set *set = append_set(sets);
-    if (set == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (set == NULL) return complain("out of memory");
     *set = (struct set){.number = number, .offset = sets->size, .count = length / get_size(sets)};
     sets->size += length;
     output_bytes(&sets->file.output, features, length);
@@ -119,10 +115,7 @@ bool by_id_want(struct by_id *by_id, uint64_t hash) {
     if (by_id->count == by_id->capacity) {
         size_t capacity = 2 * by_id->capacity + 1024;
         uint64_t *grown = realloc(by_id->wanted, capacity * sizeof *grown);
-        if (grown == NULL) {
-            complain("out of memory");
-            return false;
-        }
+        if (grown == NULL) return complain("out of memory");
         by_id->wanted = grown;
         by_id->capacity = capacity;
     }

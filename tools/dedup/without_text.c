@@ -1,8 +1,6 @@
 /* without_text.c: replaces kept.c, known.c and regroup.c in a build without libidxtext, where no text is read, so that
  * none of these functions is called. */
-#include "tools/dedup/confirm.h"
-#include "tools/dedup/folders.h"
-#include "tools/dedup/known.h"
+#include "tools/dedup/dedup.h"
 
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
     (void)journal, (void)trees, (void)dropped;

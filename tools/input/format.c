@@ -1,8 +1,8 @@
 /* format.c: finds out in which format a file has fingerprints, by its name and first bytes. */
 #include "tools/input/input.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,9 +103,9 @@ bool input_settle_format(const struct texts *paths, enum input_format *format) {
     for (size_t i = 1; i < paths->count; i++) {
         enum input_format other = format_or_tsv(paths->values[i]);
         if (other == *format) continue;
-        complain_of_usage("%s is taken for %s, and %s for %s: give inputs of one format, or say it with --format",
-                          paths->values[0], input_format_names[*format], paths->values[i], input_format_names[other]);
-        return false;
+        return complain_of_usage(
+            "%s is taken for %s, and %s for %s: give inputs of one format, or say it with --format", paths->values[0],
+            input_format_names[*format], paths->values[i], input_format_names[other]);
     }
     return true;
 }

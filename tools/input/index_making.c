@@ -1,11 +1,8 @@
 /* index_making.c: what commands say before and after they make an index, and how they add documents to it. */
-#include "tools/input/index_making.h"
+#include "tools/input/making.h"
 
-#include "tools/shared/message.h"
-#include "tools/shared/names.h"
-#include "tools/shared/notation.h"
-#include "tools/shared/recipes.h"
-#include "tools/shared/size.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,8 +66,8 @@ void forecast(const struct idx_build_options *options, const char *output, const
 
 /* ---- Adding documents ---- */
 
-void making_failed(const struct idx_error *error) {
-    if (error->status != IDX_CANCELLED) complain("%s", error->sentence);
+bool making_failed(const struct idx_error *error) {
+    return error->status != IDX_CANCELLED && complain("%s", error->sentence);
 }
 
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
@@ -78,8 +75,7 @@ bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const str
     enum idx_status status = id_type == IDX_ID_TEXT
                                  ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
                                  : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
-    if (status != IDX_OK) making_failed(&error);
-    return status == IDX_OK;
+    return status == IDX_OK || making_failed(&error);
 }
 
 /* ---- What it is and took ---- */

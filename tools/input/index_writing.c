@@ -1,8 +1,8 @@
 /* index_writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
-#include "tools/input/index_writing.h"
+#include "tools/input/making.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,18 +35,15 @@ bool writing_open(struct writing *writing) {
     if (writing->compact == 0) options.compact_segments = 0;
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_KEPT;
-    if (idx_writer_open(&writing->writer, writing->path, &options, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
+    if (idx_writer_open(&writing->writer, writing->path, &options, &error) != IDX_OK)
+        return complain("%s", error.sentence);
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     settle_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
     if (writing->fingerprint_alone) return true;
-    complain("%s has text IDs, but rows of arrays have none: give lines of fingerprint, tab, ID instead",
-             writing->path);
-    return false;
+    return complain("%s has text IDs, but rows of arrays have none: give lines of fingerprint, tab, ID instead",
+                    writing->path);
 }
 
 static void add_records(struct writing *writing, const struct tsv_record *records, size_t count) {

@@ -1,8 +1,8 @@
 /* npy.c: the header of NumPy's .npy files: a magic string, a version, a length, and a dictionary in Python's syntax
  * with the keys descr, fortran_order and shape, in any order. */
-#include "tools/input/npy.h"
+#include "tools/input/input.h"
 
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <string.h>
 

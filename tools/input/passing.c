@@ -1,9 +1,9 @@
-/* passing.c: see passing.h. Lines of a fixed width are read some at a time; any other line goes the way of all lines.
- */
-#include "tools/input/passing.h"
+/* passing.c: reads the fingerprints that pass queries. Lines of a fixed width are read some at a time; any other line
+ * goes the way of all lines. */
+#include "tools/input/input.h"
 
-#include "tools/input/index_making.h"
-#include "tools/shared/recipes.h"
+#include "tools/input/making.h"
+#include "tools/shared/command.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -74,8 +74,7 @@ static bool take_plain_lines(struct kept *kept, const char *bytes, size_t length
 
 static bool complain_of_line(const struct reader *reader, const struct problem *problem, const char *line,
                              size_t length) {
-    complain("%s:%" PRIu64 ": %s%s", reader->name, reader->line, problem->sentence, input_advice(line, length));
-    return false;
+    return complain("%s:%" PRIu64 ": %s%s", reader->name, reader->line, problem->sentence, input_advice(line, length));
 }
 
 /* Takes the fingerprint in the first column of a line of any kind; the other columns do not count. */
@@ -164,8 +163,7 @@ static bool read_index(struct kept *kept) {
     struct idx_error error;
     uint32_t parts = passing->parts == 0 ? 1 : passing->parts;
     if (idx_visit_part(passing->index, passing->part, parts, keep_all, kept, &error) == IDX_OK) return !passing->failed;
-    making_failed(&error);
-    return false;
+    return making_failed(&error);
 }
 
 bool passing_open(struct passing *passing) {
@@ -178,17 +176,13 @@ bool passing_open(struct passing *passing) {
     if (!is_index) return passing->parts == 0 && input_await_format(&passing->paths, &passing->format);
     options.residence = IDX_RESIDENCE_NONE;
     if (idx_open(&passing->index, passing->paths.values[0], &options, &error) == IDX_OK) return true;
-    complain("%s", error.sentence);
-    return false;
+    return complain("%s", error.sentence);
 }
 
 bool passing_read(struct passing *passing, passing_visitor visit, void *context) {
     struct kept *kept = malloc(sizeof *kept);
     bool whole = true;
-    if (kept == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (kept == NULL) return complain("out of memory");
     kept->passing = passing;
     kept->visit = visit;
     kept->context = context;

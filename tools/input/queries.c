@@ -1,8 +1,8 @@
 /* queries.c: what `idx lookup` is asked. */
 #include "tools/input/queries.h"
 
-#include "tools/shared/number.h"
-#include "tools/shared/recipes.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,9 +25,9 @@ bool queries_open(struct queries *queries) {
     if (queries->ids.count > 0) return true;
     if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
     if (*queries->recipe != '\0') return open_text(queries);
-    complain("the index does not record the recipe of its fingerprints, so texts can't be compared with them; build it "
-             "with --recipe, or from the output of idx fingerprint");
-    return false;
+    return complain(
+        "the index does not record the recipe of its fingerprints, so texts can't be compared with them; build it "
+        "with --recipe, or from the output of idx fingerprint");
 }
 
 static enum queries_status next_argument(struct queries *queries, struct query *query) {
@@ -96,10 +96,7 @@ static bool find_id(struct queries *queries, const char *id, uint64_t number) {
         free(queries->found);
         queries->found_capacity = queries->found_count;
         queries->found = malloc(queries->found_capacity * sizeof *queries->found);
-        if (queries->found == NULL) {
-            complain("out of memory for the fingerprints of a document");
-            return false;
-        }
+        if (queries->found == NULL) return complain("out of memory for the fingerprints of a document");
     }
 }
 

@@ -3,9 +3,8 @@
 #ifndef IDX_TOOLS_QUERIES_H
 #define IDX_TOOLS_QUERIES_H
 
-#include "tools/input/reader.h"
-#include "tools/input/tsv.h"
-#include "tools/shared/arguments.h"
+#include "tools/input/input.h"
+#include "tools/shared/command.h"
 #include "tools/text/text.h"
 
 #include <idx.h>

@@ -1,8 +1,8 @@
 /* reader.c: reads a file or standard input, by lines of any length or by bytes. */
-#include "tools/input/reader.h"
+#include "tools/input/input.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +22,7 @@ bool reader_open(struct reader *reader, const char *path) {
     reader->line = 0;
     /* Opening a FIFO does not wait for who writes to it: reading does, and beside it for signals. */
     reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (reader->descriptor < 0) {
-        complain("%s: %s", path, strerror(errno));
-        return false;
-    }
+    if (reader->descriptor < 0) return complain("%s: %s", path, strerror(errno));
     if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
     return true;
 }

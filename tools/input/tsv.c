@@ -1,9 +1,7 @@
 /* tsv.c: reads one line of fingerprint<TAB>ID, and checks by the line #total that a stream of lines is whole. */
-#include "tools/input/tsv.h"
+#include "tools/input/input.h"
 
-#include "tools/shared/escape.h"
-#include "tools/shared/message.h"
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -118,18 +116,17 @@ void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_re
 bool totals_check(const struct totals *totals, const char *name) {
     static const char advice[] = "make them again, or take what there is with --partial";
     if (totals->recipes == 0) return true;
-    if (totals->broken)
-        complain("%s: the line #total does not have three numbers; %s", name, advice);
-    else if (totals->failed)
-        complain("%s: the command that printed these fingerprints failed, so some are missing; %s", name, advice);
-    else if (totals->totals < totals->recipes)
-        complain("%s: the fingerprints state a recipe, but their last line (#total) is missing, so the command that "
-                 "printed them may have failed; %s",
-                 name, advice);
-    else if (totals->stated != totals->lines)
-        complain("%s: there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; %s", name,
-                 totals->lines, totals->stated, advice);
-    else
-        return true;
-    return false;
+    if (totals->broken) return complain("%s: the line #total does not have three numbers; %s", name, advice);
+    if (totals->failed)
+        return complain("%s: the command that printed these fingerprints failed, so some are missing; %s", name,
+                        advice);
+    if (totals->totals < totals->recipes)
+        return complain(
+            "%s: the fingerprints state a recipe, but their last line (#total) is missing, so the command that "
+            "printed them may have failed; %s",
+            name, advice);
+    if (totals->stated != totals->lines)
+        return complain("%s: there are %" PRIu64 " fingerprints, but the line #total says %" PRIu64 "; %s", name,
+                        totals->lines, totals->stated, advice);
+    return true;
 }

@@ -1,8 +1,8 @@
 /* chains.c: finds the largest clusters that form chains, and follows their chains. */
-#include "tools/report/gather.h"
+#include "tools/report/page.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +81,7 @@ static bool look_up_all(struct following *following, uint64_t fingerprint, size_
         following->matches = malloc(*count * sizeof *following->matches);
         following->capacity = following->matches == NULL ? 0 : *count;
         if (following->matches != NULL) continue;
-        complain("out of memory");
-        return false;
+        return complain("out of memory");
     }
 }
 

@@ -1,6 +1,6 @@
 /* difference.c: finds the words that differ by Myers' algorithm in linear space ("An O(ND) Difference Algorithm and Its
  * Variations", 1986): paths of edits grow from both ends until they meet, which divides the problem in two. */
-#include "tools/report/difference.h"
+#include "tools/report/page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* excerpt.c: compares two texts word by word, and writes them side by side. */
-#include "tools/report/excerpt.h"
+#include "tools/report/page.h"
 
-#include "tools/report/difference.h"
-#include "tools/report/html.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <idx_text.h>
 

@@ -1,9 +1,9 @@
 /* gather.c: finds what a report says. Which pairs are shown depends on their fingerprints alone, so that it is the same
  * in whatever order they are found. */
-#include "tools/report/gather.h"
+#include "tools/report/page.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,10 +161,7 @@ bool gather(struct findings *findings, const struct idx_index *index, const stru
     findings->properties.scheme = NULL;
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
-    if (findings->shown == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (findings->shown == NULL) return complain("out of memory");
     bool good = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
                 find_clusters(findings, index, options, &error) == IDX_OK &&
                 sample_far(findings, index, folder, options->threads, &error) &&

@@ -1,8 +1,8 @@
 /* html.c: writes text and charts into a page. The charts are so narrow that their letters can be read on a small
  * screen; they grow to a width that style.h has. */
-#include "tools/report/html.h"
+#include "tools/report/page.h"
 
-#include "tools/shared/escape.h"
+#include "tools/shared/wording.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,11 +69,6 @@ const char *html_digits(char text[HTML_DIGITS], uint64_t number) {
     }
     *to = '\0';
     return text;
-}
-
-void html_number(struct output *output, uint64_t number) {
-    char digits[HTML_DIGITS];
-    output_text(output, html_digits(digits, number));
 }
 
 void html_count(struct output *output, uint64_t number, const char *what) {

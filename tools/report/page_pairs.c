@@ -1,9 +1,6 @@
 /* page_pairs.c: writes the sections that show pairs, and chains of pairs. */
 #include "tools/report/page.h"
 
-#include "tools/report/excerpt.h"
-#include "tools/report/html.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -1,13 +1,11 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
-#include "tools/dedup/journal.h"
-#include "tools/report/excerpt.h"
-#include "tools/report/gather.h"
-#include "tools/shared/folder.h"
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/shared/names.h"
+#include "tools/dedup/dedup.h"
+#include "tools/report/page.h"
+#include "tools/shared/command.h"
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,20 +35,15 @@ static bool is_report(const char *path) {
 
 bool report_check(const struct report *report) {
     struct stat status;
-    if (strcmp(report->path, "-") == 0) {
-        complain_of_usage("%s needs the name of a file: standard output is for IDs", option);
-        return false;
-    }
+    if (strcmp(report->path, "-") == 0)
+        return complain_of_usage("%s needs the name of a file: standard output is for IDs", option);
     size_t length = strlen(report->path);
-    if (length > 0 && report->path[length - 1] == '/') {
-        complain_of_usage("%s needs the name of a file, but %s is that of a folder", option, report->path);
-        return false;
-    }
+    if (length > 0 && report->path[length - 1] == '/')
+        return complain_of_usage("%s needs the name of a file, but %s is that of a folder", option, report->path);
     bool is_there = lstat(report->path, &status) == 0;
     if (!is_there || is_report(report->path)) return folder_check_parent(report->path, option);
-    complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name", report->path,
-             option);
-    return false;
+    return complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name",
+                    report->path, option);
 }
 
 /* ---- Gathering ---- */
@@ -113,10 +106,7 @@ static bool keep_text(struct shown *shown, const char *listed, size_t length) {
     shown->text_bytes = bytes;
     shown->text_length = length - sizeof bytes;
     shown->text = malloc(shown->text_length + 1);
-    if (shown->text == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (shown->text == NULL) return complain("out of memory");
     memcpy(shown->text, listed + sizeof bytes, shown->text_length);
     shown->text[shown->text_length] = '\0';
     return true;
@@ -125,10 +115,7 @@ static bool keep_text(struct shown *shown, const char *listed, size_t length) {
 /* Compares the texts of two documents that are shown together, once both were read. */
 static bool compare_two(struct shown two[2]) {
     if (two[0].text == NULL || two[1].text == NULL || two[0].resemblance >= 0) return true;
-    if (!excerpt_compare(two, &two[0].resemblance)) {
-        complain("out of memory");
-        return false;
-    }
+    if (!excerpt_compare(two, &two[0].resemblance)) return complain("out of memory");
     for (int i = 0; i < 2 && two[0].is_compared; i++) {
         free(two[i].text);
         two[i].text = NULL;
@@ -149,10 +136,7 @@ static bool take_text(void *context, uint64_t number, const char *listed, size_t
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules) {
     struct findings *findings = &report->findings;
     report->wanted = calloc((size_t)(intake->compared / 64) + 1, sizeof *report->wanted);
-    if (report->wanted == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (report->wanted == NULL) return complain("out of memory");
     for (size_t i = 0; i < findings->shown_count; i++) {
         uint64_t number = preference_number(&intake->preference, findings->shown[i].number);
         findings->shown[i].number = number;
@@ -170,8 +154,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
 /* ---- Writing ---- */
 
 static bool complain_of_writing(const struct report *report) {
-    complain("%s: can't be written: %s", report->path, strerror(errno));
-    return false;
+    return complain("%s: can't be written: %s", report->path, strerror(errno));
 }
 
 static bool write_file(const struct report *report, const struct output *page, const char *path) {

@@ -4,10 +4,10 @@
 #define IDX_TOOLS_REPORT_H
 
 #include "tools/answers/cluster_listing.h"
-#include "tools/dedup/intake.h"
+#include "tools/dedup/dedup.h"
 #include "tools/report/page.h"
-#include "tools/shared/scratch.h"
-#include "tools/text/pipeline.h"
+#include "tools/shared/files.h"
+#include "tools/text/text.h"
 
 struct report {
     const char *path;              /* The page will be here; NULL: no report is asked for. */

@@ -1,10 +1,10 @@
 /* sample.c: samples an index, to see beyond its distance. The fingerprints with the smallest hashes are the sample:
  * which these are depends on nothing else. */
-#include "tools/report/gather.h"
+#include "tools/report/page.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/shared/scratch.h"
+#include "tools/shared/command.h"
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* without_text.c: replaces excerpt.c in a build without libidxtext. Nothing calls these functions there, since the
  * report has no texts. */
-#include "tools/report/excerpt.h"
+#include "tools/report/page.h"
 
 bool excerpt_compare(const struct shown two[2], double *resemblance) {
     (void)two, (void)resemblance;

@@ -1,5 +1,5 @@
 /* answers.c: writes matches and their documents as JSON. */
-#include "tools/serve/answers.h"
+#include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
 #include "tools/shared/json.h"
@@ -22,9 +22,8 @@ bool answers_set_distance(struct answers *answers) {
     if (answers->view != NULL) most = answers_farthest(request->service, answers->properties);
     answers->distance = request->distance == UINT_MAX ? k : request->distance;
     if (answers->distance <= most) return true;
-    request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u", answers->distance,
-                 most > k ? "is unpacked" : "was built", most);
-    return false;
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u",
+                        answers->distance, most > k ? "is unpacked" : "was built", most);
 }
 
 bool answers_begin(struct answers *answers, struct request *request) {
@@ -77,11 +76,6 @@ static void put_document(const struct idx_document *document, struct output *out
     output_byte(output, '"');
 }
 
-static bool fail_by_error(struct answers *answers, const struct idx_error *error) {
-    request_fail_by(answers->request, error);
-    return false;
-}
-
 static bool take_cursor(struct answers *answers, struct idx_error *error) {
     if (answers->cursor != NULL) return true;
     if (answers->view == NULL) return idx_documents_open(answers->index, &answers->cursor, error) == IDX_OK;
@@ -96,11 +90,11 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct idx_error error;
     bool found = false;
     if (!take_cursor(answers, &error) || idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
-        return fail_by_error(answers, &error);
+        return request_fail_by(answers->request, &error);
     output_text(output, ",\"documents\":[");
     for (size_t i = 0; i <= most; i++) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
-            return fail_by_error(answers, &error);
+            return request_fail_by(answers->request, &error);
         if (!found || i == most) break;
         if (i > 0) output_byte(output, ',');
         put_document(&document, output);

@@ -1,6 +1,6 @@
 # Writes OUTPUT, a C file that has the bytes of the files INPUTS in it, as asset_NAME_EXTENSION and its length.
 # usage: cmake -D OUTPUT=FILE -D "INPUTS=FILE;…" -P embed.cmake
-set(text "/* Made by embed.cmake. */\n#include \"tools/serve/router.h\"\n")
+set(text "/* Made by embed.cmake. */\n#include \"tools/serve/service.h\"\n")
 foreach(input IN LISTS INPUTS)
     cmake_path(GET input FILENAME name)
     string(MAKE_C_IDENTIFIER "asset_${name}" name)

@@ -1,8 +1,7 @@
 /* files.c: reads documents that are files below one folder. A path is followed folder by folder, with a descriptor for
  * each, and through no symbolic link, so that nothing outside the folder is ever opened. */
-#include "tools/serve/router.h"
 #include "tools/serve/service.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,10 +74,8 @@ static bool read_file(struct request *request, int file, struct output *bytes) {
     char piece[1 << 16];
     struct stat status;
     ssize_t length = -1;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
-        return false;
-    }
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        return request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
     while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
         output_bytes(bytes, piece, (size_t)length);
     if (bytes->length > MOST_FILE_BYTES)

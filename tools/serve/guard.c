@@ -1,7 +1,7 @@
 /* guard.c: decides who may use the service. */
-#include "tools/serve/guard.h"
+#include "tools/serve/service.h"
 
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,14 +32,12 @@ static ssize_t read_file(const char *path, char *bytes, size_t size) {
 static bool check_token(const char *token, size_t length, const char *where) {
     for (size_t i = 0; i < length; i++) {
         if (token[i] > ' ' && token[i] <= '~') continue;
-        complain("the token in %s has a character that is not printable ASCII; make one by: openssl rand -hex 32",
-                 where);
-        return false;
+        return complain(
+            "the token in %s has a character that is not printable ASCII; make one by: openssl rand -hex 32", where);
     }
     if (length >= TOKEN_LEAST && length < TOKEN_MOST) return true;
-    complain("the token in %s has to have %d to %d characters; make one by: openssl rand -hex 32", where, TOKEN_LEAST,
-             TOKEN_MOST - 1);
-    return false;
+    return complain("the token in %s has to have %d to %d characters; make one by: openssl rand -hex 32", where,
+                    TOKEN_LEAST, TOKEN_MOST - 1);
 }
 
 bool guard_open(struct guard *guard, const struct serve_options *options) {
@@ -56,9 +54,8 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
         memcpy(guard->token, variable, (size_t)length);
         unsetenv(TOKEN_VARIABLE);
     } else {
-        complain_of_usage(
+        return complain_of_usage(
             "--writable needs a token: in a file (--token-file), or in the environment variable " TOKEN_VARIABLE);
-        return false;
     }
     while (length > 0 && strchr("\r\n", guard->token[length - 1]) != NULL) guard->token[--length] = '\0';
     guard->token_length = (size_t)length;

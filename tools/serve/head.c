@@ -1,9 +1,9 @@
 /* head.c: checks what libmicrohttpd 0.9 lets pass in the head of a request, and reads the parameters of its URL.
  * libmicrohttpd keeps the head as it came, but overwrites the ends of its parts with NUL: whatever else is between two
  * parts was cut off by a NUL byte. */
-#include "tools/serve/head.h"
+#include "tools/serve/request.h"
 
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -99,8 +99,7 @@ bool head_check(struct request *request, const char *method, const char *version
     const char *fault = find_fault(&walk);
     if (fault == NULL) return true;
     request->closes = true;
-    request_fail(request, MHD_HTTP_BAD_REQUEST, "%s", fault);
-    return false;
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "%s", fault);
 }
 
 /* ---- Parameters ---- */
@@ -108,9 +107,8 @@ bool head_check(struct request *request, const char *method, const char *version
 static bool read_number(struct request *request, const char *name, const char *text, size_t length, uint64_t least,
                         uint64_t most, uint64_t *number) {
     if (text != NULL && number_parse_digits(text, length, number) && *number >= least && *number <= most) return true;
-    request_fail(request, MHD_HTTP_BAD_REQUEST, "%s has to be a whole number from %" PRIu64 " to %" PRIu64, name, least,
-                 most);
-    return false;
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "%s has to be a whole number from %" PRIu64 " to %" PRIu64, name,
+                        least, most);
 }
 
 static bool read_parameter(struct request *request, const char *name, const char *text, size_t length) {

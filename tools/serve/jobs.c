@@ -1,8 +1,8 @@
 /* jobs.c: runs the threads that answer long requests. */
-#include "tools/serve/jobs.h"
+#include "tools/serve/service.h"
 
 #include "tools/serve/request.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 

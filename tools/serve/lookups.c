@@ -1,9 +1,7 @@
 /* lookups.c: finds what is near to fingerprints, or to the documents of an ID. */
-#include "tools/serve/answers.h"
-#include "tools/serve/lines.h"
-#include "tools/serve/router.h"
+#include "tools/serve/request.h"
 #include "tools/serve/service.h"
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,8 +133,7 @@ static bool read_path(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
     if (answers_read_fingerprint(answers, request->rest, strlen(request->rest), query, &problem)) return true;
-    request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->rest, problem.sentence);
-    return false;
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->rest, problem.sentence);
 }
 
 bool lookups_answer_one_quickly(struct request *request) {

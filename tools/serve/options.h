@@ -2,7 +2,7 @@
 #ifndef IDX_TOOLS_SERVE_OPTIONS_H
 #define IDX_TOOLS_SERVE_OPTIONS_H
 
-#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
 
 #include <stdbool.h>
 #include <stdint.h>

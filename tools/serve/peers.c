@@ -1,5 +1,5 @@
 /* peers.c: keeps account of the open connections, and closes those that take too long. */
-#include "tools/serve/peers.h"
+#include "tools/serve/service.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -3,9 +3,8 @@
 #include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
-#include "tools/shared/escape.h"
 #include "tools/shared/json.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,10 +46,10 @@ static void put_sentence(struct output *output, const char *sentence) {
     json_put_bytes(output, printable, length);
 }
 
-void request_fail(struct request *request, unsigned status, const char *format, ...) {
+bool request_fail(struct request *request, unsigned status, const char *format, ...) {
     char sentence[MOST_SENTENCE];
     va_list arguments;
-    if (request->committed) return;
+    if (request->committed) return false;
     va_start(arguments, format);
     bool cut = vsnprintf(sentence, sizeof sentence, format, arguments) >= (int)sizeof sentence;
     va_end(arguments);
@@ -62,15 +61,16 @@ void request_fail(struct request *request, unsigned status, const char *format, 
     output_text(&request->answer, "{\"error\":");
     put_sentence(&request->answer, sentence);
     output_text(&request->answer, "}\n");
+    return false;
 }
 
-void request_fail_by(struct request *request, const struct idx_error *error) {
+bool request_fail_by(struct request *request, const struct idx_error *error) {
     unsigned status = error->status == IDX_OUT_OF_MEMORY || error->status == IDX_BUSY ? MHD_HTTP_SERVICE_UNAVAILABLE
                       : error->status == IDX_DISK_FULL                                ? MHD_HTTP_INSUFFICIENT_STORAGE
                       : error->status < IDX_NOT_FOUND                                 ? MHD_HTTP_BAD_REQUEST
                                                                                       : MHD_HTTP_INTERNAL_SERVER_ERROR;
     if (request->committed) complain("%s", error->sentence);
-    request_fail(request, status, "%s", error->sentence);
+    return request_fail(request, status, "%s", error->sentence);
 }
 
 /* Returns whether the client has gone. It looks only now and then. */
@@ -84,21 +84,18 @@ static bool client_has_gone(struct request *request) {
 bool request_goes_on(struct request *request) {
     if (request->status != 0) return false;
     if (request->answer.length > MOST_ANSWER_BYTES)
-        request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
-                     "the answer has more than %zu bytes; ask for less at once, or set limit and max-documents",
-                     MOST_ANSWER_BYTES);
-    else if (request->answer.error != 0)
-        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
-    else if (request_seconds(request) > MOST_SECONDS)
-        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE,
-                     "the answer takes more than %d seconds; ask for less at once", MOST_SECONDS);
-    else if (jobs_ended(&request->service->jobs))
-        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service ends; try again later");
-    else if (client_has_gone(request))
-        request_fail(request, CLIENT_HAS_GONE, "the client has gone");
-    else
-        return true;
-    return false;
+        return request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
+                            "the answer has more than %zu bytes; ask for less at once, or set limit and max-documents",
+                            MOST_ANSWER_BYTES);
+    if (request->answer.error != 0)
+        return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
+    if (request_seconds(request) > MOST_SECONDS)
+        return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                            "the answer takes more than %d seconds; ask for less at once", MOST_SECONDS);
+    if (jobs_ended(&request->service->jobs))
+        return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service ends; try again later");
+    if (client_has_gone(request)) return request_fail(request, CLIENT_HAS_GONE, "the client has gone");
+    return true;
 }
 
 void request_end(struct request *request, const char *type) {

@@ -1,15 +1,77 @@
-/* request.h: a request that is being answered, and its answer. */
+/* request.h: a request that is being answered, the index that it is answered from, and the ways to read and to answer
+ * it. */
 #ifndef IDX_TOOLS_SERVE_REQUEST_H
 #define IDX_TOOLS_SERVE_REQUEST_H
 
-#include "tools/serve/views.h"
+#include "tools/shared/json.h"
 #include "tools/shared/output.h"
 
+#include <idx.h>
 #include <microhttpd.h>
-
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- Views ---- */
+
+/* The open index, which a newer view replaces while requests go on: each request keeps the view that it began with,
+ * which is closed when the last of them has ended. A thread opens newer views. */
+
+enum { VIEW_CURSORS = 16 };
+
+struct view {
+    struct idx_index *index;
+    struct idx_properties properties;
+
+    /* The mutex of the views protects these. */
+    unsigned references;
+    struct idx_documents *cursors[VIEW_CURSORS]; /* These cursors are idle. */
+    unsigned cursor_count;
+    struct view *next; /* It is the next retired view. */
+};
+
+struct views {
+    pthread_mutex_t mutex;
+    pthread_mutex_t refreshing; /* The thread that refreshes holds it. */
+    struct view *current;
+    struct view *retired; /* These were replaced, and may still be in use. */
+    atomic_ullong refreshes, failures;
+    bool started, asked, ended; /* The mutex protects the last two. */
+    pthread_t thread;
+    pthread_cond_t changed; /* A refresh was asked for, or the service ends. */
+    unsigned seconds;       /* 0: only views_ask causes a refresh. */
+    bool failing;           /* The last refresh failed, and a message said so. `refreshing` protects it. */
+};
+
+/* Opens the index. Returns false after a complaint. */
+bool views_open(struct views *views, const char *path, const struct idx_open_options *options);
+
+/* Opens a newer view if the index has changed, and closes the views that nobody uses any more. Returns false after an
+ * error. Then the view stays as it is, and a message says so, but only once if errors repeat. */
+bool views_refresh(struct views *views);
+
+/* Acquires the current view for a request, which releases it. */
+struct view *views_acquire(struct views *views);
+void views_release(struct views *views, struct view *view);
+
+/* Takes a document cursor of a view, and returns it while the view is still held. It is NULL after an error. */
+struct idx_documents *view_take_cursor(struct views *views, struct view *view, struct idx_error *error);
+void view_return_cursor(struct views *views, struct view *view, struct idx_documents *cursor);
+
+/* Starts the thread that refreshes every so many seconds, and when views_ask is called. Returns false after a
+ * complaint. */
+bool views_start(struct views *views, unsigned seconds);
+void views_ask(struct views *views);
+
+/* Ends the thread if it was started. */
+void views_stop(struct views *views);
+
+/* Closes all views, once no view is held. */
+void views_close(struct views *views);
+
+/* ---- A request that is being answered, and its answer ---- */
 
 struct service;
 struct peer;
@@ -101,12 +163,12 @@ uint64_t now_nanoseconds(void);
 double request_seconds(const struct request *request);
 
 /* Makes the answer an error, {"error":"…"}, in place of what was answered so far. Nothing happens to a request that is
- * committed. What is not printable in the sentence is escaped. */
-__attribute__((format(printf, 3, 4))) void request_fail(struct request *request, unsigned status, const char *format,
+ * committed. What is not printable in the sentence is escaped. Returns false always, so that a check can return it. */
+__attribute__((format(printf, 3, 4))) bool request_fail(struct request *request, unsigned status, const char *format,
                                                         ...);
 
 /* Does the same with an error of the library. */
-void request_fail_by(struct request *request, const struct idx_error *error);
+bool request_fail_by(struct request *request, const struct idx_error *error);
 
 /* Ends an answer with status 200. An answer that is too long fails the request instead, unless it is committed. */
 void request_end(struct request *request, const char *type);
@@ -120,5 +182,88 @@ bool request_hold(struct request *request, size_t bytes);
 
 /* Queues the answer of a request. */
 enum MHD_Result reply(struct request *request);
+
+/* ---- Writes matches and their documents as JSON, in the form of `idx lookup --format json` ---- */
+
+/* An answer comes from one view, even if the index changes while it is made. */
+struct answers {
+    struct request *request;
+    struct view *view; /* NULL: `index` is the writer's, not a view. */
+    const struct idx_index *index;
+    const struct idx_properties *properties;
+    unsigned distance;
+    struct idx_documents *cursor; /* NULL until the first document is written. */
+    uint64_t queries, matches;    /* These count what was answered so far. */
+};
+
+/* Begins an answer from the current view. Returns false where the request failed, as by a k that the index does not
+ * have. The caller calls answers_end even then. */
+bool answers_begin(struct answers *answers, struct request *request);
+
+/* The largest distance that look-ups in the service's views take: these may be unpacked for more than the k of the
+ * index, unlike the view of a writer. */
+unsigned answers_farthest(const struct service *service, const struct idx_properties *properties);
+
+/* Sets the distance that the request asks for. Returns false, and fails the request, if the index can't answer it. */
+bool answers_set_distance(struct answers *answers);
+
+void answers_end(struct answers *answers);
+
+/* Reads a fingerprint of as many bits as the index has. Returns false and sets *problem if the text is none. */
+bool answers_read_fingerprint(const struct answers *answers, const char *text, size_t length, uint64_t *fingerprint,
+                              struct problem *problem);
+
+/* Writes "query":…,"count":…,"matches":[…]. `matches` has the nearest of the query's `count` matches: all of them, or
+ * as many as the request wants. Returns false where the request failed. */
+bool answers_put(struct answers *answers, uint64_t query, const struct idx_match *matches, size_t count);
+
+/* Writes "count":…,"matches":[…] alone. */
+bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count);
+
+/* Looks a fingerprint up, and writes what answers_put writes as an object. */
+bool answers_put_query(struct answers *answers, uint64_t query);
+
+/* Writes bytes as a JSON string, or as {"hex":"…"} if they are not UTF-8. */
+void answers_put_bytes(struct output *output, const void *bytes, size_t length);
+
+/* ---- Reads the head of a request ---- */
+
+/* It refuses one that a proxy could read in another way than this service, so that nobody smuggles a request past it,
+ * and names that end where they don't seem to. */
+
+/* Notes the URL as it came, before libmicrohttpd decodes it in place. */
+void head_take_uri(struct request *request, const char *uri);
+
+/* Checks the whole head, which has `length` bytes and begins with `method`. Returns false where the request failed.
+ * Then the connection is closed, because nobody knows where the request's body ends. */
+bool head_check(struct request *request, const char *method, const char *version, size_t length);
+
+/* Reads the parameters that the route takes. Any other parameter fails the request, and false is returned. */
+bool parameters_read(struct request *request);
+
+/* ---- Reads bodies of JSON, one value per line, and documents that such lines describe ---- */
+
+/* It is called with each value. It returns false and sets *problem if the value is wrong. */
+typedef bool (*line_visitor)(void *context, json_t *value, struct problem *problem);
+
+/* Visits the values of the body's lines, and passes over blank lines. Ends where the request failed, as by a bad line,
+ * which the answer names by its number. */
+void lines_read(struct request *request, line_visitor visit, void *context);
+
+enum item_keys { ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
+
+struct items {
+    const struct idx_properties *properties;
+    struct idx_item *list;
+    size_t count, capacity;
+    struct output ids;
+    int keys;          /* Every line has these keys, of enum item_keys; 0 until the first line was read. */
+    bool may_lack_key; /* The caller sets this where either key alone is enough. */
+};
+
+/* Reads the documents in the body of a request. Returns false where the request failed. */
+bool items_read(struct items *items, struct request *request);
+
+void items_free(struct items *items);
 
 #endif

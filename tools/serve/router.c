@@ -1,10 +1,7 @@
 /* router.c: has the routes, and leads a request through them. */
-#include "tools/serve/router.h"
-
-#include "tools/serve/head.h"
-#include "tools/serve/request.h"
 #include "tools/serve/service.h"
-#include "tools/serve/status.h"
+
+#include "tools/serve/request.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -236,8 +233,7 @@ static bool begin_answer(struct request *request) {
     request->stage = STAGE_ANSWERED;
     if (route->answer_quickly != NULL && route->answer_quickly(request)) return false;
     if (jobs_submit(route->writes ? &service->writing : &service->jobs, request)) return true;
-    request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
-    return false;
+    return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
 }
 
 void *router_begin(void *service, const char *uri, struct MHD_Connection *connection) {

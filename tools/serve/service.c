@@ -2,11 +2,8 @@
  * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
-#include "tools/serve/router.h"
-#include "tools/serve/signals.h"
-#include "tools/serve/sockets.h"
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,11 +171,9 @@ static bool fit_connections(struct server *server) {
     rlim_t others = (rlim_t)(lowest < 0 ? 0 : lowest) + 2 * (rlim_t)server->service->options->threads;
     others += SPARE_DESCRIPTORS;
     server->limit = raise_limit(peers->most, others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : others);
-    if (lowest < 0 || server->limit < others + 2) {
-        complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
-                 (uintmax_t)server->limit);
-        return false;
-    }
+    if (lowest < 0 || server->limit < others + 2)
+        return complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
+                        (uintmax_t)server->limit);
     rlim_t room = (server->limit - others) / 2;
     if (room < peers->most) peers->most = (unsigned)room;
     return true;

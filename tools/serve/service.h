@@ -1,15 +1,304 @@
-/* service.h: what the parts of a running service share. */
+/* service.h: what the parts of a running service share: who may use it, its connections, its threads, and what they
+ * answer. */
 #ifndef IDX_TOOLS_SERVE_SERVICE_H
 #define IDX_TOOLS_SERVE_SERVICE_H
 
-#include "tools/serve/guard.h"
-#include "tools/serve/jobs.h"
 #include "tools/serve/options.h"
-#include "tools/serve/peers.h"
-#include "tools/serve/status.h"
-#include "tools/serve/texts.h"
-#include "tools/serve/views.h"
-#include "tools/serve/writes.h"
+#include "tools/serve/request.h"
+#include "tools/shared/command.h"
+#include "tools/text/extract.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Guard ---- */
+
+/* Decides who may use the service, by the name that a client calls it by, by the origin of a page, and by the token
+ * for writing. */
+
+/* A token has at least TOKEN_LEAST bytes and fewer than TOKEN_MOST. */
+enum { TOKEN_LEAST = 16, TOKEN_MOST = 512 };
+
+/* This environment variable holds the token if no file does. */
+#define TOKEN_VARIABLE "IDX_TOKEN"
+
+struct guard {
+    const struct texts *hosts, *origins;
+    char token[TOKEN_MOST]; /* All bytes behind the token are 0. */
+    size_t token_length;    /* 0: the service does not write. */
+};
+
+/* Reads the token if the service is to write. Returns false after a complaint. */
+bool guard_open(struct guard *guard, const struct serve_options *options);
+
+/* Returns whether a client may call the service by this value of the header Host, a host and perhaps a port. A name
+ * that somebody else's DNS leads to this machine is refused. */
+bool guard_takes_host(const struct guard *guard, const char *host);
+
+/* Returns whether a page of this origin may use the service: one of the service's own, or one that --allow-origin
+ * names. */
+bool guard_takes_origin(const struct guard *guard, const char *origin, const char *host);
+
+/* Returns whether --allow-origin names this origin. */
+bool guard_named_origin(const struct guard *guard, const char *origin);
+
+/* Returns whether a header Authorization has the token. The time that this takes does not depend on the header's
+ * value. */
+bool guard_takes_token(const struct guard *guard, const char *authorization);
+
+/* ---- Jobs ---- */
+
+/* Answers long requests in the order in which they came, in threads of their own, so that they do not keep the threads
+ * of libmicrohttpd from other connections. */
+
+struct request;
+
+/* So many requests may wait, and each of them for so long. */
+enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
+
+struct jobs {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct request *first, **last;
+    unsigned waiting;
+    atomic_bool ended;
+    unsigned threads; /* So many threads were started. */
+    pthread_t *thread;
+};
+
+/* Starts threads. Returns false after a complaint; the other functions must be called all the same. */
+bool jobs_start(struct jobs *jobs, unsigned threads);
+
+/* Suspends the connection of a request until the request was answered. Returns false where too many requests wait, and
+ * after jobs_stop. */
+bool jobs_submit(struct jobs *jobs, struct request *request);
+
+/* Refuses the requests that have waited too long or whose clients have gone. It is called now and then. */
+void jobs_reap(struct jobs *jobs);
+
+/* Takes no more requests, and refuses those that wait. From now on request_goes_on refuses those that are being
+ * answered. */
+void jobs_stop(struct jobs *jobs);
+bool jobs_ended(const struct jobs *jobs);
+
+/* Waits for the threads to end, which they do once they have answered. jobs_stop must come first. */
+void jobs_end(struct jobs *jobs);
+
+/* Frees the rest, once nobody can submit any more. */
+void jobs_close(struct jobs *jobs);
+
+/* ---- The open connections ---- */
+
+/* A connection that waits for its client is closed in good time, however slowly the client goes on sending or
+ * receiving. If there are too many connections, those are closed first that have waited longest for a request.
+ * libmicrohttpd and proxies limit the time between two bytes alone. */
+
+/* A client may take so many seconds: to send anything at all, to send a head, with the pause before it, to send a body,
+ * and to take an answer. */
+enum { PEER_SILENCE_SECONDS = 30, PEER_HEAD_SECONDS = 40, PEER_BODY_SECONDS = 60, PEER_ANSWER_SECONDS = 300 };
+
+enum peer_phase {
+    PEER_WAITS,   /* It waits for the head of a request. */
+    PEER_SENDS,   /* The client sends a body. */
+    PEER_WORKS,   /* The service works, for which the client has no limit. */
+    PEER_RECEIVES /* The client takes the answer. */
+};
+
+struct peer {
+    atomic_int socket; /* -1: it is being closed. */
+    bool local;        /* It is a UNIX socket. */
+    atomic_int phase;
+    atomic_bool begun;          /* In PEER_WAITS, the first line of a request has come. */
+    atomic_uint_fast64_t since; /* The phase began at this time, in nanoseconds. */
+    struct peer *previous, *next;
+};
+
+struct peers {
+    pthread_mutex_t mutex;
+    struct peer *first;
+    atomic_uint count;
+    unsigned most;
+    atomic_bool ending;
+};
+
+void peers_open(struct peers *peers, unsigned most);
+
+/* Add a connection that begins, and remove one that ends, whose socket must still be open. peers_add returns NULL if
+ * memory ran out. */
+struct peer *peers_add(struct peers *peers, int socket);
+void peers_remove(struct peers *peers, struct peer *peer);
+
+void peer_enter(struct peer *peer, enum peer_phase phase);
+
+/* Returns whether the client has closed the whole connection, rather than its own side alone. */
+bool peer_has_gone(const struct peer *peer);
+
+unsigned peers_count(const struct peers *peers);
+
+/* Closes the connections whose time is over, and those that are too many. */
+void peers_reap(struct peers *peers);
+
+/* Closes the connections that wait for a request, and has the others closed after their answer. */
+void peers_end(struct peers *peers);
+
+void peers_close(struct peers *peers);
+
+/* ---- What a service counts, as Prometheus reads it, and what it says of itself and of its index ---- */
+
+struct request;
+
+enum { METRICS_ROUTES = 16, METRICS_STATUSES = 600, METRICS_BUCKETS = 16 };
+
+/* These are the counts of one route. */
+struct route_metrics {
+    atomic_ullong statuses[METRICS_STATUSES]; /* They count the answers of each status. */
+    atomic_ullong buckets[METRICS_BUCKETS];   /* They count the answers that took at most the bucket's time, and longer
+                                                 than that of the bucket before it. */
+    atomic_ullong nanoseconds;
+};
+
+struct metrics {
+    struct route_metrics routes[METRICS_ROUTES]; /* The last one counts requests without a route. */
+    atomic_ullong queries, matches, added, removed;
+};
+
+/* Counts a request that was answered. */
+void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
+
+/* Answers GET /metrics. */
+bool metrics_answer(struct request *request);
+
+/* Answers GET /info as `idx info --format json` does. */
+void status_answer_info(struct request *request);
+
+/* Answers GET /healthz, with what the service can do. */
+bool status_answer_health(struct request *request);
+
+/* ---- Looks texts up, and shows the texts of documents ---- */
+
+struct request;
+struct idx_text_table;
+struct pooled_text;
+
+/* Opening a fingerprinter takes a while, so that idle ones are kept. */
+struct text_pool {
+    pthread_mutex_t mutex;
+    struct pooled_text *first;
+    unsigned count, most;
+    struct idx_text_table *table; /* NULL: the recipe needs none. */
+    struct extract_rules rules;
+    bool warned_of_icu;
+};
+
+/* Opens the pool, before any other thread is started. Returns false after a complaint. */
+bool texts_open(struct text_pool *pool, const struct serve_options *options);
+
+/* Answers POST /text. */
+void texts_answer(struct request *request);
+
+/* Appends the text of a document's file to the answer, in UTF-8 and without the tags of HTML. `name` is the name of the
+ * file. */
+void texts_put(struct request *request, struct output *file, const char *name);
+
+void texts_close(struct text_pool *pool);
+
+/* ---- Adds and removes documents, in the one thread that has the index's writer ---- */
+
+struct idx_writer;
+struct request;
+
+struct writes {
+    const struct serve_options *options;
+    struct idx_writer *writer; /* NULL: no writer is open. */
+};
+
+/* Opens the writer if the service is to write. Returns false after a complaint. */
+bool writes_open(struct writes *writes, const struct serve_options *options);
+
+/* Answers POST /check-and-add. */
+void writes_answer_add(struct request *request);
+
+/* Answers POST /remove. */
+void writes_answer_remove(struct request *request);
+
+void writes_close(struct writes *writes);
+
+/* ---- Finds what a request asks for, checks who asks, and has it answered ---- */
+
+/* libmicrohttpd calls these with the service as their context: when the first line of a request has come, for each
+ * further part, and at its end. */
+void *router_begin(void *service, const char *uri, struct MHD_Connection *connection);
+enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **request);
+void router_end(void *service, struct MHD_Connection *connection, void **request,
+                enum MHD_RequestTerminationCode reason);
+
+/* lookups.c: GET /lookup/HEX; POST /lookup with lines of JSON, or with fingerprints as they are in memory; and
+ * GET /documents?id=ID. Fingerprints in memory have 8 bytes each, little-endian. The answer to n of them is n + 1
+ * offsets and as many fingerprints as the last offset says, of 8 bytes each as well, and then one byte for the distance
+ * of each fingerprint. The matches of query i begin at offset i and end before offset i + 1. */
+void lookups_answer_one(struct request *request);
+bool lookups_answer_one_quickly(struct request *request);
+void lookups_answer_many(struct request *request);
+void lookups_answer_id(struct request *request);
+
+/* files.c: answers GET /document?id=ID with the text of the file that the ID names, below the folder of the documents.
+ * files_open_folder returns the descriptor of that folder, or -1 after a complaint. */
+void files_answer(struct request *request);
+int files_open_folder(const char *path);
+
+/* embed.cmake writes the bytes of the page, and of the description of the service, into a C file of the build. */
+extern const unsigned char asset_page_html[], asset_page_js[], asset_page_css[], asset_openapi_json[];
+extern const size_t asset_page_html_length, asset_page_js_length, asset_page_css_length, asset_openapi_json_length;
+
+/* Returns the name of a route for the metrics. */
+const char *router_name(unsigned route);
+
+/* ---- Opens the sockets at which a service listens ---- */
+
+/* The service listens here if nothing else is asked for, so that only this machine reaches it. */
+#define DEFAULT_ADDRESS "127.0.0.1:8470"
+
+enum { MOST_SOCKETS = 16 };
+
+struct sockets {
+    int list[MOST_SOCKETS];
+    const char *paths[MOST_SOCKETS]; /* These are the paths of UNIX sockets that sockets_open made; others are NULL. */
+    unsigned count;
+};
+
+/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. Returns
+ * false after a complaint. */
+bool sockets_open(struct sockets *sockets, const struct texts *addresses);
+
+/* Says at which addresses the service listens. */
+void sockets_say(const struct sockets *sockets);
+
+/* Closes the sockets, and removes those of UNIX that were made. */
+void sockets_close(struct sockets *sockets);
+
+/* Sends systemd a line such as READY=1, if systemd asked for that. */
+void sockets_notify(const char *line);
+
+/* ---- The signals that a service obeys: SIGHUP refreshes, and SIGINT and SIGTERM end it ---- */
+
+/* Notes these signals from now on. Returns a descriptor that is readable once a signal was noted, or -1 after a
+ * complaint. */
+int signals_catch(void);
+
+/* Returns whether SIGHUP came since the last call. */
+bool signals_take_refresh(void);
+
+/* Returns whether a signal came that ends the service. */
+bool signals_end(void);
+
+/* From now on a second signal that ends the service ends the process at once. So does one that came already. */
+void signals_end_at_once(void);
+
+/* ---- What the parts of a running service share ---- */
 
 struct service {
     const struct serve_options *options;

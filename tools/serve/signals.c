@@ -1,8 +1,8 @@
 /* signals.c: catches the signals that a service obeys. */
-#include "tools/serve/signals.h"
+#include "tools/serve/service.h"
 
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 /* sockets.c: opens the sockets at which a service listens. */
-#include "tools/serve/sockets.h"
+#include "tools/serve/service.h"
 
-#include "tools/shared/message.h"
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +25,7 @@ union address {
 };
 
 static bool complain_of(const char *address, const char *why) {
-    complain("can't listen at %s: %s", address, why);
-    return false;
+    return complain("can't listen at %s: %s", address, why);
 }
 
 static bool listen_at(int socket, const union address *at, socklen_t length, const char *name) {
@@ -116,15 +114,10 @@ static bool take_passed(struct sockets *sockets) {
     for (uint64_t i = 0; i < count; i++) {
         int passed = FIRST_PASSED + (int)i, type, listens;
         socklen_t length = sizeof type;
-        if (sockets->count == MOST_SOCKETS) {
-            complain("more than %d sockets were passed", MOST_SOCKETS);
-            return false;
-        }
+        if (sockets->count == MOST_SOCKETS) return complain("more than %d sockets were passed", MOST_SOCKETS);
         if (getsockopt(passed, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM ||
-            getsockopt(passed, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || !listens) {
-            complain("descriptor %d was passed as a socket, but is no listening stream socket", passed);
-            return false;
-        }
+            getsockopt(passed, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || !listens)
+            return complain("descriptor %d was passed as a socket, but is no listening stream socket", passed);
         fcntl(passed, F_SETFD, FD_CLOEXEC);
         fcntl(passed, F_SETFL, O_NONBLOCK);
         sockets->list[sockets->count++] = passed;
@@ -150,10 +143,7 @@ void sockets_notify(const char *line) {
 
 bool sockets_open(struct sockets *sockets, const struct texts *addresses) {
     *sockets = (struct sockets){.count = 0};
-    if (addresses->count > MOST_SOCKETS) {
-        complain_of_usage("--listen can be given %d times", MOST_SOCKETS);
-        return false;
-    }
+    if (addresses->count > MOST_SOCKETS) return complain_of_usage("--listen can be given %d times", MOST_SOCKETS);
     for (size_t i = 0; i < addresses->count; i++) {
         if (!open_address(sockets, addresses->values[i])) return false;
     }

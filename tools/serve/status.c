@@ -1,10 +1,7 @@
 /* status.c: answers what a service has counted, which index it has, and that it runs. */
-#include "tools/serve/status.h"
+#include "tools/serve/service.h"
 
 #include "tools/answers/properties.h"
-#include "tools/serve/answers.h"
-#include "tools/serve/router.h"
-#include "tools/serve/service.h"
 
 #include <inttypes.h>
 

@@ -1,10 +1,8 @@
 /* texts.c: looks texts up, and shows the texts of documents. A build without libidxtext has without_text.c instead. */
-#include "tools/serve/texts.h"
-
-#include "tools/serve/answers.h"
 #include "tools/serve/service.h"
-#include "tools/shared/recipes.h"
-#include "tools/text/memory.h"
+
+#include "tools/serve/request.h"
+#include "tools/shared/command.h"
 #include "tools/text/text.h"
 
 #include <ctype.h>

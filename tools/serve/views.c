@@ -1,7 +1,7 @@
 /* views.c: keeps the index open, and replaces it by a newer view while requests go on. */
-#include "tools/serve/views.h"
+#include "tools/serve/request.h"
 
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,15 +32,11 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&views->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (idx_open(&index, path, options, &error) != IDX_OK) {
-        complain("%s", error.sentence);
-        return false;
-    }
+    if (idx_open(&index, path, options, &error) != IDX_OK) return complain("%s", error.sentence);
     views->current = make_view(index);
     if (views->current != NULL) return true;
     idx_close(index);
-    complain("out of memory");
-    return false;
+    return complain("out of memory");
 }
 
 /* Removes the views that nobody uses from the retired ones, and returns them as a list. */
@@ -180,8 +176,7 @@ static void *refresh_until_end(void *views) {
 bool views_start(struct views *views, unsigned seconds) {
     views->seconds = seconds;
     views->started = pthread_create(&views->thread, NULL, refresh_until_end, views) == 0;
-    if (!views->started) complain("can't start a thread");
-    return views->started;
+    return views->started || complain("can't start a thread");
 }
 
 static void wake_with(struct views *views, bool *reason) {

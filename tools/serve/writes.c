@@ -1,11 +1,9 @@
 /* writes.c: adds and removes documents. Each request is one call of the writer, which takes effect as a whole or not at
  * all. When the request is answered, the change is on disk, and look-ups see it. */
-#include "tools/serve/writes.h"
-
-#include "tools/serve/answers.h"
-#include "tools/serve/lines.h"
 #include "tools/serve/service.h"
-#include "tools/shared/message.h"
+
+#include "tools/serve/request.h"
+#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 
@@ -19,8 +17,7 @@ bool writes_open(struct writes *writes, const struct serve_options *options) {
     struct idx_error error;
     *writes = (struct writes){.options = options};
     if (!options->writable || open_writer(writes, &error) == IDX_OK) return true;
-    complain("%s", error.sentence);
-    return false;
+    return complain("%s", error.sentence);
 }
 
 void writes_close(struct writes *writes) {
@@ -100,8 +97,7 @@ static bool allocate_answers(struct request *request, struct adding *adding) {
     if (adding->matches != NULL && adding->counts != NULL &&
         output_reserve(&request->answer, (count + 1) * MOST_LINE) != NULL)
         return true;
-    request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
-    return false;
+    return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
 }
 
 static void add_documents(struct answers *answers, struct idx_writer *writer, struct adding *adding) {

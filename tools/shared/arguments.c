@@ -1,12 +1,10 @@
 /* arguments.c: reads the command line of a subcommand by a table of its options, over getopt_long. */
-#include "tools/shared/arguments.h"
+#include "tools/shared/command.h"
 
 #include "tools/shared/brief.h"
-#include "tools/shared/command.h"
-#include "tools/shared/globs.h"
-#include "tools/shared/message.h"
-#include "tools/shared/number.h"
+#include "tools/shared/files.h"
 #include "tools/shared/output.h"
+#include "tools/shared/wording.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -21,11 +19,9 @@ enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
 static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
 static bool read_count(const struct option_rule *rule, const char *text, uint64_t *count) {
-    if (!number_parse(text, count)) {
-        complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
-                          dashes(rule), rule->name, text);
-        return false;
-    }
+    if (!number_parse(text, count))
+        return complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
+                                 dashes(rule), rule->name, text);
     if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;
     if (rule->most == 0)
         complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes(rule), rule->name, rule->least,
@@ -55,16 +51,12 @@ static bool read_choice(const struct option_rule *rule, const char *text) {
         }
         strcat(strcat(names, i > 0 ? ", " : ""), rule->names[i]);
     }
-    complain_of_usage("%s%s must be one of %s, not '%s'", dashes(rule), rule->name, names, text);
-    return false;
+    return complain_of_usage("%s%s must be one of %s, not '%s'", dashes(rule), rule->name, names, text);
 }
 
 static bool append(struct texts *texts, char *text) {
     char **values = realloc(texts->values, (texts->count + 1) * sizeof *values);
-    if (values == NULL) {
-        complain("out of memory");
-        return false;
-    }
+    if (values == NULL) return complain("out of memory");
     texts->values = values;
     texts->values[texts->count++] = text;
     return true;
@@ -72,8 +64,7 @@ static bool append(struct texts *texts, char *text) {
 
 static bool append_glob(struct globs *globs, const char *pattern, bool includes) {
     bool appended = globs_append(globs, pattern, includes);
-    if (!appended) complain("out of memory");
-    return appended;
+    return appended || complain("out of memory");
 }
 
 static bool read_value(const struct option_rule *rule, char *text) {
@@ -84,10 +75,7 @@ static bool read_value(const struct option_rule *rule, char *text) {
         case OPTION_NUMBER: return read_number(rule, text);
         default: break;
     }
-    if (*text == '\0') {
-        complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
-        return false;
-    }
+    if (*text == '\0') return complain_of_usage("%s%s has an empty argument", dashes(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return append_glob(rule->value, text, rule->kind == OPTION_INCLUDE);
     if (rule->kind == OPTION_TEXTS) return append(rule->value, text);
@@ -156,8 +144,7 @@ static void complain_of_option(const struct grammar *grammar, const struct getop
 static bool check_operands(const struct grammar *grammar, const struct texts *operands) {
     for (size_t i = 0; i < operands->count; i++) {
         if (*operands->values[i] != '\0') continue;
-        complain_of_usage("argument %zu is empty", i + 1);
-        return false;
+        return complain_of_usage("argument %zu is empty", i + 1);
     }
     if (operands->count < grammar->least_operands)
         complain_of_usage("%s is missing", grammar->operand);

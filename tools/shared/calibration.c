@@ -2,7 +2,7 @@
 #include "tools/shared/calibration.h"
 
 #include "tools/shared/json.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,16 +46,10 @@ static bool read_member(const json_t *object, const struct member *member, struc
 bool calibration_read(const char *file, struct idx_calibration *calibration) {
     json_error_t error;
     FILE *input = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
-    if (input == NULL) {
-        complain("%s: %s", file, strerror(errno));
-        return false;
-    }
+    if (input == NULL) return complain("%s: %s", file, strerror(errno));
     json_t *object = json_loadf(input, 0, &error);
     if (input != stdin) fclose(input);
-    if (object == NULL) {
-        complain("%s: %s: make it with idx plan --measure", file, error.text);
-        return false;
-    }
+    if (object == NULL) return complain("%s: %s: make it with idx plan --measure", file, error.text);
     const struct member *missing = NULL;
     for (size_t i = MEMBERS; i-- > 0;) {
         if (!read_member(object, &members[i], calibration)) missing = &members[i];

@@ -1,6 +1,13 @@
-/* command.h: the subcommands, and the statuses they end with. */
-#ifndef IDX_TOOLS_COMMAND_H
-#define IDX_TOOLS_COMMAND_H
+/* command.h: what subcommands share: their statuses and command lines, the names of what they take, and signals. */
+#ifndef IDX_TOOLS_SHARED_COMMAND_H
+#define IDX_TOOLS_SHARED_COMMAND_H
+
+#include <idx.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- The subcommands, and the statuses they end with ---- */
 
 /* The process ends with one of these statuses, as grep does. */
 enum {
@@ -30,5 +37,92 @@ int command_plan(int argc, char **argv);
 int command_remove(int argc, char **argv);
 int command_serve(int argc, char **argv);
 int command_verify(int argc, char **argv);
+
+/* ---- Reads the command line of a subcommand by a table of its options ---- */
+
+/* Options stand anywhere before `--`. */
+
+enum option_kind {
+    OPTION_FLAG,    /* bool: it becomes true if the option is given. */
+    OPTION_TEXT,    /* const char *: it is the argument itself, which is not empty. */
+    OPTION_TEXTS,   /* struct texts: it collects all arguments. */
+    OPTION_INCLUDE, /* struct globs: it collects all arguments, in one order with those of OPTION_EXCLUDE. */
+    OPTION_EXCLUDE,
+    OPTION_NUMBER, /* unsigned: it is a number. */
+    OPTION_COUNT,  /* uint64_t: it is a number. */
+    OPTION_CHOICE, /* int: it is the index of the argument among `names`, which ends with NULL. */
+};
+
+/* These are arguments of the command line, in order. */
+struct texts {
+    char **values;
+    size_t count;
+};
+
+struct option_rule {
+    const char *name; /* A name of one letter is written -k, and a longer one --scheme. */
+    enum option_kind kind;
+    void *value; /* The value stays as it is if the option is not given. */
+    const char *const *names;
+    const char *const *older_names; /* OPTION_CHOICE takes these former names, too; NULL: there are none. */
+    uint64_t least, most;           /* They bound OPTION_NUMBER and OPTION_COUNT; most 0 is no bound. */
+};
+
+struct grammar {
+    const char *help; /* --help prints it, and -h a part of it; every subcommand takes both. */
+    const struct option_rule *options;
+    size_t option_count;
+    const char *operand; /* Messages call the first operand by this name. */
+    size_t least_operands, most_operands;
+    const char *common; /* -h shows these options, with a space between two of them; NULL: it shows all. */
+};
+
+/* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
+ * that are no options. After --help or -h, and after a mistake, which it complains of, it returns false and sets
+ * *status to the status of the process. */
+bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct texts *operands, int *status);
+
+/* Returns the default of --threads for commands that use all processors: their number, up to 16. */
+unsigned arguments_threads(void);
+
+void texts_free(struct texts *texts);
+
+/* ---- Has the names of idx.h's enums on the command line and in output ---- */
+
+/* The names are in the order of enum idx_id_type, and end with NULL. */
+extern const char *const id_type_names[];
+
+/* The names are in the order of enum idx_cluster_method and of enum idx_representative, and end with NULL. */
+extern const char *const cluster_method_names[];
+extern const char *const representative_names[];
+
+/* Returns what an index keeps, as a word: document or documents, or fingerprint or fingerprints if it keeps no
+ * documents. */
+const char *names_of_documents(enum idx_id_type id_type, uint64_t count);
+
+/* ---- Decides whether fingerprints of two recipes can be compared ---- */
+
+/* This warns of fingerprints that agree in all but the version of ICU. */
+extern const char recipes_icu_warning[];
+
+/* This refuses fingerprints of another recipe than the index's. */
+extern const char recipes_differ[];
+
+/* Returns whether `recipe` matches the `length` bytes at `other`, which need no terminating NUL. If they differ in the
+ * version of ICU alone, it warns of that once, and sets *warned. */
+bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned);
+
+/* ---- Notes SIGHUP, SIGINT and SIGTERM while a command runs that has to clean up before it ends ---- */
+
+/* Notes these signals from now on, in place of ending the process. */
+void interrupt_catch(void);
+
+bool interrupt_noted(void);
+
+/* Returns a descriptor that is readable once a signal was noted, or -1 before interrupt_catch. */
+int interrupt_descriptor(void);
+
+/* Ends the process by the signal that was noted. Returns if there was none. */
+void interrupt_obey(void);
 
 #endif

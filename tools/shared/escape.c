@@ -1,5 +1,5 @@
 /* escape.c: escapes IDs, and makes text printable. */
-#include "tools/shared/escape.h"
+#include "tools/shared/wording.h"
 
 #include <stdint.h>
 #include <stdio.h>

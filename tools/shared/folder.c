@@ -1,16 +1,40 @@
-/* folder.c: walks through folders, and compares paths. */
-#include "tools/shared/folder.h"
-
-#include "tools/shared/message.h"
-#include "tools/shared/scratch.h"
+/* folder.c: walks through folders, decides by patterns which files of them are read, and compares paths. */
+#include "tools/shared/files.h"
+#include "tools/shared/wording.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- Globs ---- */
+
+bool globs_append(struct globs *globs, const char *pattern, bool includes) {
+    struct glob *values = realloc(globs->values, (globs->count + 1) * sizeof *values);
+    if (values == NULL) return false;
+    globs->values = values;
+    globs->values[globs->count++] = (struct glob){pattern, includes};
+    return true;
+}
+
+/* Whether a file or folder is read, by its path below the folder that was given. The last pattern that matches says
+ * so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
+static bool globs_admit(const struct globs *globs, const char *path, bool is_folder) {
+    for (size_t i = globs->count; i > 0; i--)
+        if (fnmatch(globs->values[i - 1].pattern, path, 0) == 0) return globs->values[i - 1].includes;
+    return is_folder || globs->count == 0 || !globs->values[0].includes;
+}
+
+void globs_free(struct globs *globs) {
+    free(globs->values);
+    *globs = (struct globs){NULL, 0};
+}
+
+/* ---- Folder ---- */
 
 static int no_dots(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -122,8 +146,7 @@ char *folder_parent(const char *path) {
 }
 
 static bool say_unfit(const char *path, int error, const char *option) {
-    complain("%s: %s; choose another place with %s", path, strerror(error), option);
-    return false;
+    return complain("%s: %s; choose another place with %s", path, strerror(error), option);
 }
 
 static bool check_parent(const char *parent, const char *option) {

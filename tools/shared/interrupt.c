@@ -1,6 +1,6 @@
 /* interrupt.c: SIGHUP, SIGINT and SIGTERM during a build or a merge. The handler writes to a pipe, which the reader
  * polls beside its input: a flag alone would be missed where the signal comes just before a read that waits. */
-#include "tools/shared/interrupt.h"
+#include "tools/shared/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* json.c: writes JSON to an output, over jansson. */
 #include "tools/shared/json.h"
 
-#include "tools/shared/escape.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdlib.h>

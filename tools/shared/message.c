@@ -1,7 +1,5 @@
 /* message.c: writes messages to standard error. */
-#include "tools/shared/message.h"
-
-#include "tools/shared/escape.h"
+#include "tools/shared/wording.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -76,18 +74,20 @@ static void say(bool help, const char *format, va_list arguments) {
     pthread_mutex_unlock(&mutex);
 }
 
-void complain(const char *format, ...) {
+bool complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     say(false, format, arguments);
     va_end(arguments);
+    return false;
 }
 
-void complain_of_usage(const char *format, ...) {
+bool complain_of_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     say(true, format, arguments);
     va_end(arguments);
+    return false;
 }
 
 void message_overwrite(const char *line) {

@@ -1,7 +1,12 @@
-/* names.c: has the names of idx.h's enums on the command line and in output. */
-#include "tools/shared/names.h"
+/* names.c: has the names of idx.h's enums, and decides whether fingerprints of two recipes can be compared. */
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
+#include <idx.h>
 #include <stddef.h>
+#include <string.h>
+
+/* ---- Names ---- */
 
 const char *const id_type_names[] = {[IDX_ID_TEXT] = "text", [IDX_ID_U64] = "u64", [IDX_ID_NONE] = "none", NULL};
 
@@ -15,4 +20,25 @@ const char *const representative_names[] = {[IDX_REPRESENTATIVE_FIRST] = "first"
 const char *names_of_documents(enum idx_id_type id_type, uint64_t count) {
     if (id_type == IDX_ID_NONE) return count == 1 ? "fingerprint" : "fingerprints";
     return count == 1 ? "document" : "documents";
+}
+
+/* ---- Recipes ---- */
+
+const char recipes_icu_warning[] =
+    "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
+    "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";
+
+const char recipes_differ[] =
+    "the recipe of these fingerprints is not that of the index (see idx info), so they can't be compared";
+
+bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned) {
+    char copy[IDX_MAX_RECIPE_BYTES + 1];
+    bool same_icu;
+    if (length > IDX_MAX_RECIPE_BYTES || memchr(other, '\0', length) != NULL) return false;
+    memcpy(copy, other, length);
+    copy[length] = '\0';
+    if (!idx_recipe_matches(recipe, copy, &same_icu)) return false;
+    if (!same_icu && !*warned) complain("%s", recipes_icu_warning);
+    *warned = *warned || !same_icu;
+    return true;
 }

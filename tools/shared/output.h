@@ -3,7 +3,7 @@
 #ifndef IDX_TOOLS_OUTPUT_H
 #define IDX_TOOLS_OUTPUT_H
 
-#include "tools/shared/notation.h"
+#include "tools/shared/wording.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ void output_bytes(struct output *output, const void *bytes, size_t length);
 char *output_reserve(struct output *output, size_t size);
 
 void output_text(struct output *output, const char *text);
-void output_printable(struct output *output, const char *text);       /* See escape.h. */
-void output_id(struct output *output, const void *id, size_t length); /* See escape.h. */
+void output_printable(struct output *output, const char *text);       /* See wording.h. */
+void output_id(struct output *output, const void *id, size_t length); /* See wording.h. */
 void output_byte(struct output *output, char byte);
 void output_decimal(struct output *output, uint64_t number);
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);

@@ -1,9 +1,8 @@
 /* progress.c: shows on standard error how far a command is. */
 #include "tools/shared/progress.h"
 
-#include "tools/shared/interrupt.h"
-#include "tools/shared/message.h"
-#include "tools/shared/size.h"
+#include "tools/shared/command.h"
+#include "tools/shared/wording.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

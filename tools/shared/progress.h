@@ -29,7 +29,7 @@ struct progress {
 void progress_start(struct progress *progress, bool forced);
 
 /* This is an idx_progress_visitor, whose context is a struct progress. It shows how far the command is, and returns
- * false once a signal is noted (interrupt.h). */
+ * false once a signal is noted (command.h). */
 bool progress_visit(void *progress, const struct idx_progress *now);
 
 /* Ends the last phase. */

@@ -1,7 +1,7 @@
 /* scratch.c: makes folders for what commands need while they run, and removes those that killed commands left. */
-#include "tools/shared/scratch.h"
+#include "tools/shared/files.h"
 
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -204,8 +204,8 @@ void scratch_clean(const char *parent) {
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
     scratch_clean(parent);
     if (make_folder(scratch, parent)) return true;
-    complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno), option);
-    return false;
+    return complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno),
+                    option);
 }
 
 char *scratch_path(const struct scratch *scratch, const char *name) { return join(scratch->path, name); }

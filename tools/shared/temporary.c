@@ -1,7 +1,7 @@
 /* temporary.c: writes and reads files without names. */
-#include "tools/shared/temporary.h"
+#include "tools/shared/files.h"
 
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* bad.c: records that can't be fingerprinted. */
-#include "tools/text/bad.h"
+#include "tools/text/documents.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * given. */
 #include "tools/text/text.h"
 
-#include "tools/shared/folder.h"
+#include "tools/shared/files.h"
 #include "tools/text/documents.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* charset.c: texts in other character sets than UTF-8, over ICU's converters. */
-#include "tools/text/charset.h"
+#include "tools/text/documents.h"
 
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_cb.h>

@@ -1,7 +1,5 @@
 /* compare.c: whether two texts agree by a recipe. Equal hashes may be chance, or of texts that have little else in
  * common: these are confirmed on what was hashed, and by the summed weights of their documents. */
-#include "tools/text/pipeline.h"
-
 #include "tools/text/text.h"
 
 #include <idx_text.h>
@@ -17,10 +15,8 @@ static bool make_side(struct side *side, const struct pipeline_rules *rules, con
                       const char *path) {
     if (!text_open(&side->text, rules->recipe, table, rules->bits, &rules->extract)) return false;
     side->text.extractor.reads_manuals = true; /* nothing is kept that others could be compared with */
-    if (strncmp(text_recipe(&side->text), "segments:", 9) == 0) {
-        complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
-        return false;
-    }
+    if (strncmp(text_recipe(&side->text), "segments:", 9) == 0)
+        return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     return text_fingerprint_file(&side->text, path, &side->made);
 }
 

@@ -1,8 +1,8 @@
 /* documents.c: reads inputs, finds their formats, and gives the documents that they are cut into. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/folder.h"
-#include "tools/text/manual.h"
+#include "tools/shared/files.h"
+#include "tools/text/extract.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -48,8 +48,9 @@ bool cut_give(struct documents *documents, struct raw_document *raw, const char 
     return documents->visit(documents->context, raw);
 }
 
-bool cut_give_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
-                  uint64_t number) {
+/* Gives, in place of a document, what is wrong. */
+static bool cut_give_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
+                         uint64_t number) {
     struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
     bad_set(&raw.bad, kind, "%s", sentence);
     return cut_give(documents, &raw, where, number);

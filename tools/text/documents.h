@@ -1,18 +1,250 @@
-/* documents.h: from inputs of any format to documents, one at a time, as they are in the inputs: still JSON, HTML, or
- * in another character set. extract.h makes fields of them. */
-#ifndef IDX_TOOLS_DOCUMENTS_H
-#define IDX_TOOLS_DOCUMENTS_H
+/* documents.h: from files of any kind and format to documents, one at a time, as they are in the inputs. */
+#ifndef IDX_TOOLS_TEXT_DOCUMENTS_H
+#define IDX_TOOLS_TEXT_DOCUMENTS_H
 
-#include "tools/shared/arguments.h"
-#include "tools/shared/globs.h"
+#include "tools/shared/command.h"
+#include "tools/shared/files.h"
 #include "tools/shared/output.h"
-#include "tools/text/bad.h"
-#include "tools/text/source.h"
-#include "tools/text/warc.h"
+#include "tools/shared/wording.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- Records that can't be fingerprinted: the kinds of them, how many there were, and what is said of them ---- */
+
+enum bad_kind {
+    BAD_NONE,
+    BAD_FILE,   /* no record, but a file that can't be read, which is always reported and is an error */
+    BAD_MEMORY, /* no record, but memory that ran out, which ends the command */
+    BAD_JSON,
+    BAD_FIELD,
+    BAD_ID,
+    BAD_LINE,
+    BAD_FEATURE,
+    BAD_WARC,
+    BAD_HTTP,
+    BAD_HTML,
+    BAD_MANUAL,
+    BAD_CHARSET,
+    BAD_BINARY,
+    BAD_COMPRESSION,
+    BAD_LONG,
+    BAD_KINDS,
+};
+
+/* What is wrong with a record; `problem` is worded to follow "PLACE: ". */
+struct bad {
+    enum bad_kind kind;
+    struct problem problem;
+};
+
+/* Sets it to BAD_MEMORY; always returns false. */
+bool bad_set_memory(struct bad *bad);
+
+/* Sets it; always returns false, so that a parser can return it. */
+__attribute__((format(printf, 3, 4))) bool bad_set(struct bad *bad, enum bad_kind kind, const char *format, ...);
+
+struct bad_counts {
+    uint64_t of[BAD_KINDS];
+};
+
+/* Counts a bad record, and says it where it is the first of its kind, or none. */
+void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place);
+
+/* How many records were bad. */
+uint64_t bad_total(const struct bad_counts *counts);
+
+/* Says how many records were left out, by kind; nothing where there were none. */
+void bad_say_total(const struct bad_counts *counts);
+
+/* ---- Texts in other character sets than UTF-8, by the names that HTTP and HTML give them ---- */
+
+enum { CHARSET_NAME_SIZE = 64 };
+
+/* A text, which is somewhere else. */
+struct span {
+    const char *bytes;
+    size_t length;
+};
+
+/* Takes the text up to the first `separator` off *rest, and the separator with it; all of it where there is none. */
+struct span span_cut(struct span *rest, char separator);
+
+/* Sets the name of the character set that a byte order mark says (UTF-8, UTF-16, UTF-32), and takes the mark away.
+ * Leaves both alone where there is none. */
+void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]);
+
+/* Makes it UTF-8, in `kept` where it isn't already; what is ill-formed becomes U+FFFD. The name "" and those of UTF-8
+ * leave the text alone, ill-formed or not. Names mean what browsers take them for: iso-8859-1 is windows-1252. */
+bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad);
+
+/* Whether the bytes are well-formed UTF-8. */
+bool charset_is_utf8(const char *bytes, size_t length);
+
+/* ---- Source ---- */
+
+/* The bytes of a file, of standard input or of memory, decompressed where they are gzip's (any number of members),
+ * zstd's, xz's or bzip2's, and checked against the sums that are kept there: streamed, in bounded memory. A source
+ * belongs to one thread at a time. A sink writes a new file that is compressed as a source was. */
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+/* The most that source_peek can be asked for. */
+enum { SOURCE_MOST_PEEKED = 1 << 16 };
+
+struct archive;
+
+struct source {
+    /* Set by the caller, or NULL: called before reading waits for more, as from a pipe. */
+    void (*before_wait)(void *context);
+    void *context;
+    bool passes_over_rest; /* set by the caller: what follows the compressed data of gzip or bzip2, and is none itself,
+                              is passed over, as browsers do; else it is broken */
+
+    bool regular_only; /* set by the caller: source_open refuses what is no regular file, which could be waited for */
+
+    /* Why it ended too soon: `problem` says so; `unreadable` where the system can't read it, else its compression is
+     * broken. */
+    bool broken, unreadable;
+    struct problem problem;
+    uint64_t offset; /* within the decompressed bytes, of the next one */
+    uint64_t read;   /* bytes read so far, compressed as they are */
+
+    /* These are private. */
+    struct archive *archive;
+    int descriptor;  /* -1: memory */
+    int error;       /* errno of read(2), or 0 */
+    const char *raw; /* input not yet decompressed: in `input`, or the memory */
+    size_t raw_length;
+    int64_t given;                  /* bytes of it that libarchive was given */
+    bool begun, gzipped, in_member; /* read from; gzip's; within a member of it */
+    const char *fault;              /* what is wrong with its gzip, or NULL */
+    z_stream gzip;
+    const void *block; /* decompressed and not yet copied to `buffer` */
+    size_t block_length;
+    char *input, *inflated, *buffer;
+    size_t start, end; /* decompressed and not yet skipped, in `buffer` */
+    bool ended;
+};
+
+/* The length of the ending by which a file's name says that it is compressed, such as .gz; 0 where it has none. */
+size_t source_ending(const char *name);
+
+/* Opens the file at `path`; `-` is standard input, and where that is a terminal, says that it is waiting. A source that
+ * is all zero, or was closed, may be opened. Returns false where it can't be: `problem` says why, and source_close
+ * needn't be called. */
+bool source_open(struct source *source, const char *path);
+
+/* The same over bytes, which have to stay until it is closed. */
+bool source_open_memory(struct source *source, const void *bytes, size_t length);
+
+/* How the open source is compressed: a code of libarchive's, ARCHIVE_FILTER_NONE where it isn't. */
+int source_filter(const struct source *source);
+
+/* Gives the next bytes without consuming them: at least `want` bytes (up to SOURCE_MOST_PEEKED), fewer only at the end.
+ * Valid until the next call. Returns how many; 0 at the end, and then `broken` or `unreadable` may be set. */
+size_t source_peek(struct source *source, size_t want, const char **bytes);
+
+/* Consumes `count` of the bytes that source_peek gave last. */
+void source_skip(struct source *source, size_t count);
+
+void source_close(struct source *source);
+
+/* Closes it and frees its buffers. */
+void source_free(struct source *source);
+
+struct archive;
+
+/* A new file, compressed as a source was. */
+struct sink {
+    struct output output;    /* its descriptor -1: closed */
+    int filter;              /* as source_filter says */
+    struct archive *archive; /* of the member that was begun; NULL: none was */
+};
+
+#define SINK_CLOSED                                                                                                    \
+    { .output = OUTPUT_KEPT }
+
+/* Writes to the descriptor from now on, which is the sink's. */
+void sink_open(struct sink *sink, int descriptor, int filter);
+
+/* Errors are kept in sink->output, and nothing more is written after the first one. */
+void sink_write(struct sink *sink, const void *bytes, size_t length);
+
+/* Ends a member of compressed files, as each record of WARC is one; what is written after it begins another. */
+void sink_end_member(struct sink *sink);
+
+/* False where not all was written: sink->output.error says why. The file is closed whatever comes. */
+bool sink_close(struct sink *sink);
+
+/* ---- The heads of WARC records (ISO 28500), and of the HTTP responses in them: bytes in, what they say out ---- */
+
+/* No I/O, no allocation. */
+
+/* The longest head that is read. */
+enum { WARC_MOST_HEAD = 1 << 16 };
+
+/* Where the head ends that begins here, as far as that is known: bytes that come later are searched alone. All zero to
+ * begin with. */
+struct warc_search {
+    size_t head;           /* its length, the empty line that ends it included; 0: it has no end */
+    size_t line, searched; /* the last line begins, and what was searched ends, so many bytes behind its beginning */
+};
+
+/* Searches the first `length` bytes of what begins with a head, no fewer than before. Returns false where its end has
+ * still to come. A line that begins another record ends it, too: then it is no head, and that line is where to go on.
+ */
+bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
+
+/* What a document is made of. */
+enum media {
+    MEDIA_OTHER, /* no text */
+    MEDIA_TEXT,
+    MEDIA_HTML,
+    MEDIA_HTTP, /* a message */
+};
+
+struct media_type {
+    enum media media;
+    char charset[CHARSET_NAME_SIZE]; /* "" where it is not said */
+};
+
+enum warc_type {
+    WARC_OTHER,    /* no document: request, metadata, revisit… */
+    WARC_RESPONSE, /* an HTTP response */
+    WARC_DOCUMENT, /* conversion or resource: the document itself */
+};
+
+struct warc_head {
+    enum warc_type type;
+    uint64_t length; /* of the block that follows */
+    struct span id;  /* the target URI, else the record's ID; length 0: neither */
+    struct media_type type_of_block;
+};
+
+/* Reads the head of a record. */
+bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad);
+
+struct http_head {
+    bool good; /* status 200 to 299 */
+    struct media_type type;
+    bool chunked;
+    char encoding[16]; /* of the content; "" where it is as it is */
+};
+
+/* Reads the head of an HTTP response. */
+bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad);
+
+/* Joins the chunks of a body, in place. A body that doesn't begin with a chunk is left alone: many archives keep bodies
+ * joined, under heads that say chunked. */
+bool http_join_chunks(char *body, size_t *length, struct bad *bad);
+
+/* ---- Documents ---- */
+
+/* From inputs of any format to documents, one at a time, as they are in the inputs: still JSON, HTML, or in another
+ * character set. extract.h makes fields of them. */
 
 /* ---- Points in time, in microseconds since 1970 in UTC, and the notations of them in records: date.c ---- */
 
@@ -141,10 +373,6 @@ void cut_append(struct raw_document *raw, const char *bytes, size_t length);
 /* Gives a document, which is not the caller's any more. Its place is FILE:WHERENUMBER; `where` NULL: there is one
  * document in the file. Returns false where the visitor wants no more. */
 bool cut_give(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
-
-/* Gives, in place of a document, what is wrong. */
-bool cut_give_bad(struct documents *documents, enum bad_kind kind, const char *sentence, const char *where,
-                  uint64_t number);
 
 /* Says what ended the source too soon, if anything did. */
 bool cut_give_end(struct documents *documents);

@@ -1,8 +1,6 @@
 /* extract.c: from a document as it was cut from an input to its fields, in UTF-8. */
 #include "tools/text/extract.h"
 
-#include "tools/text/manual.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,84 @@
 /* extract.h: from a document as it was cut from an input to its fields, in UTF-8. */
-#ifndef IDX_TOOLS_EXTRACT_H
-#define IDX_TOOLS_EXTRACT_H
+#ifndef IDX_TOOLS_TEXT_EXTRACT_H
+#define IDX_TOOLS_TEXT_EXTRACT_H
 
+#include "tools/shared/output.h"
 #include "tools/text/documents.h"
-#include "tools/text/html.h"
-#include "tools/text/jsonl.h"
 
 #include <idx.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- The text of an HTML document ---- */
+
+/* How deep elements may be nested, and how many attributes one of them may have. */
+enum { HTML_MOST_DEPTH = 2000, HTML_MOST_ATTRIBUTES = 1000 };
+
+/* All UTF-8. */
+struct html {
+    struct output text, title, description;
+};
+
+#define HTML_INIT                                                                                                      \
+    { OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT }
+
+/* Reads a document in UTF-8, replacing what `html` held. Tags, comments, scripts, styles and the like are dropped;
+ * entities are resolved; elements that aren't part of a line separate words. With `main_text`, what is in nav,
+ * header, footer, aside and form elements is dropped too, and each run of text between two such elements or line breaks
+ * of which more than half the bytes, blanks apart, are in links. The title and the description of a meta element are no
+ * part of the text. Any thread. */
+bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad);
+
+/* The character set that a meta element among the first bytes names; "" where there is none. */
+void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]);
+
+/* Once, before several threads call html_parse. */
+void html_start(void);
+
+void html_free(struct html *html);
+
+/* ---- The fields of a document that is a line of JSON ---- */
+
+/* Where fields stand in the object: a JSON pointer (/a/b, RFC 6901) where it begins with a slash, else names with dots
+ * between them (a.b). */
+struct jsonl_rules {
+    const char *text;
+    const char *id;    /* NULL: the line has no ID */
+    const char *title; /* NULL: there is none */
+    const char *date;  /* the same */
+};
+
+struct jsonl_fields {
+    const char *text, *title; /* UTF-8, which may hold NUL bytes; a title that is not there has length 0 */
+    size_t text_length, title_length;
+    const char *id; /* NULL: none */
+    size_t id_length;
+    char number[24]; /* an ID that is an integer */
+    int64_t date;    /* DATE_NONE: there is none, or it is in no notation that is known */
+};
+
+/* Reads a line. The fields stand in *object, which the caller releases (json_decref) whatever comes. */
+bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t length, json_t **object,
+                 struct jsonl_fields *fields, struct bad *bad);
+
+/* ---- The text of manual pages, which are written in man(7) or mdoc(7): as the program mandoc prints it ---- */
+
+/* What recipes say of texts among which there are manual pages: the version of this way to read them. */
+#define MANUAL_PART ";man=1"
+
+/* Whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and digits
+ * behind that, .n or .man. */
+bool manual_is_named(const char *name, size_t length);
+
+/* Whether a file that is named so also begins like one: with a comment or a macro of roff. */
+bool manual_begins(const char *bytes, size_t length);
+
+/* Makes the text of a page in UTF-8, in place of what `text` kept, of up to `most` bytes. Returns false where it can't
+ * be had. Any thread. */
+bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad);
+
+/* ---- From a document as it was cut from an input to its fields, in UTF-8 ---- */
 
 struct extract_rules {
     struct jsonl_rules json;

@@ -1,5 +1,5 @@
 /* html.c: the text of an HTML document, over libxml2's parser, whose events it follows: no tree is made. */
-#include "tools/text/html.h"
+#include "tools/text/extract.h"
 
 #include <libxml/HTMLparser.h>
 #include <libxml/parser.h>

@@ -1,5 +1,5 @@
 /* jsonl.c: the fields of a document that is a line of JSON, over jansson. */
-#include "tools/text/jsonl.h"
+#include "tools/text/extract.h"
 
 #include "tools/text/documents.h"
 

@@ -1,6 +1,6 @@
 /* manual.c: runs mandoc for a manual page, as a child process without a shell. Its input and output are the two
  * directions of one socket, which are served in turn, so that neither side waits for the other for good. */
-#include "tools/text/manual.h"
+#include "tools/text/extract.h"
 
 #include <ctype.h>
 #include <errno.h>

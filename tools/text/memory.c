@@ -1,14 +1,14 @@
-/* memory.c: see memory.h.
+/* memory.c: lets no allocation of jansson, libxml2 and ICU fail, and notes that memory ran out.
  *
  * Where some of their allocations fail, ICU crashes or never returns, libxml2 prints messages without end, and jansson
  * aborts by an assertion, or takes a part of a string for all of it. So none fails: what malloc doesn't give comes from
  * a reserve, and the command ends in good order after that document, or the service refuses it, because memory_ran_out
  * says so. Once all of the reserve was given back, it can be used again; where it is used up, the process ends at once.
  */
-#include "tools/text/memory.h"
+#include "tools/text/text.h"
 
 #include "tools/shared/command.h"
-#include "tools/shared/message.h"
+#include "tools/shared/wording.h"
 
 #include <jansson.h>
 #include <libxml/xmlmemory.h>

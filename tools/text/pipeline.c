@@ -1,15 +1,12 @@
 /* pipeline.c: from inputs to lines of fingerprints. The main thread cuts the inputs into documents and fills batches
  * with them; workers fingerprint a batch at a time; one more thread prints the batches in order. Batches are in a
  * ring, whose documents' bytes are bounded: there is always room for one batch, however large its document. */
-#include "tools/text/pipeline.h"
+#include "tools/text/text.h"
 
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
-#include "tools/shared/recipes.h"
-#include "tools/text/manual.h"
-#include "tools/text/memory.h"
-#include "tools/text/text.h"
+#include "tools/text/extract.h"
 
 #include <idx.h>
 
@@ -375,7 +372,7 @@ static void say_totals(const struct pipeline *pipeline, const struct documents *
     say_few(pipeline, pipeline->documents - bad - pipeline->bad.of[BAD_FILE]);
 }
 
-/* Prints the line #total (tools/input/tsv.h). */
+/* Prints the line #total (tools/input/input.h). */
 static void print_total(struct pipeline *pipeline, bool failed) {
     uint64_t left_out = bad_total(&pipeline->bad) + pipeline->bad.of[BAD_FILE];
     if (pipeline->rules->min_features > 0) left_out += pipeline->few;
@@ -391,8 +388,7 @@ static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsi
     for (*opened = 0; *opened < rules->threads; ++*opened) {
         workers[*opened].pipeline = pipeline;
         if (open_text(&workers[*opened], &error)) continue;
-        complain("%s", error.sentence);
-        return false;
+        return complain("%s", error.sentence);
     }
     return rules->train == NULL || text_table_create(&pipeline->table, &workers[0].text);
 }
@@ -442,18 +438,16 @@ static bool run_threads(struct pipeline *pipeline, struct worker *workers, struc
 static bool is_expected(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
-    if (strstr(recipe, MANUAL_PART) != NULL && strstr(expected, MANUAL_PART) == NULL) {
-        complain("there are manual pages among the texts, but the recipe of the index, '%s', has no part man=1, so "
-                 "they can't "
-                 "be compared; make the index anew, or read manual pages as they are with --format plain",
-                 expected);
-        return false;
-    }
-    complain(
+    if (strstr(recipe, MANUAL_PART) != NULL && strstr(expected, MANUAL_PART) == NULL)
+        return complain(
+            "there are manual pages among the texts, but the recipe of the index, '%s', has no part man=1, so "
+            "they can't "
+            "be compared; make the index anew, or read manual pages as they are with --format plain",
+            expected);
+    return complain(
         "texts are to be fingerprinted by the recipe '%s', but the index has fingerprints of '%s', so they can't be "
         "compared; omit --recipe, and the recipe of the index is used",
         recipe, expected);
-    return false;
 }
 
 static enum pipeline_status run_workers_over(struct pipeline *pipeline, struct worker *workers,

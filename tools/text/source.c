@@ -1,9 +1,9 @@
 /* source.c: the bytes of a file, of standard input or of memory, decompressed, over libarchive's filters. Only those
  * filters are allowed that libarchive runs itself: some others start programs. gzip comes before them, over zlib, since
  * libarchive neither checks its sums nor gives what precedes an error. */
-#include "tools/text/source.h"
+#include "tools/text/documents.h"
 
-#include "tools/shared/interrupt.h"
+#include "tools/shared/command.h"
 
 #include <archive.h>
 #include <archive_entry.h>

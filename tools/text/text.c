@@ -2,9 +2,8 @@
  * libidxtext has without_text.c in place of this file, and of all files that only this one and pipeline.c use. */
 #include "tools/text/text.h"
 
-#include "tools/shared/notation.h"
-#include "tools/text/manual.h"
-#include "tools/text/memory.h"
+#include "tools/shared/wording.h"
+#include "tools/text/extract.h"
 
 #include <idx.h>
 #include <idx_text.h>
@@ -138,8 +137,7 @@ bool text_open(struct text *text, const char *recipe, const struct idx_text_tabl
                const struct extract_rules *rules) {
     struct idx_error error;
     bool opened = text_try_open(text, recipe, table, bits, rules, &error);
-    if (!opened) complain("%s", error.sentence);
-    return opened;
+    return opened || complain("%s", error.sentence);
 }
 
 const char *text_recipe(const struct text *text) { return idx_text_recipe(text->fingerprinter); }
@@ -280,8 +278,7 @@ bool text_fingerprint_file(struct text *text, const char *path, struct text_resu
 /* ---- Tables of document frequencies ---- */
 
 static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    if (status != IDX_OK) complain("%s", error->sentence);
-    return status == IDX_OK;
+    return status == IDX_OK || complain("%s", error->sentence);
 }
 
 unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {

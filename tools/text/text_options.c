@@ -1,8 +1,7 @@
-/* text_options.c: see text_options.h. */
-#include "tools/text/text_options.h"
-
-#include "tools/shared/message.h"
+/* text_options.c: lists the options by which texts become fingerprints, and completes what they set. */
 #include "tools/text/text.h"
+
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 
@@ -81,14 +80,9 @@ static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name,
     size_t length = strlen(recipe);
     if (value == NULL) return true;
     snprintf(part, sizeof part, ";%s=", name);
-    if (strstr(recipe, part) != NULL) {
-        complain_of_usage("give --%s or %s in the recipe, not both", name, part);
-        return false;
-    }
-    if (length + strlen(part) + strlen(value) > IDX_MAX_RECIPE_BYTES) {
-        complain_of_usage("a recipe can have up to %d bytes, with --%s", IDX_MAX_RECIPE_BYTES, name);
-        return false;
-    }
+    if (strstr(recipe, part) != NULL) return complain_of_usage("give --%s or %s in the recipe, not both", name, part);
+    if (length + strlen(part) + strlen(value) > IDX_MAX_RECIPE_BYTES)
+        return complain_of_usage("a recipe can have up to %d bytes, with --%s", IDX_MAX_RECIPE_BYTES, name);
     sprintf(recipe + length, "%s%s", part, value);
     return true;
 }
@@ -102,10 +96,8 @@ static bool complete_recipe(struct text_options *options) {
     if (recipe == NULL && !options->features) recipe = text_default_recipe;
     if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";
     if (recipe == NULL) return true;
-    if (hash != NULL && rules->extract.hashes) {
-        complain_of_usage("--hash has no effect with --hashes: the features are hashes already; omit it");
-        return false;
-    }
+    if (hash != NULL && rules->extract.hashes)
+        return complain_of_usage("--hash has no effect with --hashes: the features are hashes already; omit it");
     snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
     if (!append_part(options->recipe, "hash", hash) || !append_part(options->recipe, "ties", ties)) return false;
     rules->recipe = options->recipe;

@@ -1,7 +1,7 @@
 /* warc.c: the heads of WARC records, and of the HTTP responses in them. */
-#include "tools/text/warc.h"
+#include "tools/text/documents.h"
 
-#include "tools/shared/number.h"
+#include "tools/shared/wording.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,12 +1,11 @@
 /* without_text.c: what a build without libidxtext has in place of text.c, below.c, pipeline.c and compare.c. */
-#include "tools/text/pipeline.h"
 #include "tools/text/text.h"
 
 const char text_default_recipe[] = "none: this idx was built without text support";
 
 static bool complain_of_build(void) {
-    complain("this idx was built without text support (libidxtext, which needs ICU, and libarchive, libxml2 and zlib)");
-    return false;
+    return complain(
+        "this idx was built without text support (libidxtext, which needs ICU, and libarchive, libxml2 and zlib)");
 }
 
 bool text_open(struct text *text, const char *recipe, const struct idx_text_table *table, unsigned bits,

@@ -1,11 +1,13 @@
-/* answerer.h: looks queries up and writes the answers as `idx lookup` prints them, or as records (agree.c). */
-#ifndef IDX_TOOLS_ANSWERER_H
-#define IDX_TOOLS_ANSWERER_H
+/* answers.h: looks queries up, one by one, many at once or in a stream, and writes the answers. */
+#ifndef IDX_TOOLS_ANSWERS_ANSWERS_H
+#define IDX_TOOLS_ANSWERS_ANSWERS_H
 
 #include "tools/input/queries.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>
+
+/* ---- Looks queries up and writes the answers as `idx lookup` prints them, or as records (agree.c) ---- */
 
 /* What is asked of every query. */
 struct question {
@@ -85,5 +87,63 @@ void agree_take(struct agree *agree, struct output *output);
 void agree_end(struct agree *agree, struct output *output);
 
 void agree_free(struct agree *agree);
+
+/* ---- Queries that several threads answer together; prints the answers in the queries' order ---- */
+
+struct query_batch;
+
+/* A batch that is answered by `threads` threads, this one included. The caller frees it. NULL when memory runs out. */
+struct query_batch *query_batch_new(const struct question *question, unsigned threads);
+
+/* Copies a query into the batch. False when memory runs out. */
+bool query_batch_add(struct query_batch *batch, const struct query *query);
+
+bool query_batch_is_full(const struct query_batch *batch);
+
+/* Answers the queries, writes to `output`, and empties it. False when the library failed, after the answers to the
+ * queries before: *error. */
+bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error);
+
+/* Whether any query had a match so far. */
+bool query_batch_found(const struct query_batch *batch);
+
+/* Lets go of the question's index, so that it may be closed, and the question may get another. */
+void query_batch_forget(struct query_batch *batch);
+
+void query_batch_free(struct query_batch *batch);
+
+/* ---- Stream answers ---- */
+
+/* What `idx batch --stream` prints: query, fingerprint, distance, in the order of LC_ALL=C sort, each line once. A
+ * query goes by its ID, or else by its fingerprint; several queries may have one ID. */
+
+struct stream_answers {
+    struct output *output;
+    unsigned bits;
+    const uint64_t *fingerprints; /* of the queries, in the order of their lines */
+    size_t count;
+    struct query *queries; /* the same ones, all with an ID as it is printed; NULL: none has one */
+    char *names;           /* the fingerprints that are printed in place of IDs */
+
+    /* Matches of the queries that share an ID: those of each come sorted, but not those of all. */
+    struct idx_match *matches;
+    size_t kept, capacity, last; /* `last`: the number of one of the queries */
+    bool found;                  /* whether any query had a match so far */
+    bool failed;                 /* no memory */
+};
+
+/* Sorts queries as their lines will be, and leaves out repeated ones. `ids`: as they are printed, one after the other,
+ * that of query i before id_ends[i]; an empty one is none. Queries and IDs remain the caller's. False when memory runs
+ * out. */
+bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
+                          const struct output *ids, const size_t *id_ends);
+
+/* An idx_batch_visitor for idx_stream_finish, whose context is a struct stream_answers. */
+bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count);
+
+/* Prints what is still kept. */
+void stream_answers_end(struct stream_answers *answers);
+
+void stream_answers_free(struct stream_answers *answers);
 
 #endif

@@ -1,12 +1,15 @@
-/* letters.h: what a character is to the words by which texts are compared (idx_text.h, Resemblance). They depend on
- * properties of characters alone, and not on the dictionaries by which words of recipes are cut. */
-#ifndef IDX_TEXT_LETTERS_H
-#define IDX_TEXT_LETTERS_H
-
-#include <unicode/uchar.h>
+/* resemblance.h: what resemblance compares: letters of words, and sets of hashes. */
+#ifndef IDX_LIBIDX_TEXT_RESEMBLANCE_H
+#define IDX_LIBIDX_TEXT_RESEMBLANCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <unicode/uchar.h>
+
+/* ---- What a character is to the words by which texts are compared (idx_text.h, Resemblance) ---- */
+
+/* They depend on properties of characters alone, and not on the dictionaries by which words of recipes are cut. */
 
 enum idxt_letter {
     IDXT_LETTER_NONE,  /* it ends a word, and belongs to none */
@@ -34,5 +37,19 @@ static inline enum idxt_letter idxt_letter(UChar32 c) {
 }
 
 static inline uint64_t idxt_fold(UChar32 c) { return (uint64_t)u_foldCase(c, U_FOLD_CASE_DEFAULT); }
+
+/* ---- Sets of 64-bit hashes, each as an ascending array without repetitions ---- */
+
+/* Makes a set of `count` hashes in any order, in place. Returns how many are left. */
+size_t idxt_make_set(uint64_t *hashes, size_t count);
+
+/* Whether an array is a set. */
+bool idxt_is_set(const uint64_t *hashes, size_t count);
+
+/* How many hashes two sets share. */
+size_t idxt_count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
+
+/* Whether they share so many; gives up as soon as too few are left. */
+bool idxt_share(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, uint64_t needed);
 
 #endif

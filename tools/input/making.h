@@ -1,12 +1,35 @@
-/* index_writing.h: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents, gathered
- * into batches. */
-#ifndef IDX_TOOLS_INDEX_WRITING_H
-#define IDX_TOOLS_INDEX_WRITING_H
+/* making.h: what the commands have in common that make indexes, or write to them. */
+#ifndef IDX_TOOLS_INPUT_MAKING_H
+#define IDX_TOOLS_INPUT_MAKING_H
 
 #include "tools/input/input.h"
 #include "tools/shared/output.h"
+#include "tools/shared/progress.h"
 
 #include <idx.h>
+
+/* ---- Index making ---- */
+
+/* What the commands that make indexes have in common: what a build is expected to take, how documents are added, and
+ * what is said of the index that was made. */
+
+/* Says what a build is expected to take where `shown`, and warns in any case where a file system has less space free.
+ * `output` is the path of the index that will be made. */
+void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
+
+/* Complains of what ended a build or a merge; but a signal that was noted needs no words. */
+bool making_failed(const struct idx_error *error);
+
+/* Adds a document. Returns false after a complaint. */
+bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
+
+/* Says of the index at `path`: where progress is shown, how large it is and what it took; which folders
+ * of killed builds were removed; what is odd about its fingerprints. */
+void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress);
+
+/* ---- Index writing ---- */
+
+/* What `idx add` and `idx remove` have in common: an index's writer, and lines of documents, gathered into batches. */
 
 /* The most documents of one call of the writer, which waits for the disk once. */
 enum { WRITING_BATCH = 8 * INPUT_BATCH };
