@@ -371,7 +371,10 @@ TABLES = [
            "SCALE={scale} TURNS=1 {python} bench/spark.py {idx} {data} match fingerprint pairs dedup"],
           lambda runs: (["", "Spark", "one process", "ratio"], [
               [m[1], m[2], m[3], m[4]] for text in runs for m in re.finditer(
-                  r"^(\S.*?): (-?[\d.]+) s, .*one process ([\d.]+) s, ratio (-?[\d.]+)", text, re.M)]),
+                  r"^(\S.*?): (-?[\d.]+) s, .*one process ([\d.]+) s, ratio (-?[\d.]+)", text, re.M)] + [
+              [f"dedup of {int(m[1]):,} documents, recall {m[3]}, precision {m[4]}", m[2], "", ""] for text in runs
+              for m in re.finditer(r"^dedup: (\d+) documents, ([\d.]+) s of .* recall ([\d.]+), precision ([\d.]+)", text,
+                                   re.M)]),
           rounds=1, needs=("texts", "python")),
     Table("serve", "As a service?", "Beside an empty reply",
           "Microseconds of processor time for a request of a service with one thread, and p99 of all time in ms.", 2,
