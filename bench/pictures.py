@@ -193,7 +193,7 @@ def recall_over_time(cells, folder):
             if not seconds or resolved is None:
                 continue
             colour = COLOURS["idx" if "idx" in system else "mih"]
-            missed = max(1 - resolved, 0.004)
+            missed = min(max(1 - resolved, 0.004), 0.7)
             axis.scatter(seconds, missed, color=colour, zorder=3, marker="o" if "idx" in system else "s")
             points.append((seconds, missed, system.strip("`"), colour))
         size, least = name.split(", ")
