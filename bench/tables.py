@@ -209,7 +209,7 @@ TABLES = [
     Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints", "", 3,
           [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --scheme 4:1 --system scan --system faiss "
            "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e6"),
-    Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints", "", 6,
+    Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints", "", 7,
           [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --system scan "
            "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e7"),
     Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints", "", 7,
@@ -222,12 +222,12 @@ TABLES = [
           part="texts"),
     Table("codes", "How fast, how small, and beside whom?", "Codes of blocks",
           "Bits per fingerprint of blocks alone by the paper's interleaved code, by Elias-Fano, and by idx's own, in "
-          "portable C that decodes a block at a time.", 1, [PINNED + "{bench}/codes --count {n6}"],
+          "portable C that decodes a block at a time.", 0.1, [PINNED + "{bench}/codes --count {n6}"],
           lambda runs: grouped(runs, lambda r: f"{r['data']}, {r['code']}", {
               **{f"{size} bytes, bits": column("bits_per_fingerprint", block_size=size) for size in ("64", "1024", "4096")},
               "64 bytes, ns": column("ns_per_fingerprint", block_size="64")}), rounds=1),
     Table("small", "How does it grow?", "Ten thousand to a million fingerprints",
-          "Time of a query, many at once: below some hundred thousand, plain tables beat blocks by far.", 2,
+          "Time of a query, many at once: below some hundred thousand, plain tables beat blocks by far.", 0.7,
           [LOOKUP + f"--count {count} --seconds 0.1 --queries 2e5 --scheme 4:1 --scheme auto --parts 4"
            " --uncompressed 4:1" + PEERS for count in ("{n4}", "{n5}", "{n6}")],
           lambda runs: small_rows(runs), rounds=3),
@@ -239,12 +239,12 @@ TABLES = [
           large_k_rows, rounds=1),
     Table("skew", "How does it grow?", "Fingerprints that are not spread evenly",
           "Microseconds of a query alone, the median and the slowest of 2,000: `auto` measures the data, and avoids "
-          "what is slow there.", 2, [PINNED + "{bench}/skew"],
+          "what is slow there.", 0.5, [PINNED + "{bench}/skew"],
           lambda runs: grouped(runs, lambda r: f"{r['data']}, `{r['scheme']}`", {
               "median": column("p50_us"), "99th of 100": column("p99_us"), "slowest": column("worst_us"),
               "bytes": column("bytes_per_fp")}, keep=lambda r: r["scheme"] in ("2:1:1", "auto")), rounds=1),
     Table("growth", "How does it grow?", "From a million to fifty million by additions",
-          "Check-and-adds in batches of 1,000, compacted beside that, beside one build of as many.", 2,
+          "Check-and-adds in batches of 1,000, compacted beside that, beside one build of as many.", 3,
           ["{bench}/growing growth {scratch} --from {n6} --to {n57} --threads 2"],
           lambda runs: grouped(runs, lambda r: f"{int(r['fingerprints']):,}", {
               "seconds": column("seconds so far"), "of a build's": column("of the build's"),
@@ -309,7 +309,7 @@ TABLES = [
               "one": column("seconds", threads="1"), "two": column("seconds", threads="2"),
               "a second, one": column("queries_per_second", threads="1")}), rounds=1),
     Table("quality", "How good are the answers?", "Recall and precision of the recipes",
-          "Edited copies of the corpus's documents, at most 1 % of the words; short has 50 to 199 words.", 4,
+          "Edited copies of the corpus's documents, at most 1 % of the words; short has 50 to 199 words.", 1,
           ["{bench}/quality {data}/corpus words:1 words:3 chars:5 'words:1;w=tfidf' | "
            "grep -P '^test|^edits.*\\t(50-199|200\\+)\\tany\\t<=1\\t'"],
           lambda runs: grouped(runs, lambda r: f"`{r['recipe']}` {r['language']} "
@@ -319,7 +319,7 @@ TABLES = [
                                keep=lambda r: r.get("test") == "edits" and r["language"] in ("en", "zh")),
           rounds=1, needs=("texts",)),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
-          "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 2,
+          "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,
           ["{bench}/quality {data}/corpus words:1 MinHash | grep -P '^test|^pairs\\t[^\\t]*\\tall\\t0.5'"],
           lambda runs: grouped(runs, lambda r: f"{r['recipe']} {r['k']}", {
               "recall": column("recall"), "precision": column("precision")},
@@ -334,7 +334,7 @@ TABLES = [
             page="texts", part=f"{size}, {least}")
       for size, count, least, minutes, full, systems in (
           ("1e5", "{n5}", 0.8, 2, False, ""), ("1e5", "{n5}", 0.5, 2, False, ""),
-          ("1e6", "{n6}", 0.8, 15, True, " 'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' "
+          ("1e6", "{n6}", 0.8, 5, False, " 'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' "
            "'rensa 128, 32 bands' 'gaoya 32 × 4'"))),
     Table("fingerprint", "How good are the answers?", "Fingerprinting English texts",
           "Seconds for 140 MB, from one TSV file.", 0.3,
