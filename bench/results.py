@@ -44,7 +44,9 @@ def git(*arguments):
 
 
 def is_document(path):
-    return path.endswith((".md", ".svg", ".png")) or path.startswith("tools/man/")
+    """Whether a file is a document, or only writes and draws what was measured."""
+    return (path.endswith((".md", ".svg", ".png")) or path.startswith("tools/man/")
+            or path in ("bench/results.py", "bench/pictures.py"))
 
 
 def measured_commits(page):
