@@ -143,7 +143,7 @@ def system_label(record):
     """Such as 'idx `auto` in memory' or 'mih wide m=3'."""
     system, scheme = record["system"], record["scheme"]
     if system not in RESIDENCES:
-        return f"{system} {scheme}" if scheme != "-" else system
+        return f"{system} {scheme}" if scheme != "-" else system.removesuffix(" tiled")
     if system == "idx-unpacked":  # the same plain tables, whatever the scheme of the files
         return "idx unpacked"
     return f"idx `{scheme_name(scheme)}` {RESIDENCES[system]}"
@@ -189,6 +189,7 @@ def large_k_rows(runs):
 LOOKUP = PINNED + "{bench}/lookup --folder {scratch} --passes 3 "
 SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
 EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
+RESEMBLING = "'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' 'rensa 128, 32 bands' 'gaoya 42 × 3'"
 PEERS = " --system idx --system uncompressed --system mih"
 
 PAGES = [
@@ -207,7 +208,7 @@ PAGES = [
 
 TABLES = [
     Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints", "", 3,
-          [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --scheme 4:1 --system scan --system faiss "
+          [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --system scan --system faiss "
            "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e6"),
     Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints", "", 7,
           [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --system scan "
@@ -225,7 +226,7 @@ TABLES = [
           "portable C that decodes a block at a time.", 0.1, [PINNED + "{bench}/codes --count {n6}"],
           lambda runs: grouped(runs, lambda r: f"{r['data']}, {r['code']}", {
               **{f"{size} bytes, bits": column("bits_per_fingerprint", block_size=size) for size in ("64", "1024", "4096")},
-              "64 bytes, ns": column("ns_per_fingerprint", block_size="64")}), rounds=1),
+              "64 bytes, ns": column("ns_per_fingerprint", block_size="64")}, keep=lambda r: r["data"] != "copies-30"), rounds=1),
     Table("small", "How does it grow?", "Ten thousand to a million fingerprints",
           "Time of a query, many at once: below some hundred thousand, plain tables beat blocks by far.", 0.7,
           [LOOKUP + f"--count {count} --seconds 0.1 --queries 2e5 --scheme 4:1 --scheme auto --parts 4"
@@ -238,24 +239,25 @@ TABLES = [
            for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({min(m, k + 1) for m in (3, 4, *([5] if k > 8 else []))}))]],
           large_k_rows, rounds=1),
     Table("skew", "How does it grow?", "Fingerprints that are not spread evenly",
-          "Microseconds of a query alone, of 2,000: `auto` measures the data, and avoids "
-          "what is slow there. `bench/skew --help` explains the data.", 0.5, [PINNED + "{bench}/skew"],
-          lambda runs: grouped(runs, lambda r: f"{r['data']}, `{r['scheme'].replace('masks', 'auto')}`", {
-              "median": column("p50_us"), "99th of 100": column("p99_us"), "slowest": column("worst_us"),
-              "bytes": column("bytes_per_fp")}, keep=lambda r: r["scheme"] in ("4:1", "masks")), rounds=1),
+          "Microseconds of a query alone, of 2,000, and bytes per fingerprint: `auto` measures the data, and avoids what "
+          "is slow there. `bench/skew --help` explains the data.", 0.5, [PINNED + "{bench}/skew"],
+          lambda runs: grouped(runs, lambda r: r["data"], {
+              f"`{name}`: {shown}": column(measured, scheme=scheme) for scheme, name in (("4:1", "4:1"), ("masks", "auto"))
+              for shown, measured in (("median", "p50_us"), ("99th of 100", "p99_us"), ("slowest", "worst_us"),
+                                      ("bytes", "bytes_per_fp"))}), rounds=1),
     Table("growth", "How does it grow?", "From a million to fifty million by additions",
           "Check-and-adds in batches of 1,000, compacted beside that, beside one build of as many.", 3,
           ["{bench}/growing growth {scratch} --from {n6} --to {n57} --threads 2"],
-          lambda runs: grouped(runs, lambda r: f"{int(r['fingerprints']):,}", {
+          lambda runs: every_other(grouped(runs, lambda r: f"{int(r['fingerprints']):,}", {
               "seconds": column("seconds so far"), "of a build's": column("of the build's"),
               "pending": column("pending"), "look-up, ns": column("look-up ns"),
-              "of a built one's": column("of the built one's")}, keep=lambda r: "look-up ns" in r), rounds=1),
+              "of a built one's": column("of the built one's")}, keep=lambda r: "look-up ns" in r)), rounds=1),
     Table("adds", "How does it grow?", "Additions that are on disk when they are answered",
           "Check-and-adds in batches of 1,000 beside ten million fingerprints.", 1,
           ["{bench}/growing adds {scratch} --count {n7} --pending {n6}"],
-          lambda runs: grouped(runs, lambda r: "pending " + next(iter(r.values())), {
+          lambda runs: every_other(grouped(runs, lambda r: "pending " + next(iter(r.values())), {
               "a second": column("a second"), "a second of the processor": column("a second of the processor")},
-              keep=lambda r: "a second" in r and r["a second"].isdigit())),
+              keep=lambda r: "a second" in r and r["a second"].isdigit()))),
     Table("pending", "How does it grow?", "Look-ups beside a million pending records",
           "Nanoseconds of the processor for a query, without and with pending records.", 1,
           ["{bench}/growing lookups {scratch} --count {n7} --pending {n6}"],
@@ -263,9 +265,9 @@ TABLES = [
               "without, ns": column("ns on the base"), "times": column("times")},
               keep=lambda r: "ns on the base" in r)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
-          "Ten million in `5:2`, page cache included in the limit; *directory* reads a block when it is needed, and "
-          "the kernel reads ahead of it.", 2, [PINNED + "{bench}/disk --count {n7} --block-size 64 --block-size 1024 --folder {scratch}"],
-          lambda runs: grouped(runs, lambda r: f"{r['block_size']}-byte blocks, {r['residence']}, {r['batch']}", {
+          "Ten million in `5:2`, blocks of 64 bytes, page cache included in the limit; *directory* reads a block when it is needed, and "
+          "the kernel reads ahead of it.", 2, [PINNED + "{bench}/disk --count {n7} --block-size 64 --folder {scratch}"],
+          lambda runs: grouped(runs, lambda r: f"{r['residence']}, {r['batch']} at a time", {
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
               "pages": column("pages_per_query")}), rounds=1),
     Table("billion", "From disk?", "A billion fingerprints",
@@ -304,19 +306,19 @@ TABLES = [
           lambda runs: pair_rows(runs), rounds=1, page="pairs"),
     Table("batch", "All pairs?", "A million queries against ten million",
           "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 2,
-          ["{bench}/batch --count {n7} --scheme auto --scheme 2:1:1 --folder {scratch}"],
+          ["{bench}/batch --count {n7} --scheme auto --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {r['way']}" if r["scheme"] != "-" else "passing", {
               "one": column("seconds", threads="1"), "two": column("seconds", threads="2"),
               "a second, one": column("queries_per_second", threads="1")}), rounds=1),
     Table("quality", "How good are the answers?", "Recall and precision of the recipes",
-          "Edited copies of the corpus's documents, at most 1 % of the words; short has 50 to 199 words.", 1,
+          "Edited copies of the corpus's documents, at most 1 % of the words, in English and Chinese; short ones have 50 to "
+          "199 words.", 1,
           ["{bench}/quality {data}/corpus words:1 words:3 chars:5 'words:1;w=tfidf' | "
            "grep -P '^test|^edits.*\\t(50-199|200\\+)\\tany\\t<=1\\t'"],
-          lambda runs: grouped(runs, lambda r: f"`{r['recipe']}` {r['language']} "
-                               f"{'short' if r['class'] == '50-199' else 'long'}", {
-                                   **{f"recall, k = {k}": column("recall", k=k) for k in ("3", "4", "6")},
-                                   **{f"precision, k = {k}": column("precision", k=k) for k in ("3", "4", "6")}},
-                               keep=lambda r: r.get("test") == "edits" and r["language"] in ("en", "zh")),
+          lambda runs: grouped(runs, lambda r: f"`{r['recipe']}` {r['language']}", {
+              f"{size}: {what}, k = {k}": column(what, k=k, **{"class": words})
+              for size, words in (("long", "200+"), ("short", "50-199")) for what in ("recall", "precision")
+              for k in ("3", "6")}, keep=lambda r: r.get("test") == "edits" and r["language"] in ("en", "zh")),
           rounds=1, needs=("texts",)),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
           "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,
@@ -330,12 +332,12 @@ TABLES = [
             "Pairs of word 5-shingles with that Jaccard coefficient or more; MinHash has 128 values. Dropped: by who "
             "keeps the first of each pair. One core; MiB of memory.", minutes,
             [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py texts {{data}}/paragraphs.tsv {count} {least}"
-             f"{systems}"], lambda runs: text_rows(runs), rounds=1, full=full, needs=("texts", "python"),
+             f"{systems} {RESEMBLING}"], lambda runs: text_rows(runs), rounds=1, full=full, needs=("texts", "python"),
             page="texts", part=f"{size}, {least}")
       for size, count, least, minutes, full, systems in (
-          ("1e5", "{n5}", 0.8, 2, False, ""), ("1e5", "{n5}", 0.5, 2, False, ""),
-          ("1e6", "{n6}", 0.8, 5, False, " 'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' "
-           "'rensa 128, 32 bands' 'gaoya 32 × 4'"))),
+          ("1e5", "{n5}", 0.8, 2, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
+          ("1e5", "{n5}", 0.5, 2, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
+          ("1e6", "{n6}", 0.8, 5, False, ""))),
     Table("fingerprint", "How good are the answers?", "Fingerprinting English texts",
           "Seconds for 140 MB, from one TSV file.", 0.3,
           [f"echo threads$'\\t'seconds; TIMEFORMAT={threads}$'\\t'%R; time {{idx}} fingerprint --threads {threads} "
@@ -363,7 +365,8 @@ TABLES = [
     Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
           ["taskset -c 0,1 {python} bench/python.py build-release"],
           lambda runs: (["call", "Python", "C", "Python / C"],
-                        [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)]),
+                        [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)
+                         if not r["call"].startswith(("an empty", "one cursor", "idx_document_lists_make"))]),
           rounds=1, needs=("python",)),
     Table("spark", "On Spark?", "Beside one process",
           "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 5,
@@ -395,17 +398,25 @@ def small_rows(runs):
                                         for size in sizes})
 
 
+def every_other(table):
+    header, rows = table
+    return header, rows[1::2]
+
+
 def pair_rows(runs):
     def label(record):
         scheme = "" if record["scheme"] == "-" else f" `{record['scheme']}`"
         return f"{int(record['n']):.0e}, k = {record['k']}, {record['system']}{scheme}".replace("e+0", "e")
+
+    def is_shown(record):  # at large k a built index takes as long as an array
+        return record["k"] == "3" or record["system"] in ("brute force", "idx, from an array")
 
     return grouped(runs, label, {
         "build, s": column("build_cpu_seconds", threads="1"),
         # FAISS, which was not asked for its processor time, has one thread as well.
         "pairs, s": lambda r: column("pairs_cpu_seconds" if r["pairs_cpu_seconds"] != "-" else "pairs_seconds",
                                      threads="1")(r),
-        "two threads, s": column("pairs_seconds", threads="2"), "pairs": lambda r: f"{int(r['pairs']):,}"})
+        "two threads, s": column("pairs_seconds", threads="2"), "pairs": lambda r: f"{int(r['pairs']):,}"}, keep=is_shown)
 
 
 def billion_rows(runs):
@@ -415,7 +426,8 @@ def billion_rows(runs):
                "bytes": lambda r: number(r["index_bytes"]) / number(r["n"]) if "n" in r else None}
     scheme = iter([f"`{name}` build" for name in ("2:1:1", "four") for _ in range(2)])  # two records of each, in order
     return grouped(runs, lambda r: f"`{scheme_name(r['scheme'])}` {r['way']} {r['at_a_time']}" if "way" in r else
-                   next(scheme), columns)
+                   next(scheme), columns, keep=lambda r: "way" not in r or (
+                       r["way"] in ("all", "disk") and r["at_a_time"] in ("1", "256")) or "documents" in r["way"])
 
 
 def text_rows(runs):
@@ -504,13 +516,13 @@ def best_of_texts(cells):
             return cells.get(("texts", found[system], name), "") if system in found else ""
 
         best = max(peers, key=lambda system: (number(get(system, "resolved") or "0"), -number(get(system, "seconds"))))
-        for system in (best, "libidx.dedup(texts)", "idx dedup --resemble T"):
-            if system in found:
-                rows.append([f"{what}: {'*' if system == best else ''}{system}", *(get(system, name) for name in (
-                    "resolved", "dropped rightly", "seconds"))])
-    return ("Of each table of texts: the MinHash (marked by *) that resolves most pairs; fingerprints alone, k = 3, which "
-            "lose to it, and were all that idx had before `--resemble`; and that, which reads the texts."), [
-                "texts, resemblance", "resolved", "dropped rightly", "seconds"], rows
+        shown = best, "libidx.dedup(texts)", "idx dedup --resemble T"
+        rows.append([what, best, *(get(system, name) for name in ("resolved", "dropped rightly", "seconds")
+                                   for system in shown)])
+    return ("The MinHash that resolves most pairs; fingerprints alone (k = 3), which lose to it, and were all that idx had "
+            "before `--resemble`; and that, which reads the texts."), ["texts, resemblance", "MinHash", *(
+                f"{name}: {who}" for name in ("resolved", "dropped rightly", "seconds")
+                for who in ("MinHash", "k = 3", "`--resemble`"))], rows
 
 
 COMPARISONS = [
