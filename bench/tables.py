@@ -233,7 +233,7 @@ TABLES = [
            " --uncompressed 4:1" + PEERS for count in ("{n4}", "{n5}", "{n6}")],
           lambda runs: small_rows(runs), rounds=3),
     Table("large-k", "How does it grow?", "By k", "Time of a query, many at once; a peer's fastest setting of those "
-          "measured at each k. Some wins are theirs.", 4,
+          "measured at each k. Some wins are theirs.", 3,
           [LOOKUP + f"--count {count} -k {k} --seconds 0.2 --queries 1e5 --scheme auto {parts} --system idx --system mih"
            for count, ks in (("{n6}", (1, 2, 3, 4, 6, 8, 12)), ("{n7}", (3, 4, 5, 6)))
            for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({min(m, k + 1) for m in (3, 4, *([5] if k > 8 else []))}))]],
@@ -266,7 +266,7 @@ TABLES = [
               keep=lambda r: "ns on the base" in r)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
           "Ten million in `5:2`, blocks of 64 bytes, page cache included in the limit; *directory* reads a block when it is needed, and "
-          "the kernel reads ahead of it.", 2, [PINNED + "{bench}/disk --count {n7} --block-size 64 --folder {scratch}"],
+          "the kernel reads ahead of it.", 1.5, [PINNED + "{bench}/disk --count {n7} --block-size 64 --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"{r['residence']}, {r['batch']} at a time", {
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
               "pages": column("pages_per_query")}), rounds=1),
@@ -280,7 +280,7 @@ TABLES = [
                for scheme in ("2:1:1", FOUR)],
           lambda runs: billion_rows(runs), rounds=1, full=True),
     Table("build", "Building?", "From a file of fingerprints to a published index",
-          "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 5,
+          "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 2,
           [f"{{bench}}/build --folder {{scratch}} --count {count} --scheme {scheme} --ids {ids} --threads 2 --sorts 0"
            for scheme, ids in (("5:2", "u64"), ("2:1:1", "none")) for count in ("{n5}", "{n6}", "{n7}", "{n8}")],
           lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {int(r['n']):.0e}".replace("e+0", "e"), {
@@ -294,7 +294,7 @@ TABLES = [
               "ten sorts": column("sorts_cpu_seconds"), "merge, MiB": column("merge_peak_bytes", 2**-20)})),
     Table("pairs", "All pairs?", "All near pairs of a million and ten million",
           "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts.",
-          5, ["{bench}/pairs --count {n6} --schemes auto --folder {scratch}",
+          2, ["{bench}/pairs --count {n6} --schemes auto --folder {scratch}",
               "{bench}/pairs --count {n7} --schemes auto --folder {scratch}"],
           lambda runs: pair_rows(runs), rounds=1, page="pairs"),
     Table("pairs-1e8", "All pairs?", "All near pairs of a hundred million",
@@ -305,7 +305,7 @@ TABLES = [
           [PINNED + f"{{bench}}/pairs --count {{n6}} -k {k} --threads 1 --rounds 1" for k in (6, 12)],
           lambda runs: pair_rows(runs), rounds=1, page="pairs"),
     Table("batch", "All pairs?", "A million queries against ten million",
-          "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 2,
+          "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 1.5,
           ["{bench}/batch --count {n7} --scheme auto --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {r['way']}" if r["scheme"] != "-" else "passing", {
               "one": column("seconds", threads="1"), "two": column("seconds", threads="2"),
@@ -335,9 +335,9 @@ TABLES = [
              f"{systems} {RESEMBLING}"], lambda runs: text_rows(runs), rounds=1, full=full, needs=("texts", "python"),
             page="texts", part=f"{size}, {least}")
       for size, count, least, minutes, full, systems in (
-          ("1e5", "{n5}", 0.8, 2, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
-          ("1e5", "{n5}", 0.5, 2, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
-          ("1e6", "{n6}", 0.8, 5, False, ""))),
+          ("1e5", "{n5}", 0.8, 1, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
+          ("1e5", "{n5}", 0.5, 1, False, " 'libidx.dedup(texts)' 'datasketch 128'"),
+          ("1e6", "{n6}", 0.8, 4, False, ""))),
     Table("fingerprint", "How good are the answers?", "Fingerprinting English texts",
           "Seconds for 140 MB, from one TSV file.", 0.3,
           [f"echo threads$'\\t'seconds; TIMEFORMAT={threads}$'\\t'%R; time {{idx}} fingerprint --threads {threads} "
@@ -369,7 +369,7 @@ TABLES = [
                          if not r["call"].startswith(("an empty", "one cursor", "idx_document_lists_make"))]),
           rounds=1, needs=("python",)),
     Table("spark", "On Spark?", "Beside one process",
-          "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 5,
+          "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 6,
           ["{bench}/against --count {n7} --write {data}/u7.u64 && {bench}/against --count {n8} --write {data}/u8.u64 && "
            "SCALE={scale} TURNS=1 {python} bench/spark.py {idx} {data} match fingerprint pairs dedup"],
           lambda runs: (["", "Spark", "one process", "ratio"], [
