@@ -214,7 +214,7 @@ TABLES = [
     Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints", "", 7,
           [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --system scan "
            "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e7"),
-    Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints", "", 7,
+    Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints", "", 5,
           [LOOKUP + f"--count {{n8}} --seconds 0.4 --queries 1e6 --scheme 2:1:1 --scheme '{THREE}' --scheme '{FOUR}' "
            "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1,
           page="lookup", part="1e8"),
