@@ -140,7 +140,7 @@ def speed_and_size(cells, folder):
             points.append((size, max(speed, floor), "" if kind == "idx" else called, COLOURS[kind]))
         axis.set(xscale="log", yscale="log", ylabel="queries per second", title=f"{name} fingerprints, one core")
         axis.set_xticks([10, 20, 50, 100, 200])
-        axis.set_xlim(7, 250)
+        axis.set_xlim(7, max(250, 1.3 * max(size for size, _ in systems.values())))
         plain(axis.xaxis)
         plain(axis.yaxis)
         named.append((axis, points))
@@ -193,7 +193,7 @@ def recall_over_time(cells, folder):
             if not seconds or resolved is None:
                 continue
             colour = COLOURS["idx" if "idx" in system else "mih"]
-            missed = max(1 - resolved, 0.004)
+            missed = min(max(1 - resolved, 0.004), 0.7)
             axis.scatter(seconds, missed, color=colour, zorder=3, marker="o" if "idx" in system else "s")
             points.append((seconds, missed, system.strip("`"), colour))
         size, least = name.split(", ")

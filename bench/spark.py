@@ -105,9 +105,10 @@ class Bench:
         held = pyarrow.array(numpy.ascontiguousarray(numbers).view(numpy.int64))
         return self.parquet(name, pyarrow.table({"fingerprint": held, **columns}))
 
-    def read(self, name):
-        """The fingerprints of a file, in no order."""
-        numbers = numpy.fromfile(self.data / name, numpy.uint64)[::SCALE]
+    def read(self, name, count):
+        """So many fingerprints of a file, or a SCALE-th of that, in no order."""
+        numbers = numpy.fromfile(self.data / name, numpy.uint64)
+        numbers = numbers[:: max(1, len(numbers) // (count // SCALE))].copy()
         numpy.random.default_rng(3).shuffle(numbers)
         return numbers
 
@@ -167,7 +168,7 @@ def streamed(bench, old):
 
 
 def match(bench):
-    held = bench.read("u8.u64")
+    held = bench.read("u8.u64", 10**8)
     old = bench.folder / "old.u64"
     held.tofile(old)
     new = bench.numbers("new", queries_of(bench, held[: 10**7]))
@@ -182,7 +183,7 @@ def match(bench):
 
 
 def match_rows(bench):
-    held = bench.read("u7.u64")
+    held = bench.read("u7.u64", 10**7)
     held.tofile(bench.folder / "rows.u64")
     new = bench.numbers("new-rows", queries_of(bench, held))
     df = bench.numbers("old-rows", held)
@@ -218,7 +219,7 @@ def fingerprint(bench):
 
 
 def pairs(bench):
-    held = bench.read("u7.u64")
+    held = bench.read("u7.u64", 10**7)
     held.tofile(bench.folder / "pairs.u64")
     df = bench.numbers("pairs", held)
 
@@ -333,7 +334,7 @@ def grow(bench, name, counts, make):
 
 
 def growth(bench):
-    held = bench.read("u8.u64")
+    held = bench.read("u8.u64", 10**8)
     new = bench.numbers("new-growth", queries_of(bench, held[: 10**6]))
     ids = itertools.count()
 
