@@ -13,6 +13,7 @@ foreach(file IN LISTS files)
     endif()
 endforeach()
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
-    execute_process(COMMAND find ${CPACK_TEMPORARY_DIRECTORY} -exec touch --no-dereference -d @$ENV{SOURCE_DATE_EPOCH} {} +
+    set(time @$ENV{SOURCE_DATE_EPOCH})
+    execute_process(COMMAND find ${CPACK_TEMPORARY_DIRECTORY} -exec touch --no-dereference --date ${time} {} +
                     COMMAND_ERROR_IS_FATAL ANY)
 endif()
