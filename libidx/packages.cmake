@@ -1,5 +1,6 @@
 # Debian packages, by `cmake --workflow --preset debian`: libidxN and libidxtextN (N: the libraries' version),
-# libidx-dev and idx. Each has its changelog and licence, which no other installation has (EXCLUDE_FROM_ALL).
+# libidx-dev, idx and python3-libidx. Each has its changelog and licence, which no other installation has
+# (EXCLUDE_FROM_ALL).
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/packages)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The idx authors <idx@packages.invalid>" CACHE STRING "Who maintains the Debian packages")
@@ -12,7 +13,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/libidx)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/libidx ${PROJECT_BINARY_DIR}/libidx/text)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/libidx/package-files.cmake)
@@ -76,4 +77,40 @@ idx_package(dev libidx-dev libdevel "index of document fingerprints: development
             liblmdb-dev libxxhash-dev)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS mandoc) # to read manual pages
 idx_package(command idx utils "index of document fingerprints: command" "This package has the command.")
+if(IDX_PYTHON)
+    list(APPEND CPACK_COMPONENTS_ALL python)
+    idx_package(python python3-libidx python "index of document fingerprints: Python 3 package"
+                "This package has the Python package libidx." "python3 (>= 3.11)" python3-numpy
+                "${library} (= ${version})" "${text_library} (= ${version})")
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-tqdm) # to show progress
+    # What pip and importlib.metadata know of the package, as pyproject.toml says it.
+    file(STRINGS pyproject.toml project)
+    string(REGEX MATCH "requires-python = \"([^\"]*)\"" matched "${project}")
+    set(requires_python ${CMAKE_MATCH_1})
+    string(REGEX MATCH "dependencies = \\[\"([^\"]*)\"\\]" matched "${project}")
+    set(requires ${CMAKE_MATCH_1})
+    file(READ README.md readme)
+    file(WRITE ${folder}/METADATA "Metadata-Version: 2.1
+Name: libidx
+Version: ${PROJECT_VERSION}
+Summary: ${PROJECT_DESCRIPTION}
+License: MIT
+Requires-Python: ${requires_python}
+Requires-Dist: ${requires}
+Description-Content-Type: text/markdown
+
+${readme}")
+    install(FILES ${folder}/METADATA COMPONENT python EXCLUDE_FROM_ALL
+            DESTINATION lib/python3/dist-packages/libidx-${PROJECT_VERSION}.dist-info)
+    # Python's byte code is made when the package is installed, and removed with it.
+    file(WRITE ${folder}/postinst "#!/bin/sh
+set -e
+if command -v py3compile >/dev/null; then py3compile -p python3-libidx; fi
+")
+    file(WRITE ${folder}/prerm "#!/bin/sh
+set -e
+if command -v py3clean >/dev/null; then py3clean -p python3-libidx; fi
+")
+    set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${folder}/postinst ${folder}/prerm)
+endif()
 include(CPack)

@@ -219,7 +219,10 @@ class ServiceTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.description = Description((cls.SOURCE / "tools/serve/openapi.json").read_text())
+        header = (cls.SOURCE / "libidx/include/idx.h").read_text()
+        version = re.search(r'#define IDX_VERSION "(.*)"', header)[1]
+        text = (cls.SOURCE / "tools/serve/openapi.json").read_text()
+        cls.description = Description(text.replace("@IDX_VERSION@", version))
         done = subprocess.run([cls.IDX, "fingerprint", "/dev/null"], capture_output=True)
         cls.has_text = done.returncode == 0
 
