@@ -348,5 +348,5 @@ void idx_document_lists_free(struct idx_document_lists *lists) {
     free(lists->numbers);
     free(lists->id_offsets);
     free(lists->ids);
-    *lists = (struct idx_document_lists){NULL};
+    memset(lists, 0, sizeof *lists);
 }

@@ -169,7 +169,7 @@ static void test_none(void **state) {
 static void test_a_bound_on_bytes(void **state) {
     static const uint64_t set[] = {1, 2}, fingerprints[] = {1, 2, 9};
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
-    struct idx_document_lists lists = {NULL};
+    struct idx_document_lists lists = {0};
     const char *path = path_in(*state, "i");
     struct idx_builder *builder;
     assert_ok(idx_builder_open(&builder, path, NULL, &failure));
