@@ -523,8 +523,8 @@ static void test_kept(void **state) {
 
 static void take_from(const char *from, const char *to, const char *name) {
     char other[4096], target[4096];
-    snprintf(other, sizeof other, "%s", path_in(from, name));
-    snprintf(target, sizeof target, "%s", path_in(to, name));
+    snprintf(other, sizeof other, "%s", path_in(from, "%s", name));
+    snprintf(target, sizeof target, "%s", path_in(to, "%s", name));
     assert_int_equal(rename(other, target), 0);
 }
 
