@@ -1,4 +1,4 @@
-/* cost.c: see cost.h. */
+/* probe_cost.c: see probe_cost.h. */
 #include "libidx/segment/probe_cost.h"
 
 #include "format/directory.h"

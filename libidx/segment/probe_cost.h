@@ -1,6 +1,6 @@
-/* cost.h: the cost of probing a table. */
-#ifndef IDX_LIBIDX_COST_H
-#define IDX_LIBIDX_COST_H
+/* probe_cost.h: the cost of probing a table. */
+#ifndef IDX_LIBIDX_PROBE_COST_H
+#define IDX_LIBIDX_PROBE_COST_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
-/* unpacked.h: the fingerprints of a segment as plain tables in memory: cut into parts (layout.h), for each part all
- * fingerprints stand in buckets by its value. A query's buckets are those whose values differ from its own in at most
- * as many bits as the part's radius. Immutable once made: any number of threads may search it. */
+/* unpacked.h: the fingerprints of a segment as plain tables in memory: cut into parts (unpacked_layout.h), for
+ * each part all fingerprints are in buckets by its value. A query's buckets are those whose values differ from its own
+ * in at most as many bits as the part's radius. Immutable once made: any number of threads may search it. */
 #ifndef IDX_LIBIDX_UNPACKED_H
 #define IDX_LIBIDX_UNPACKED_H
 

@@ -1,4 +1,4 @@
-/* layout.c: see layout.h. */
+/* unpacked_layout.c: see unpacked_layout.h. */
 #include "libidx/segment/unpacked_layout.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* layout.h: the layout of an unpacked segment: parts of the bits, and how many of their errors look-ups go through. */
-#ifndef IDX_LIBIDX_LAYOUT_H
-#define IDX_LIBIDX_LAYOUT_H
+/* unpacked_layout.h: the layout of an unpacked segment: parts of the bits, and how many of their errors look-ups go
+ * through. */
+#ifndef IDX_LIBIDX_UNPACKED_LAYOUT_H
+#define IDX_LIBIDX_UNPACKED_LAYOUT_H
 
 #include <stdint.h>
 

@@ -1,5 +1,6 @@
-/* bucket_search.c: searches unpacked tables (see unpacked.h). The probes of a part, and of several queries, go through
- * stages in groups: prefetch where the bucket begins; prefetch the bucket; compare. So the waits for memory overlap. */
+/* unpacked_search.c: searches unpacked tables (see unpacked.h). The probes of a part, and of several queries, go
+ * through stages in groups: prefetch where the bucket begins; prefetch the bucket; compare. So the waits for memory
+ * overlap. */
 #include "format/processor.h"
 #include "libidx/fingerprints/lanes_avx2.h"
 #include "libidx/segment/unpacked_tables.h"

@@ -1,4 +1,4 @@
-/* tables.h: what an unpacked segment is made of. */
+/* unpacked_tables.h: what an unpacked segment is made of. */
 #ifndef IDX_LIBIDX_UNPACKED_TABLES_H
 #define IDX_LIBIDX_UNPACKED_TABLES_H
 

@@ -1,3 +1,4 @@
+/* vector_file.c: see vector_file.h. */
 #include "tests/format/vector_file.h"
 
 #include <glob.h>

@@ -1,3 +1,4 @@
+/* plans.c: see plans.h. */
 #include "tests/libidx/plans.h"
 
 #include <math.h>

@@ -222,6 +222,14 @@ struct idx_index *open_index(const char *path, enum idx_residence residence) {
     return index;
 }
 
+struct idx_writer *open_simple_writer(const char *path) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_writer *writer;
+    options.compact_records = options.compact_segments = 0;
+    assert_ok(idx_writer_open(&writer, path, &options, &failure));
+    return writer;
+}
+
 enum idx_status look_up_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                              unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,
                              size_t *match_counts, struct idx_error *error) {

@@ -69,6 +69,9 @@ size_t write_id(char text[32], size_t place);
 
 struct idx_index *open_index(const char *path, enum idx_residence residence);
 
+/* Opens a writer that never compacts by itself. */
+struct idx_writer *open_simple_writer(const char *path);
+
 /* idx_lookup_many, with the options that it has. */
 enum idx_status look_up_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                              unsigned distance, unsigned threads, struct idx_match *matches, size_t capacity,

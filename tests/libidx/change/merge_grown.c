@@ -58,15 +58,6 @@ static struct idx_build_summary build_whole(const char *path, struct grown *cons
     return end_build(builder);
 }
 
-/* One that compacts nothing. */
-static struct idx_writer *open_writer(const char *path) {
-    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
-    struct idx_writer *writer;
-    options.compact_records = options.compact_segments = 0;
-    assert_ok(idx_writer_open(&writer, path, &options, &failure));
-    return writer;
-}
-
 static void compact(const char *path) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = below(4) == 0;
@@ -131,7 +122,7 @@ static void remove_everything(struct idx_writer *writer, struct grown *grown) {
 }
 
 static void grow(struct grown *grown) {
-    struct idx_writer *writer = open_writer(grown->path);
+    struct idx_writer *writer = open_simple_writer(grown->path);
     for (size_t rounds = below(16); rounds > 0; rounds--) {
         enum operation operation = choose_operation();
         change(writer, grown, operation, 1 + (size_t)below(operation == REMOVE_IDS || below(2) == 0 ? 5 : BATCH));
@@ -237,7 +228,7 @@ static bool work(void *context, const struct idx_progress *progress) {
     }
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.all = true;
-    writer = open_writer(others->grown->path);
+    writer = open_simple_writer(others->grown->path);
     change(writer, others->grown, ADD, BATCH);
     change(writer, others->grown, REMOVE_FINGERPRINTS, BATCH);
     assert_ok(idx_compact(others->grown->path, &options, NULL, &failure));
@@ -285,7 +276,7 @@ static void test_in_place(void **state) {
     options.context = &others;
     options.replace = true;
     for (size_t i = 0; i < 2; i++) {
-        struct idx_writer *writer = open_writer(paths[i]);
+        struct idx_writer *writer = open_simple_writer(paths[i]);
         assert_status(IDX_BUSY, idx_merge(paths[i], paths, 2, &options, NULL, &failure));
         assert_string_equal(failure.file, paths[i]);
         assert_int_equal(others.calls, 0);
@@ -295,7 +286,7 @@ static void test_in_place(void **state) {
     assert_ok(idx_merge(paths[1], paths, 2, &options, NULL, &failure));
     assert_true(others.calls > 0);
     assert_same_index(whole, paths[1]);
-    idx_writer_close(open_writer(paths[1]));
+    idx_writer_close(open_simple_writer(paths[1]));
     assert_ok(idx_compact(paths[1], NULL, NULL, &failure));
     assert_int_equal(count_entries(*state), 3);
     for (size_t i = 0; i < 2; i++) free(inputs[i]);
@@ -315,7 +306,7 @@ int __wrap_flock(int file, int operation) {
 }
 
 static void write_some(struct grown *grown) {
-    struct idx_writer *writer = open_writer(grown->path);
+    struct idx_writer *writer = open_simple_writer(grown->path);
     change(writer, grown, ADD, BATCH);
     change(writer, grown, REMOVE_FINGERPRINTS, BATCH);
     idx_writer_close(writer);
@@ -379,7 +370,7 @@ static void test_cancelled(void **state) {
     seed = 3;
     choose_make(&makes[0], SHAPE_UNIFORM);
     struct grown *grown = make_grown(path_in(*state, "in"));
-    struct idx_writer *writer = open_writer(grown->path);
+    struct idx_writer *writer = open_simple_writer(grown->path);
     change(writer, grown, ADD, BATCH);
     change(writer, grown, REMOVE, BATCH);
     idx_writer_close(writer);
@@ -424,7 +415,7 @@ static void test_damage(void **state) {
     for (size_t i = 0; i < 2; i++) {
         inputs[i]->path = paths[i];
         end_build(model_begin_build(paths[i], &make));
-        struct idx_writer *writer = open_writer(paths[i]);
+        struct idx_writer *writer = open_simple_writer(paths[i]);
         for (size_t j = 0; j < 4; j++) change(writer, inputs[i], ADD, BATCH);
         assert_ok(idx_compact(paths[i], &options, NULL, &failure)); /* 000002 */
         change(writer, inputs[i], REMOVE, BATCH);

@@ -55,27 +55,19 @@ static void make_call(struct idx_writer *writer, const struct call *call) {
         fail_msg("there is no call %s", call->name);
 }
 
-static struct idx_writer *open_writer(const char *path) {
-    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
-    struct idx_writer *writer;
-    options.compact_records = options.compact_segments = 0;
-    assert_ok(idx_writer_open(&writer, path, &options, &failure));
-    return writer;
-}
-
 /* Returns the number of calls. */
 static size_t make_calls(const char *list, const char *path) {
     static struct call call;
     char line[LINE_BYTES];
     size_t calls = 0;
     FILE *file = fopen(list, "re");
-    struct idx_writer *writer = open_writer(path);
+    struct idx_writer *writer = open_simple_writer(path);
     assert_non_null(file);
     call.count = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         if (strcmp(line, "reopen\n") == 0) {
             idx_writer_close(writer);
-            writer = open_writer(path);
+            writer = open_simple_writer(path);
         } else if (strcmp(line, "\n") == 0) {
             make_call(writer, &call);
             calls++;
