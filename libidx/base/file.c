@@ -10,6 +10,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef IDX_LINUX
+#include <sys/syscall.h>
+#endif
 
 #include "format/bytes.h"
 #include "format/checksum.h"
@@ -125,11 +128,12 @@ static void remove_entry(int folder, const char *name) {
 /* What an entry of a folder takes at least. */
 #define ENTRY_ROOM 4096
 
-/* Entries are read without memory of their own (opendir): it may be for lack of that that the folder has to go. */
+/* Entries are read without memory of their own (opendir): it may be for lack of that that the folder has to go. The
+ * system is called directly, since the C library has a function for that only from glibc 2.30 on. */
 static void remove_entries(int folder) {
     _Alignas(struct dirent64) char entries[ENTRY_ROOM];
-    for (ssize_t size; (size = getdents64(folder, entries, sizeof entries)) > 0;) {
-        for (ssize_t at = 0; at < size;) {
+    for (long size; (size = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;) {
+        for (long at = 0; at < size;) {
             const struct dirent64 *entry = (const void *)(entries + at);
             at += entry->d_reclen;
             remove_entry(folder, entry->d_name);
