@@ -158,6 +158,10 @@ static inline uint64_t idxi_pending_hash(uint64_t fingerprint) {
 
 static inline uint64_t idxi_pending_hash_id(const void *id, size_t id_size) { return idxf_checksum(id, id_size); }
 
+/* Zeros, in huge pages where there are many; NULL when out of memory. To be freed with the same number of bytes. */
+void *idxi_pending_allocate(size_t bytes);
+void idxi_pending_free(void *memory, size_t bytes);
+
 /* Makes a table for some links; false when out of memory. */
 bool idxi_pending_make_table(struct idxi_pending *pending, struct idxi_pending_table *table);
 void idxi_pending_free_table(struct idxi_pending_table *table);
