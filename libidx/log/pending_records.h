@@ -47,7 +47,7 @@ struct idxi_pending_links {
 struct idxi_pending_chunk {
     uint64_t fingerprints[IDXI_RECORDS_OF_CHUNK];
     _Atomic uint32_t links[IDXI_RECORDS_OF_CHUNK]; /* numbers of links, plus 1; 0: an added document without any */
-    /* IDXF_ID_U64: the IDs' bytes. IDXF_ID_TEXT: the addresses of three bytes with the size, before the ID. */
+    /* IDXF_ID_U64: the IDs' bytes. IDXF_ID_TEXT: the addresses of four bytes with the size, before the ID. */
     uint64_t ids[];
 };
 
@@ -56,7 +56,9 @@ struct idxi_pending_store {
     atomic_size_t holders;
     atomic_size_t bytes;
     uint32_t link_count;
-    struct idxi_arena id_bytes;
+    struct idxi_arena id_bytes; /* text IDs that were copied; the others are in maps */
+    struct idxi_log_map **maps; /* held, the newest last */
+    size_t map_count;
     struct idxi_pending_chunk **chunks;
     struct idxi_pending_links **links; /* in chunks of as many */
 };
