@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libidx/base/error.h"
@@ -78,6 +79,7 @@ enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *fold
 
 void idxi_log_close(struct idxi_log *log) {
     if (log->file >= 0) close(log->file);
+    idxi_log_map_release(log->map);
     free(log->path);
     free(log->bytes);
     *log = (struct idxi_log){.file = -1};
@@ -174,6 +176,48 @@ static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault f
                      (unsigned long long)sequence, idxf_fault_sentence(fault));
 }
 
+/* More than the longest ID and its length. */
+#define BEHIND_MAP ((size_t)1 << 25)
+
+void idxi_log_map_release(struct idxi_log_map *map) {
+    if (map == NULL || atomic_fetch_sub(&map->holders, 1) != 1) return;
+    munmap(map->bytes, map->room + BEHIND_MAP);
+    free(map);
+}
+
+/* Makes an empty one. */
+static struct idxi_log_map *new_map(size_t room) {
+    struct idxi_log_map *map = malloc(sizeof *map);
+    if (map == NULL) return NULL;
+    atomic_init(&map->holders, 1);
+    map->size = 0;
+    map->room = room;
+    map->bytes = mmap(NULL, room + BEHIND_MAP, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map->bytes != MAP_FAILED) return map;
+    free(map);
+    return NULL;
+}
+
+/* Sees to it that all frames up to the place are in the log's map. */
+static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
+    uint64_t size;
+    if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
+    IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
+    if (log->map == NULL || log->map->room < size) {
+        struct idxi_log_map *map = new_map(2 * (size_t)size);
+        if (map == NULL) return idxi_fail_memory(error);
+        idxi_log_map_release(log->map);
+        log->map = map;
+    }
+    struct idxi_log_map *map = log->map;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (map->size + page - 1) / page * page;
+    if (from < size && mmap(map->bytes + from, (size_t)size - from, PROT_READ, MAP_SHARED | MAP_FIXED, log->file,
+                            (off_t)from) == MAP_FAILED)
+        return idxi_fail_system(error, errno, log->path, "map");
+    map->size = (size_t)size;
+    return IDX_OK;
+}
+
 /* Who visits records, and those behind which number. */
 struct reading {
     uint64_t after;
@@ -185,17 +229,21 @@ struct reading {
 /* Records that are expected before the first of them is visited. */
 #define EXPECTED 16
 
-/* Visits the records of a frame, the first of which has the number `sequence`. */
+/* Visits the records of a frame, which is behind place `before`, and in the map if IDs are texts. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
-                                   uint64_t sequence, const struct reading *reading, struct idx_error *error) {
+                                   const struct idxf_log_place *before, const struct reading *reading,
+                                   struct idx_error *error) {
+    uint64_t begin = before->offset, sequence = before->sequence + 1;
     const uint8_t *at = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
     for (uint64_t left = frame->count; left > 0;) {
         struct idxf_record records[EXPECTED];
         enum idxf_fault fault = IDXF_OK;
         uint64_t count = 0, some = left < EXPECTED ? left : EXPECTED;
         while (count < some && (fault = idxf_record_read(&log->rules, &at, end, &records[count])) == IDXF_OK) {
-            if (sequence + count > reading->after && reading->expect != NULL)
-                reading->expect(reading->context, &records[count]);
+            struct idxf_record *record = &records[count];
+            if (record->id != NULL && log->rules.id_type == IDXF_ID_TEXT)
+                record->id = log->map->bytes + (begin + (uint64_t)(record->id - bytes));
+            if (sequence + count > reading->after && reading->expect != NULL) reading->expect(reading->context, record);
             count++;
         }
         for (uint64_t i = 0; i < count; i++)
@@ -232,7 +280,8 @@ enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_
         IDXI_TRY(idxi_log_next(log, &frame, &bytes, error));
         if (frame.size == 0) return end_reading(log, error);
         if (log->place.sequence <= after) continue;
-        enum idx_status status = visit_frame(log, &frame, bytes, before.sequence + 1, &reading, error);
+        enum idx_status status = log->rules.id_type == IDXF_ID_TEXT ? map_frames(log, error) : IDX_OK;
+        if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &before, &reading, error);
         if (status == IDX_OK) continue;
         log->place = before; /* a later call visits those of its records that were not */
         return status;

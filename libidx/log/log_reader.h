@@ -5,9 +5,21 @@
 #define IDX_LIBIDX_LOG_READER_H
 
 #include <idx.h>
+#include <stdatomic.h>
 
 #include "format/log.h"
 #include "libidx/segment/names.h"
+
+/* A log's file, mapped: text IDs of records in memory stay there. Where there is room, it grows with the file. Behind
+ * it are zeros, so that an ID lies in memory whatever its length has become in the file. */
+struct idxi_log_map {
+    atomic_size_t holders;
+    size_t size, room; /* bytes */
+    uint8_t *bytes;
+};
+
+/* Lets go of it: the last holder unmaps it. NULL is fine. From any thread. */
+void idxi_log_map_release(struct idxi_log_map *map);
 
 /* A reader of the log. One thread at a time. All zeros but for `file`, -1: none. */
 struct idxi_log {
@@ -20,7 +32,8 @@ struct idxi_log {
     bool torn;                          /* there are bytes at the place that are no frame */
     int file;                           /* descriptor */
     char *path;
-    uint8_t *bytes; /* of the file: those from `begin` on, before `end`, stand from the place on */
+    struct idxi_log_map *map; /* of all text IDs that were visited last; NULL: none yet */
+    uint8_t *bytes;           /* of the file: those from `begin` on, before `end`, stand from the place on */
     size_t begin, end, capacity;
 };
 
@@ -35,7 +48,8 @@ enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *fold
 /* Whether it is the log that the manifest means, or came in that one's place. */
 bool idxi_log_is_of(const struct idxi_log *log, const struct idxf_manifest_log *entry);
 
-/* Called for each record, whose ID stays valid during the call; anything but IDX_OK ends the reading, with that status.
+/* Called for each record, whose ID stays valid during the call, or if it is a text, as long as the log's map is held.
+ * Behind its length, of 4 bytes, it is as it is in the file. Anything but IDX_OK ends the reading, with that status.
  */
 typedef enum idx_status (*idxi_record_visitor)(void *context, const struct idxf_record *record,
                                                struct idx_error *error);

@@ -12,8 +12,9 @@
 /* Records ahead of which memory is asked for what putting them into the hash tables takes. */
 #define AHEAD 16
 
-/* Bytes that say how long a text ID is. */
-#define ID_SIZE_BYTES 3
+/* Bytes that say how long a text ID is, and what of them counts. */
+#define ID_SIZE_BYTES 4
+#define ID_SIZE_MASK 0xffffff
 
 /* ---- Making and freeing ---- */
 
@@ -25,6 +26,8 @@ static void release_store(struct idxi_pending_store *store) {
         free(store->links[i]);
     free(store->chunks);
     free(store->links);
+    for (size_t i = 0; i < store->map_count; i++) idxi_log_map_release(store->maps[i]);
+    free(store->maps);
     idxi_arena_free(&store->id_bytes);
     free(store);
 }
@@ -118,7 +121,7 @@ const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t
     *id_size = sizeof *id;
     if (pending->rules.id_type == IDXF_ID_U64) return (const uint8_t *)id;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)*id;
-    *id_size = bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16;
+    *id_size = idxf_load32(bytes) & ID_SIZE_MASK;
     return bytes + ID_SIZE_BYTES;
 }
 
@@ -133,8 +136,41 @@ static bool names_document(const struct idxi_pending *pending, enum idxf_operati
     return pending->rules.id_type != IDXF_ID_NONE && operation != IDXF_REMOVE_FINGERPRINT;
 }
 
+struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, const struct idxf_record *record) {
+    const struct idxi_pending_store *store = pending->store;
+    uintptr_t id = (uintptr_t)record->id;
+    for (size_t i = store->map_count; i-- > 0;) {
+        uintptr_t begin = (uintptr_t)store->maps[i]->bytes;
+        if (id > begin && id - begin <= store->maps[i]->size) return store->maps[i];
+    }
+    return NULL;
+}
+
+/* Holds a map, if it isn't held: mostly it is the newest. */
+static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map) {
+    for (size_t i = store->map_count; i-- > 0;)
+        if (store->maps[i] == map) return true;
+    struct idxi_log_map **maps = realloc(store->maps, (store->map_count + 1) * sizeof(struct idxi_log_map *));
+    if (maps == NULL) return false;
+    atomic_fetch_add_explicit(&map->holders, 1, memory_order_relaxed);
+    store->maps = maps;
+    store->maps[store->map_count++] = map;
+    return true;
+}
+
+/* Copies a text ID behind its length; NULL when out of memory. */
+static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idxf_record *record) {
+    uint8_t *id = idxi_arena_take(&store->id_bytes, ID_SIZE_BYTES + record->id_size, 1);
+    if (id == NULL) return NULL;
+    atomic_fetch_add_explicit(&store->bytes, ID_SIZE_BYTES + record->id_size, memory_order_relaxed);
+    idxf_store32(id, (uint32_t)record->id_size);
+    if (record->id_size > 0) memcpy(id + ID_SIZE_BYTES, record->id, record->id_size);
+    return id;
+}
+
 /* Keeps a record's fingerprint and ID, where no view sees them yet. */
-static bool keep(struct idxi_pending *pending, const struct idxf_record *record, uint32_t number) {
+static bool keep(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
+                 uint32_t number) {
     struct idxi_pending_store *store = pending->store;
     struct idxi_pending_chunk **chunk = &store->chunks[number / IDXI_RECORDS_OF_CHUNK];
     uint32_t place = number % IDXI_RECORDS_OF_CHUNK;
@@ -151,13 +187,10 @@ static bool keep(struct idxi_pending *pending, const struct idxf_record *record,
         memcpy(&(*chunk)->ids[place], record->id, sizeof(uint64_t));
         return true;
     }
-    uint8_t *bytes = idxi_arena_take(&store->id_bytes, ID_SIZE_BYTES + record->id_size, 1);
-    if (bytes == NULL) return false;
-    atomic_fetch_add_explicit(&store->bytes, ID_SIZE_BYTES + record->id_size, memory_order_relaxed);
-    for (unsigned i = 0; i < ID_SIZE_BYTES; i++) bytes[i] = (uint8_t)(record->id_size >> 8 * i);
-    if (record->id_size > 0) memcpy(bytes + ID_SIZE_BYTES, record->id, record->id_size);
-    (*chunk)->ids[place] = (uintptr_t)bytes;
-    return true;
+    if (map != NULL && !hold_map(store, map)) return false;
+    const uint8_t *id = map != NULL ? (const uint8_t *)record->id - ID_SIZE_BYTES : copy_id(store, record);
+    (*chunk)->ids[place] = (uintptr_t)id;
+    return id != NULL;
 }
 
 /* Makes sure that there are links for two records more. */
@@ -281,7 +314,7 @@ static enum idx_status renew(struct idxi_pending **pending, struct idx_error *er
 }
 
 enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf_record *record,
-                                    struct idx_error *error) {
+                                    struct idxi_log_map *map, struct idx_error *error) {
     uint64_t count = atomic_load_explicit(&(*any)->count, memory_order_relaxed);
     if (count == UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
@@ -289,7 +322,7 @@ enum idx_status idxi_pending_append(struct idxi_pending **any, const struct idxf
     if (count == (*any)->capacity) IDXI_TRY(renew(any, error));
     struct idxi_pending *pending = *any;
     uint32_t number = (uint32_t)count;
-    if (!keep(pending, record, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
+    if (!keep(pending, record, map, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
     bool has_id = names_document(pending, record->operation);
     uint32_t first = idxi_pending_find_first(pending, record->fingerprint), previous_id = 0;
     uint64_t id_hash = has_id ? hash_id_of(record) : 0;

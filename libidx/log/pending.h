@@ -7,6 +7,7 @@
 #include <idx.h>
 
 #include "format/record.h"
+#include "libidx/log/log_reader.h"
 #include "libidx/segment/removed.h"
 
 struct idxi_pending;
@@ -37,12 +38,16 @@ void idxi_pending_release(struct idxi_pending *pending);
 /* The records so far. From any thread. */
 uint64_t idxi_pending_last(const struct idxi_pending *pending);
 
-/* Appends the record after the last one, which must keep the rules; its ID is copied. One thread at a time. Where
- * *pending is full, another one with the same records takes its place, and the caller's hold is of that one; views of
- * the former one need a hold of their own. Nothing is changed on an error: IDX_OUT_OF_MEMORY, IDX_LIMIT (2^32 - 1
- * records; make a new one then, after compaction). */
+/* Appends the record after the last one, which must keep the rules. Its ID is copied; but a text stays where it is,
+ * behind its length, if it is in `map` (NULL: it is not), which is held then. One thread at a time. Where *pending is
+ * full, another one with the same records takes its place, and the caller's hold is of that one; views of the former
+ * one need a hold of their own. Nothing is changed on an error: IDX_OUT_OF_MEMORY, IDX_LIMIT (2^32 - 1 records; make a
+ * new one then, after compaction). */
 enum idx_status idxi_pending_append(struct idxi_pending **pending, const struct idxf_record *record,
-                                    struct idx_error *error);
+                                    struct idxi_log_map *map, struct idx_error *error);
+
+/* The map that the ID of a record of these is in; NULL: it was copied. */
+struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, const struct idxf_record *record);
 
 /* Asks memory for what appending the record reads and writes: worth it some records ahead. Who appends calls it. */
 void idxi_pending_expect(const struct idxi_pending *pending, const struct idxf_record *record);

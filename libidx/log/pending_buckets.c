@@ -25,11 +25,15 @@ static bool is_found(const struct idxi_pending *pending, uint32_t number) {
     return links == NULL || (links->first == number && links->found);
 }
 
+static size_t run_bytes(const struct idxi_pending *pending, const struct idxi_pending_run *run) {
+    return ((size_t)run->bits.last_bucket + 2 + 2 * (size_t)pending->run_count) * sizeof(uint32_t);
+}
+
 /* Sorts the fingerprints' first records by bucket. */
 static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run) {
     size_t buckets = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
-    size_t bytes = (buckets + 1 + 2 * count) * sizeof(uint32_t);
-    run->begins = calloc(1, bytes);
+    size_t bytes = run_bytes(pending, run);
+    run->begins = idxi_pending_allocate(bytes);
     if (run->begins == NULL) return false;
     atomic_fetch_add_explicit(&pending->bytes, bytes, memory_order_relaxed);
     run->folded = run->begins + buckets + 1;
@@ -76,7 +80,7 @@ bool idxi_pending_make_part(struct idxi_pending *pending) {
 void idxi_pending_free_buckets(struct idxi_pending *pending) {
     for (unsigned i = 0; i < pending->part_count; i++) {
         free(pending->rests[i].buckets);
-        free(pending->runs[i].begins);
+        idxi_pending_free(pending->runs[i].begins, run_bytes(pending, &pending->runs[i]));
     }
     pending->part_count = 0;
     idxi_arena_free(&pending->arrays);

@@ -47,7 +47,7 @@ struct idxi_pending_links {
 struct idxi_pending_chunk {
     uint64_t fingerprints[IDXI_RECORDS_OF_CHUNK];
     _Atomic uint32_t links[IDXI_RECORDS_OF_CHUNK]; /* numbers of links, plus 1; 0: an added document without any */
-    /* IDXF_ID_U64: the IDs' bytes. IDXF_ID_TEXT: the addresses of three bytes with the size, before the ID. */
+    /* IDXF_ID_U64: the IDs' bytes. IDXF_ID_TEXT: the addresses of four bytes with the size, before the ID. */
     uint64_t ids[];
 };
 
@@ -56,7 +56,9 @@ struct idxi_pending_store {
     atomic_size_t holders;
     atomic_size_t bytes;
     uint32_t link_count;
-    struct idxi_arena id_bytes;
+    struct idxi_arena id_bytes; /* text IDs that were copied; the others are in maps */
+    struct idxi_log_map **maps; /* held, the newest last */
+    size_t map_count;
     struct idxi_pending_chunk **chunks;
     struct idxi_pending_links **links; /* in chunks of as many */
 };
@@ -157,6 +159,10 @@ static inline uint64_t idxi_pending_hash(uint64_t fingerprint) {
 }
 
 static inline uint64_t idxi_pending_hash_id(const void *id, size_t id_size) { return idxf_checksum(id, id_size); }
+
+/* Zeros, in huge pages where there are many; NULL when out of memory. To be freed with the same number of bytes. */
+void *idxi_pending_allocate(size_t bytes);
+void idxi_pending_free(void *memory, size_t bytes);
 
 /* Makes a table for some links; false when out of memory. */
 bool idxi_pending_make_table(struct idxi_pending *pending, struct idxi_pending_table *table);

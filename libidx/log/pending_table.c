@@ -7,16 +7,24 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Zeros. In small pages, most of what searching a large table takes is finding its pages. */
-static void *allocate(size_t *bytes) {
-    if (*bytes < 8 * HUGE_PAGE) return calloc(1, *bytes);
-    *bytes = (*bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-    void *memory = aligned_alloc(HUGE_PAGE, *bytes);
-    if (memory == NULL) return NULL;
+/* From this size on, memory is worth huge pages: in small ones, most of what searching takes is finding them. */
+#define LARGE (2 * HUGE_PAGE)
+
+void *idxi_pending_allocate(size_t bytes) {
+    if (bytes < LARGE) return calloc(1, bytes);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(memory, *bytes, MADV_HUGEPAGE);
+    madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
-    return memset(memory, 0, *bytes);
+    return memory;
+}
+
+void idxi_pending_free(void *memory, size_t bytes) {
+    if (bytes < LARGE)
+        free(memory);
+    else if (memory != NULL)
+        munmap(memory, bytes);
 }
 
 /* Of eight slots, one is empty at least. */
@@ -25,12 +33,14 @@ bool idxi_pending_make_table(struct idxi_pending *pending, struct idxi_pending_t
     unsigned bits = 1;
     while (pending->capacity >> bits != 0) bits++;
     *table = (struct idxi_pending_table){.link_mask = (uint32_t)idxf_low_bits(bits), .slot_count = slots};
-    table->slots = allocate(&bytes);
+    table->slots = idxi_pending_allocate(bytes);
     atomic_fetch_add_explicit(&pending->bytes, bytes, memory_order_relaxed);
     return table->slots != NULL;
 }
 
-void idxi_pending_free_table(struct idxi_pending_table *table) { free(table->slots); }
+void idxi_pending_free_table(struct idxi_pending_table *table) {
+    idxi_pending_free(table->slots, table->slot_count * sizeof *table->slots);
+}
 
 /* Where the search for a hash begins. */
 static size_t place_of(const struct idxi_pending_table *table, uint64_t hash) {

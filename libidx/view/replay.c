@@ -76,8 +76,9 @@ static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expect
     return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->last, expected, error);
 }
 
-static enum idx_status append(struct idxi_replay *replay, const struct idxf_record *record, struct idx_error *error) {
-    IDXI_TRY(idxi_pending_append(&replay->records, record, error));
+static enum idx_status append(struct idxi_replay *replay, const struct idxf_record *record, struct idxi_log_map *map,
+                              struct idx_error *error) {
+    IDXI_TRY(idxi_pending_append(&replay->records, record, map, error));
     replay->last++;
     replay->removals += record->operation != IDXF_ADD;
     return IDX_OK;
@@ -86,8 +87,9 @@ static enum idx_status append(struct idxi_replay *replay, const struct idxf_reco
 static void expect_record(void *context, const struct idxf_record *record) { idxi_replay_expect(context, record); }
 
 static enum idx_status take_record(void *context, const struct idxf_record *record, struct idx_error *error) {
-    IDXI_TRY(begin_records(context, 0, error));
-    return append(context, record, error);
+    struct idxi_replay *replay = context;
+    IDXI_TRY(begin_records(replay, 0, error));
+    return append(replay, record, replay->log.map, error);
 }
 
 /* The records that a log has at least, by what it says of itself: no more than its bytes can be. */
@@ -146,7 +148,7 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
     (void)sequence;
-    return idxi_pending_append(&replay->newer, record, error);
+    return idxi_pending_append(&replay->newer, record, idxi_pending_map_of(replay->records, record), error);
 }
 
 /* Copies the next records, up to so many. */
@@ -259,7 +261,7 @@ enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf
                                    struct idxi_pending_view *view, struct idx_error *error) {
     IDXI_TRY(begin_records(replay, 0, error));
     IDXI_TRY(idxi_pending_settle(replay->records, error));
-    IDXI_TRY(append(replay, record, error));
+    IDXI_TRY(append(replay, record, NULL, error));
     drop_some(replay, COPIED_FOR_EACH);
     struct idxi_pending *former = view->records;
     set_view(replay, view);

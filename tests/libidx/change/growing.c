@@ -632,9 +632,15 @@ static void close_views(void) {
 
 /* ---- Compacting: a process of its own, beside the writer and the views ---- */
 
+/* The writer may be compacting in a thread of its own, which is waited for. */
 static int compact(const struct idx_compact_options *options) {
+    struct timespec pause = {0, 1000000};
     struct idx_error error;
     enum idx_status status = idx_compact(path, options, NULL, &error);
+    for (size_t i = 0; i < 10000 && status == IDX_BUSY; i++) {
+        nanosleep(&pause, NULL);
+        status = idx_compact(path, options, NULL, &error);
+    }
     if (status != IDX_OK) print_error("compacting: %s\n", error.sentence);
     return status == IDX_OK ? 0 : 1;
 }

@@ -238,7 +238,7 @@ static void run_trial(struct trial *trial) {
             if (i >= at_once) compare(&views[view], trial);
             view++;
         }
-        if (i < trial->count) assert_ok(idxi_pending_append(&pending, &trial->records[i], &failure));
+        if (i < trial->count) assert_ok(idxi_pending_append(&pending, &trial->records[i], NULL, &failure));
     }
     for (size_t view = 0; view < VIEWS; view++) {
         compare(&views[view], trial);
@@ -290,7 +290,7 @@ static void test_growth(void **state) {
         /* one bucket of the first part gets many */
         uint64_t fingerprint = i % 4 == 0 ? mix(i) >> 16 : mix(i);
         struct idxf_record record = {IDXF_ADD, fingerprint, (uint8_t *)&id, sizeof id};
-        assert_ok(idxi_pending_append(&pending, &record, &failure));
+        assert_ok(idxi_pending_append(&pending, &record, NULL, &failure));
     }
     assert_in_range(idxi_pending_bytes(pending), bytes + 40 * count, bytes + 160 * count);
     struct idxi_pending_view view = {pending, 0, count, 0};
@@ -317,7 +317,7 @@ static void test_folded(void **state) {
     assert_ok(idxi_pending_settle(pending, &failure));
     for (uint64_t errors = 1; errors < 16; errors++) {
         struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = query ^ errors ^ errors << 32};
-        assert_ok(idxi_pending_append(&pending, &record, &failure));
+        assert_ok(idxi_pending_append(&pending, &record, NULL, &failure));
     }
     struct idxi_pending_view view = {pending, 0, 15, 0};
     for (unsigned distance = 0; distance <= 3; distance++) {
@@ -427,7 +427,7 @@ static void test_threads(void **state) {
         /* Most are appended beside the threads; another one takes the place of those that are full under the mutex. */
         struct idxi_pending *newest = race.pending;
         idxi_pending_hold(newest);
-        assert_ok(idxi_pending_append(&newest, &race.trial.records[i], &failure));
+        assert_ok(idxi_pending_append(&newest, &race.trial.records[i], NULL, &failure));
         if (newest != race.pending) {
             pthread_mutex_lock(&race.mutex);
             idxi_pending_release(race.pending);

@@ -17,6 +17,7 @@
 
 #include "libidx/change/compact.h"
 #include "libidx/log/log_writer.h"
+#include "libidx/log/pending_records.h"
 #include "libidx/view/index.h"
 #include "tests/libidx/apart.h"
 #include "tests/libidx/sets.h"
@@ -48,6 +49,15 @@ static void build_at(const char *path, bool replace) {
 static struct idx_writer *open_writer(const char *path) {
     struct idx_writer *writer;
     assert_ok(idx_writer_open(&writer, path, NULL, &failure));
+    return writer;
+}
+
+/* One that never compacts by itself. */
+static struct idx_writer *open_plain_writer(const char *path) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_writer *writer;
+    options.compact_records = options.compact_segments = 0;
+    assert_ok(idx_writer_open(&writer, path, &options, &failure));
     return writer;
 }
 
@@ -521,6 +531,148 @@ static void test_kept(void **state) {
     assert_ok(idx_verify(path, NULL, NULL, &failure));
 }
 
+#define TEXTS ((uint64_t)1 << 17)
+#define TEXT_BYTES 40
+
+static void make_text(uint64_t number, char text[TEXT_BYTES + 1]) {
+    snprintf(text, TEXT_BYTES + 1, "%040llu", (unsigned long long)number);
+}
+
+static void build_texts(const char *path) {
+    struct idx_build_options options = options_for(64, 3, "4");
+    struct idx_builder *builder;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    assert_ok(idx_builder_finish(builder, NULL, &failure));
+    idx_builder_close(builder);
+}
+
+static void add_texts(struct idx_writer *writer, uint64_t begin, uint64_t end) {
+    static struct idx_item items[1024];
+    static char texts[LENGTH(items)][TEXT_BYTES + 1];
+    for (uint64_t at = begin; at < end; at += LENGTH(items)) {
+        size_t count = end - at < LENGTH(items) ? (size_t)(end - at) : LENGTH(items);
+        for (size_t i = 0; i < count; i++) {
+            make_text(at + i, texts[i]);
+            items[i] =
+                (struct idx_item){.fingerprint = fingerprint_of(at + i), .id = texts[i], .id_length = TEXT_BYTES};
+        }
+        assert_ok(idx_writer_add(writer, items, count, &failure));
+    }
+}
+
+/* Checks that each document up to `end` has its ID, and no other. */
+static void expect_texts(const struct idx_index *index, uint64_t end) {
+    struct idx_documents *documents;
+    assert_ok(idx_documents_open(index, &documents, &failure));
+    for (uint64_t i = 0; i < end; i++) {
+        struct idx_document document;
+        char text[TEXT_BYTES + 1];
+        bool found;
+        make_text(i, text);
+        assert_ok(idx_documents_find(documents, fingerprint_of(i), NULL, &failure));
+        assert_ok(idx_documents_next(documents, &document, &found, &failure));
+        if (!found || document.id_length != TEXT_BYTES || memcmp(document.id, text, TEXT_BYTES) != 0)
+            fail_msg("document %llu", (unsigned long long)i);
+        assert_ok(idx_documents_next(documents, &document, &found, &failure));
+        assert_false(found);
+    }
+    idx_documents_close(documents);
+}
+
+/* Text IDs stay in the log, also when another log has taken its place. */
+static void test_texts(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_properties properties;
+    build_texts(path);
+    struct idx_writer *writer = open_plain_writer(path);
+    add_texts(writer, 0, TEXTS / 2);
+    struct idx_index *compacted = open_index(path, IDX_RESIDENCE_NONE);
+    add_texts(writer, TEXTS / 2, TEXTS);
+    expect_texts(idx_writer_view(writer), TEXTS);
+    idx_writer_close(writer);
+    struct idx_index *older = refreshed(compacted), *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    idx_get_properties(index, &properties);
+    assert_in_range(properties.resident_bytes, 50 * TEXTS, 80 * TEXTS);
+    expect_texts(index, TEXTS);
+    assert_ok(idxi_compact(compacted, NULL, &failure));
+    writer = open_plain_writer(path);
+    for (uint64_t i = TEXTS; i < TEXTS + 20; i++) {
+        add_texts(writer, i, i + 1);
+        index = refreshed_from(index);
+    }
+    expect_texts(idx_writer_view(writer), TEXTS + 20);
+    idx_writer_close(writer);
+    expect_pending(index, TEXTS / 2 + 20, 0);
+    expect_texts(index, TEXTS + 20);
+    expect_texts(older, TEXTS);
+    idx_close(older);
+    idx_close(index);
+}
+
+#define LONG_TEXT ((size_t)1 << 20)
+
+/* The log becomes much longer than it was when it was mapped. */
+static void test_long_texts(void **state) {
+    const char *path = path_in(*state, "i");
+    char *text = calloc(1, LONG_TEXT);
+    struct idx_document document;
+    struct idx_documents *documents;
+    bool found;
+    assert_non_null(text);
+    build_texts(path);
+    struct idx_writer *writer = open_plain_writer(path);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    for (uint64_t i = 0; i < 40; i++) {
+        memset(text, (int)i + 1, LONG_TEXT);
+        struct idx_item item = {.fingerprint = fingerprint_of(i), .id = text, .id_length = LONG_TEXT};
+        assert_ok(idx_writer_add(writer, &item, 1, &failure));
+        index = refreshed_from(index);
+    }
+    const struct idxi_pending_store *store = index->pending.records->store;
+    assert_in_range(store->map_count, 2, 6);
+    for (size_t i = 0; i < store->map_count; i++) assert_in_range(store->maps[i]->size, 1, store->maps[i]->room);
+    assert_ok(idx_documents_open(index, &documents, &failure));
+    for (uint64_t i = 0; i < 40; i++) {
+        memset(text, (int)i + 1, LONG_TEXT);
+        assert_ok(idx_documents_find(documents, fingerprint_of(i), NULL, &failure));
+        assert_ok(idx_documents_next(documents, &document, &found, &failure));
+        assert_true(found && document.id_length == LONG_TEXT);
+        assert_memory_equal(document.id, text, LONG_TEXT);
+    }
+    idx_documents_close(documents);
+    idx_close(index);
+    idx_writer_close(writer);
+    free(text);
+}
+
+/* What comes into the file of an open log may give wrong IDs, but nothing outside of its map is read. */
+static void test_text_overwritten(void **state) {
+    static const uint8_t length[] = {0xff, 0xff, 0xff, 0xff};
+    const char *path = path_in(*state, "i");
+    struct idx_documents *documents;
+    struct idx_document document;
+    bool found;
+    build_texts(path);
+    struct idx_writer *writer = open_writer(path);
+    add_texts(writer, 0, 1);
+    idx_writer_close(writer);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    int file = open(path_in(path, "pending.log"), O_WRONLY | O_CLOEXEC);
+    off_t offset = IDXF_LOG_FRAMES + IDXF_FRAME_HEADER_BYTES + 9;
+    assert_int_equal(pwrite(file, length, sizeof length, offset), sizeof length);
+    close(file);
+    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_find(documents, fingerprint_of(0), NULL, &failure));
+    assert_ok(idx_documents_next(documents, &document, &found, &failure));
+    assert_true(found);
+    assert_int_equal(document.id_length, 0xffffff);
+    const uint8_t *bytes = document.id;
+    assert_int_equal(bytes[TEXT_BYTES - 1], '0');
+    assert_int_equal(bytes[document.id_length - 1], 0);
+    idx_documents_close(documents);
+    idx_close(index);
+}
+
 static void take_from(const char *from, const char *to, const char *name) {
     char other[4096], target[4096];
     snprintf(other, sizeof other, "%s", path_in(from, "%s", name));
@@ -532,9 +684,7 @@ static void take_from(const char *from, const char *to, const char *name) {
  * read: none of what was read counts. */
 static void test_other_log(void **state) {
     const char *path = path_in(*state, "i"), *copy = path_in(*state, "copy");
-    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_item item = item_of(BASE + 22);
-    struct idx_writer *writer;
     build_at(path, false);
     add_items(path, BASE, BASE + 2);
     copy_folder(path, copy);
@@ -545,8 +695,7 @@ static void test_other_log(void **state) {
         add_segment(*state, copy, BASE + 20 + i, BASE + 21 + i, 3 + i);
         delete_records(copy, 3 + i);
     }
-    options.compact_segments = 0; /* the segments stay */
-    assert_ok(idx_writer_open(&writer, copy, &options, &failure));
+    struct idx_writer *writer = open_plain_writer(copy);
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
     idx_writer_close(writer);
     take_from(copy, path, "000002");
@@ -926,6 +1075,9 @@ int main(void) {
         in_folder(test_what_views_share),
         in_folder(test_compacted),
         in_folder(test_kept),
+        in_folder(test_texts),
+        in_folder(test_long_texts),
+        in_folder(test_text_overwritten),
         in_folder(test_other_log),
         in_folder(test_lost_records),
         in_folder(test_built_anew),
