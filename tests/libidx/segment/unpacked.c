@@ -215,6 +215,19 @@ static void test_changes(void **state) {
     free_set(&set);
 }
 
+/* So many that buckets are asked for ahead, those of several queries together. */
+static void test_large(void **state) {
+    const char *path = path_in(*state, "i");
+    struct set set = make_set(SHAPE_UNIFORM, 64, 300000, 3);
+    struct idx_build_options options = options_for(64, K, "auto");
+    build_index(path, &options, set.items, set.count);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_UNPACKED);
+    for (unsigned distance = 0; distance <= K; distance++) compare_ways(&set, index->segments[0]->unpacked, distance);
+    compare_with_mapped(path, index, &set);
+    idx_close(index);
+    free_set(&set);
+}
+
 /* ---- Distances beyond the k of the index ---- */
 
 enum { MOST_LIVE = 4000 };
@@ -439,8 +452,8 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), in_folder(test_ways),   in_folder(test_changes), in_folder(test_distances),
-        in_folder(test_options),        in_folder(test_memory), in_folder(test_empty),
+        cmocka_unit_test(test_layouts), in_folder(test_ways),    in_folder(test_changes), in_folder(test_large),
+        in_folder(test_distances),      in_folder(test_options), in_folder(test_memory),  in_folder(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
