@@ -29,8 +29,9 @@ static const char help[] =
     "  --fingerprints FILE   the fingerprints of a file in place of synthetic ones: 8 bytes each, little-endian. Half\n"
     "                        of the queries are then fingerprints with 0 to k bits flipped, half with 8 to 20\n"
     "  -k, --k N             distance (default 3)\n"
-    "  --system S            measure this system only; may be repeated: idx, scan, uncompressed, mih, faiss, patterns\n"
-    "                        (up to 1e6 fingerprints), precomputed (up to 1e4)\n"
+    "  --system S            measure this system only; may be repeated: idx, idx-unpacked (which is one of its rows),\n"
+    "                        scan, uncompressed, mih, mih-wide (one of its rows), faiss, patterns (up to 1e6\n"
+    "                        fingerprints), precomputed (up to 1e4)\n"
     "  --scheme S            idx: a scheme; may be repeated (default for k = 3: 4:1, 5:2, 6:3, 2:1:1 and auto)\n"
     "  --block-size N        idx: a block size; may be repeated (default: the library's)\n"
     "  --threads N           idx: measure N threads, too\n"
@@ -209,12 +210,14 @@ static void measure_index(struct run *run, const struct index_choice *choice) {
     struct system system;
     snprintf(path, sizeof path, "%s/idx-bench-%ld.idx", run->options->folder, (long)getpid());
     make_index(path, choice->scheme, choice->block_size, run->data.k, run->data.fingerprints, run->data.count);
-    drop_cache(path);
-    idx_system(&system, &run->data, choice, path, IDX_RESIDENCE_DIRECTORY, 1);
-    measure_cold(run, &system);
-    system.free(&system);
-    measure_opened(run, choice, path, IDX_RESIDENCE_DIRECTORY);
-    measure_opened(run, choice, path, IDX_RESIDENCE_ALL);
+    if (is_chosen(run->options, "idx")) {
+        drop_cache(path);
+        idx_system(&system, &run->data, choice, path, IDX_RESIDENCE_DIRECTORY, 1);
+        measure_cold(run, &system);
+        system.free(&system);
+        measure_opened(run, choice, path, IDX_RESIDENCE_DIRECTORY);
+        measure_opened(run, choice, path, IDX_RESIDENCE_ALL);
+    }
     measure_opened(run, choice, path, IDX_RESIDENCE_UNPACKED);
     remove_index();
 }
@@ -260,7 +263,7 @@ static void measure_mih(struct run *run) {
     struct system system;
     for (size_t i = 0; i < run->options->parts.count; i++) {
         unsigned parts = (unsigned)strtoul(run->options->parts.values[i], NULL, 10);
-        for (int wide = 0; wide < 2; wide++) {
+        for (int wide = !is_chosen(run->options, "mih"); wide < 2; wide++) {
             if (mih_build(&system, &run->data, parts, wide, run->options->instructions)) measure_both(run, &system);
         }
     }
@@ -403,8 +406,8 @@ int main(int argc, char **argv) {
          "resident_bytes_per_fp\tmatches");
     measure_scans(&run);
     if (is_chosen(&options, "uncompressed")) measure_uncompressed(&run);
-    if (is_chosen(&options, "mih")) measure_mih(&run);
-    if (is_chosen(&options, "idx")) measure_indexes(&run);
+    if (is_chosen(&options, "mih") || is_chosen(&options, "mih-wide")) measure_mih(&run);
+    if (is_chosen(&options, "idx") || is_chosen(&options, "idx-unpacked")) measure_indexes(&run);
     if (is_chosen(&options, "faiss")) measure_faiss(&run);
     measure_extremes(&run);
     free_data(&run.data);

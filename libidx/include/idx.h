@@ -1065,6 +1065,20 @@ IDX_API enum idx_status idx_plan(const struct idx_plan_options *options, struct 
 IDX_API enum idx_status idx_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
                                         struct idx_plan *plan, struct idx_error *error);
 
+/* What IDX_RESIDENCE_UNPACKED is expected to take for uniform fingerprints on a typical server. */
+struct idx_unpacked_plan {
+    double bytes;           /* of memory, for all fingerprints */
+    double opening_seconds; /* of one core; several threads divide most of it */
+    double nanoseconds;     /* per query: one thread, many queries at once */
+    uint64_t reserved[8];
+};
+
+/* For an index of one segment with `count` distinct fingerprints, `bits` bits each, that is opened for look-ups up to
+ * `distance`. Errors: IDX_INVALID_ARGUMENT (bits not from 1 to 64, or a distance that is above IDX_MAX_K or not below
+ * bits), IDX_LIMIT (2^32 - 1 fingerprints or more). */
+IDX_API enum idx_status idx_plan_unpacked(uint64_t count, unsigned bits, unsigned distance,
+                                          struct idx_unpacked_plan *plan, struct idx_error *error);
+
 /* The expected number of fingerprints within k bits of a query by chance, among `count` uniform ones:
  * count · Σ C(bits, i) / 2^bits, i from 0 to k. */
 IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);

@@ -149,10 +149,6 @@ static enum idx_status fill(struct idxi_unpacked *unpacked, const struct idxi_ta
     return status;
 }
 
-/* More memory than this is worth no gain. */
-#define MOST_PER_FINGERPRINT 40
-#define MOST_BESIDES ((uint64_t)256 << 10)
-
 static enum idx_status choose_layout(struct idxi_layout *layout, const struct idxi_table *table,
                                      const struct idxi_unpacking *unpacking, struct idx_error *error) {
     uint64_t count = table->header.fingerprints, spare = count * sizeof(uint64_t);
@@ -162,8 +158,8 @@ static enum idx_status choose_layout(struct idxi_layout *layout, const struct id
                          "has %llu fingerprints: at most 2^32 - 2 of a segment can be unpacked; choose another "
                          "residence",
                          (unsigned long long)count);
-    if (most > count * MOST_PER_FINGERPRINT + MOST_BESIDES) most = count * MOST_PER_FINGERPRINT + MOST_BESIDES;
-    *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, most);
+    uint64_t limit = idxi_layout_limit(count);
+    *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, most < limit ? most : limit);
     if (layout->bytes <= most) return IDX_OK;
     return idxi_fail(
         error, IDX_OUT_OF_MEMORY, table->path,

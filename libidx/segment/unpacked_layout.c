@@ -6,48 +6,76 @@
 
 #include "libidx/base/binomial.h"
 
-/* What look-ups take, in nanoseconds, measured on a server of 2022: a query, a probe, and each vector of eight
- * fingerprints that is compared. */
-#define QUERY_TIME 30.0
-#define PROBE_TIME 2.5
-#define VECTOR_TIME 1.0
-#define LANES 8.0
+/* What look-ups take, in nanoseconds, measured on a server of 2024 (EPYC, Zen 5): a query; a probe, with everything in
+ * the first caches. By where memory of 64 KiB · 4^i is: what remains of the wait for a cache line at random, of which
+ * many are asked for together, and each line of a bucket. */
+#define QUERY_TIME 25.0
+#define PROBE_TIME 1.0
+#define SIZES 10
+static const double waits[SIZES] = {0.1, 0.3, 1.2, 2.0, 3.2, 3.8, 4.6, 8, 12, 16};
+static const double line_times[SIZES] = {2.6, 2.6, 2.6, 2.6, 2.2, 2.4, 5, 5.2, 5.5, 6};
 
-/* What remains of the wait for a cache line, of which many are asked for together, where so many bytes are used. */
-static double get_wait(double bytes) {
-    if (bytes < 512e3) return 0.3;
-    if (bytes < 2e6) return 1.0;
-    return bytes < 24e6 ? 2.5 : 7.0;
+/* Lines of a bucket that are asked for ahead, and what each one behind them takes besides, where it is in a cache that
+ * all cores share; farther memory is no faster for the others. */
+#define LINES_AHEAD 8
+#define LATE_LINE_TIME 2.5
+#define LEAST_SHARED 8e6
+#define MOST_SHARED 128e6
+
+#define LINE_BYTES 64
+#define LINE_FINGERPRINTS 8.0
+#define LINE_STARTS_BITS 4
+
+/* For so many bytes, between those of the table. */
+static double look_up(const double *values, double bytes) {
+    double at = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
+    unsigned below = (unsigned)fmin(at, SIZES - 2);
+    return values[below] + (values[below + 1] - values[below]) * (at - below);
 }
 
-/* Fingerprints behind each other in memory arrive faster than those at random places. */
-#define NEXT_LINE_TIME 1.5
+/* Of a part's patterns, those whose cache line is not that of another one, where so many of the last bits choose within
+ * a line. */
+static double count_lines(const struct idxi_part *part, unsigned errors, double bits_within) {
+    unsigned within = (unsigned)fmin(fmax(bits_within, 0), part->bits);
+    return idxi_count_patterns(part->bits - within, errors);
+}
 
-/* A probe of a part of so many bits, where all parts take `bytes`. */
-static double get_probe_time(uint64_t count, unsigned bits, double bytes) {
-    double candidates = (double)count / exp2(bits);
-    double vectors = 0.6 + candidates / LANES;
-    return PROBE_TIME + 2 * get_wait(bytes) + vectors * VECTOR_TIME + candidates / LANES * NEXT_LINE_TIME;
+/* The probes of a part for up to so many errors. `starts`: the bytes that say where all parts' buckets begin. */
+static double get_part_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts,
+                            double bytes) {
+    double candidates = (double)count / exp2(part->bits), lines = 0.9 + candidates / LINE_FINGERPRINTS;
+    double patterns = idxi_count_patterns(part->bits, errors);
+    double time = patterns * (PROBE_TIME + lines * look_up(line_times, bytes));
+    if (bytes > LEAST_SHARED && bytes < MOST_SHARED) time += patterns * fmax(lines - LINES_AHEAD, 0) * LATE_LINE_TIME;
+    time += count_lines(part, errors, LINE_STARTS_BITS) * look_up(waits, starts);
+    return time + count_lines(part, errors, log2(LINE_FINGERPRINTS / candidates)) * look_up(waits, bytes);
 }
 
 /* Patterns of a radius that would be too many to list. */
 #define MOST_PATTERNS 100000.0
 
-static uint64_t get_bytes(const struct idxi_layout *layout, uint64_t count) {
+/* Of an unpacked segment, with the ends of its arrays. */
+#define BYTES_BESIDES 4096
+
+static uint64_t count_starts_bytes(const struct idxi_layout *layout) {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < layout->count; i++)
-        bytes += count * sizeof(uint64_t) + (((uint64_t)1 << layout->parts[i].bits) + 1) * sizeof(uint32_t);
+        bytes += (((uint64_t)1 << layout->parts[i].bits) + 1) * sizeof(uint32_t);
     return bytes;
 }
 
 static bool set_costs(struct idxi_layout *layout, uint64_t count) {
-    layout->bytes = get_bytes(layout, count);
+    uint64_t starts = count_starts_bytes(layout);
+    layout->bytes = BYTES_BESIDES + layout->count * count * sizeof(uint64_t) + starts;
+    for (unsigned i = 0; i < layout->count; i++) {
+        double patterns = idxi_count_patterns(layout->parts[i].bits, layout->parts[i].radius);
+        if (patterns > MOST_PATTERNS) return false;
+        layout->bytes += (uint64_t)patterns * sizeof(uint32_t);
+    }
     layout->nanoseconds = QUERY_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         const struct idxi_part *part = &layout->parts[i];
-        double patterns = idxi_count_patterns(part->bits, part->radius);
-        if (patterns > MOST_PATTERNS) return false;
-        layout->nanoseconds += patterns * get_probe_time(count, part->bits, (double)layout->bytes);
+        layout->nanoseconds += get_part_time(count, part, part->radius, (double)starts, (double)layout->bytes);
     }
     return true;
 }
@@ -88,10 +116,38 @@ struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned di
     return best;
 }
 
+/* For large segments; for those that a core's own cache holds; and what is not worth saving. */
+#define MOST_PER_FINGERPRINT 40
+#define MOST_PER_CACHED 64
+#define CACHED_BYTES ((uint64_t)640 << 10)
+#define SMALL_BYTES ((uint64_t)64 << 10)
+
+static uint64_t get_larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+uint64_t idxi_layout_limit(uint64_t count) {
+    uint64_t cached = count * MOST_PER_CACHED < CACHED_BYTES ? count * MOST_PER_CACHED : CACHED_BYTES;
+    return get_larger(get_larger(count * MOST_PER_FINGERPRINT, cached), SMALL_BYTES);
+}
+
+/* A fingerprint that is decoded; and one that is counted and put into its bucket, with everything in the first caches.
+ */
+#define READ_TIME 5.0
+#define SORT_TIME 2.0
+
+double idxi_layout_opening(const struct idxi_layout *layout, uint64_t count) {
+    double time = READ_TIME;
+    for (unsigned i = 0; i < layout->count; i++) {
+        double buckets = exp2(layout->parts[i].bits);
+        double ends = fmin(buckets * LINE_BYTES, (double)count * sizeof(uint64_t));
+        time += SORT_TIME + 2 * look_up(waits, buckets * sizeof(uint32_t)) + look_up(waits, ends);
+    }
+    return (double)count * time / 1e9;
+}
+
 /* Adds one error at a time where it takes the least: as patterns become more with each, that is the least in all. */
 double idxi_layout_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
                          int radii[IDXI_MAX_PARTS]) {
-    double sum = QUERY_TIME;
+    double sum = QUERY_TIME, starts = (double)count_starts_bytes(layout), bytes = (double)layout->bytes;
     for (unsigned i = 0; i < layout->count; i++) radii[i] = -1;
     for (unsigned error = 0; error <= distance; error++) {
         unsigned best = layout->count;
@@ -99,8 +155,8 @@ double idxi_layout_radii(const struct idxi_layout *layout, uint64_t count, unsig
         for (unsigned i = 0; i < layout->count; i++) {
             const struct idxi_part *part = &layout->parts[i];
             if (radii[i] == (int)part->radius) continue;
-            double time = idxi_choose(part->bits, (unsigned)(radii[i] + 1)) *
-                          get_probe_time(count, part->bits, (double)layout->bytes);
+            double time = get_part_time(count, part, (unsigned)(radii[i] + 1), starts, bytes);
+            if (radii[i] >= 0) time -= get_part_time(count, part, (unsigned)radii[i], starts, bytes);
             if (best < layout->count && time >= least) continue;
             best = i;
             least = time;

@@ -20,11 +20,17 @@ struct idxi_layout {
     unsigned count;
     struct idxi_part parts[IDXI_MAX_PARTS];
     double nanoseconds; /* of a query, about */
-    uint64_t bytes;     /* of memory for all parts */
+    uint64_t bytes;     /* of memory in all */
 };
 
 /* The fastest layout that takes at most `most` bytes, or the smallest one where none does. */
 struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most);
+
+/* The most memory that unpacking so many is worth: more gains little. */
+uint64_t idxi_layout_limit(uint64_t count);
+
+/* The seconds that unpacking so many takes, on one core. */
+double idxi_layout_opening(const struct idxi_layout *layout, uint64_t count);
 
 /* Which radii suffice for a smaller distance, -1 for a part that need not be probed. Returns the nanoseconds. */
 double idxi_layout_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,

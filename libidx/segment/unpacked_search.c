@@ -8,17 +8,23 @@
 /* Probes that go through the stages together. */
 #define GROUP 32
 
-struct probe {
-    const uint32_t *start;
-    const uint64_t *bucket;
-    size_t count, query;
+/* Vectors are read from the first fingerprint on. */
+struct bucket {
+    const uint64_t *begin, *end;
+};
+
+/* Successive probes of a query in one part. */
+struct chunk {
     uint64_t fingerprint; /* the query's */
-    unsigned part;
+    uint32_t query, part;
+    size_t count;
 };
 
 struct group {
-    size_t count;
-    struct probe probes[GROUP];
+    size_t chunk_count, count;
+    struct chunk chunks[GROUP];
+    const uint32_t *starts[GROUP];
+    struct bucket buckets[GROUP];
 };
 
 struct search {
@@ -26,6 +32,8 @@ struct search {
     const struct idxi_bucket_way *way;
     unsigned distance;
     const int *radii;
+    const uint64_t *queries;
+    size_t begin;
     idxi_unpacked_visitor visit;
     void *context;
     bool stopped;
@@ -33,8 +41,16 @@ struct search {
     struct group groups[2];
 };
 
+/* All buckets of a query in a part, for what caches hold. */
+struct bucket_list {
+    const uint64_t *fingerprints;
+    const uint32_t *starts, *flips;
+    uint32_t value;
+};
+
 struct idxi_bucket_way {
-    void (*compare)(struct search *search, const struct group *group);
+    void (*compare_group)(struct search *search, const struct group *group);
+    void (*compare_list)(struct search *search, const struct chunk *chunk, const struct bucket_list *list);
 };
 
 /* ---- Matches ---- */
@@ -48,70 +64,94 @@ static bool is_found_before(const struct search *search, unsigned number, uint64
     return false;
 }
 
-__attribute__((noinline)) static void report(struct search *search, const struct probe *probe, uint64_t fingerprint) {
-    if (search->stopped || is_found_before(search, probe->part, fingerprint ^ probe->fingerprint)) return;
-    search->stopped = !search->visit(search->context, probe->query, fingerprint);
+static void report(struct search *search, const struct chunk *chunk, uint64_t fingerprint) {
+    if (search->stopped || is_found_before(search, chunk->part, fingerprint ^ chunk->fingerprint)) return;
+    search->stopped = !search->visit(search->context, search->begin + chunk->query, fingerprint);
+}
+
+/* Of a vector at `from`, those fingerprints that are near, a bit each: some may be behind the bucket. */
+__attribute__((noinline, unused)) static void report_lanes(struct search *search, const struct chunk *chunk,
+                                                           const uint64_t *from, const uint64_t *end, unsigned lanes) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const uint64_t *found = from + __builtin_ctz(lanes);
+        if (found < end) report(search, chunk, *found);
+    }
 }
 
 /* ---- Comparing ---- */
 
-IDXF_INLINE void compare_each(struct search *search, const struct group *group) {
-    for (size_t i = 0; i < group->count; i++) {
-        const struct probe *probe = &group->probes[i];
-        for (size_t j = 0; j < probe->count; j++) {
-            if (idxf_count_bits(probe->bucket[j] ^ probe->fingerprint) <= search->distance)
-                report(search, probe, probe->bucket[j]);
-        }
+/* Compares a bucket. Inlined into loops over many, for each kind of instructions. */
+typedef void bucket_function(struct search *search, const struct chunk *chunk, struct bucket bucket);
+
+IDXF_INLINE void compare_group(struct search *search, const struct group *group, bucket_function *compare) {
+    const struct bucket *bucket = group->buckets;
+    for (size_t i = 0; i < group->chunk_count; i++) {
+        const struct chunk *chunk = &group->chunks[i];
+        for (const struct bucket *end = bucket + chunk->count; bucket < end; bucket++) compare(search, chunk, *bucket);
     }
 }
 
-static void compare(struct search *search, const struct group *group) { compare_each(search, group); }
+IDXF_INLINE void compare_list(struct search *search, const struct chunk *chunk, const struct bucket_list *list,
+                              bucket_function *compare) {
+    for (size_t i = 0; i < chunk->count; i++) {
+        const uint32_t *start = list->starts + (list->value ^ list->flips[i]);
+        compare(search, chunk, (struct bucket){list->fingerprints + start[0], list->fingerprints + start[1]});
+    }
+}
 
-static const struct idxi_bucket_way portable = {compare};
+IDXF_INLINE void compare_each(struct search *search, const struct chunk *chunk, struct bucket bucket) {
+    for (const uint64_t *found = bucket.begin; found < bucket.end; found++) {
+        if (idxf_count_bits(*found ^ chunk->fingerprint) <= search->distance) report(search, chunk, *found);
+    }
+}
+
+/* The functions of a way. */
+#define WAY(NAME, INSTRUCTIONS, COMPARE)                                                                               \
+    INSTRUCTIONS static void compare_group_##NAME(struct search *search, const struct group *group) {                  \
+        compare_group(search, group, COMPARE);                                                                         \
+    }                                                                                                                  \
+    INSTRUCTIONS static void compare_list_##NAME(struct search *search, const struct chunk *chunk,                     \
+                                                 const struct bucket_list *list) {                                     \
+        compare_list(search, chunk, list, COMPARE);                                                                    \
+    }                                                                                                                  \
+    static const struct idxi_bucket_way NAME = {compare_group_##NAME, compare_list_##NAME};
+
+WAY(portable, , compare_each)
 
 #ifdef IDXF_X86
-IDXF_BMI2 static void compare_bmi2(struct search *search, const struct group *group) { compare_each(search, group); }
+WAY(bmi2, IDXF_BMI2, compare_each)
 
-static const struct idxi_bucket_way bmi2 = {compare_bmi2};
-
-IDXF_AVX2 static void compare_avx2(struct search *search, const struct group *group) {
+/* One vector is compared even for an empty bucket, so that no branch depends on how many there are up to that. */
+IDXF_AVX2 IDXF_INLINE void compare_avx2(struct search *search, const struct chunk *chunk, struct bucket bucket) {
     const __m256i beyond = _mm256_set1_epi64x((long long)search->distance + 1);
-    for (size_t i = 0; i < group->count; i++) {
-        const struct probe *probe = &group->probes[i];
-        __m256i query = _mm256_set1_epi64x((long long)probe->fingerprint);
-        for (size_t j = 0; j < probe->count; j += IDXI_LANES_AVX2) {
-            __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)(probe->bucket + j));
-            __m256i near = _mm256_cmpgt_epi64(beyond, idxi_count_bits_avx2(_mm256_xor_si256(found, query)));
-            unsigned lanes = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(near));
-            if (__builtin_expect(lanes == 0, 1)) continue;
-            if (probe->count - j < IDXI_LANES_AVX2) lanes &= (1u << (probe->count - j)) - 1;
-            for (; lanes != 0; lanes &= lanes - 1)
-                report(search, probe, probe->bucket[j + (size_t)__builtin_ctz(lanes)]);
-        }
-    }
+    __m256i query = _mm256_set1_epi64x((long long)chunk->fingerprint);
+    const uint64_t *from = bucket.begin;
+    do {
+        __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)from);
+        __m256i near = _mm256_cmpgt_epi64(beyond, idxi_count_bits_avx2(_mm256_xor_si256(found, query)));
+        unsigned lanes = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(near));
+        if (__builtin_expect(lanes != 0, 0)) report_lanes(search, chunk, from, bucket.end, lanes);
+        from += IDXI_LANES_AVX2;
+    } while (from < bucket.end);
 }
 
-static const struct idxi_bucket_way avx2 = {compare_avx2};
+WAY(avx2, IDXF_AVX2, compare_avx2)
 
-#define LANES 8
+#define LANES_AVX512 8
 
-IDXF_AVX512 static void compare_avx512(struct search *search, const struct group *group) {
+IDXF_AVX512 IDXF_INLINE void compare_avx512(struct search *search, const struct chunk *chunk, struct bucket bucket) {
     const __m512i most = _mm512_set1_epi64((long long)search->distance);
-    for (size_t i = 0; i < group->count; i++) {
-        const struct probe *probe = &group->probes[i];
-        __m512i query = _mm512_set1_epi64((long long)probe->fingerprint);
-        for (size_t j = 0; j < probe->count; j += LANES) {
-            __m512i errors = _mm512_xor_si512(query, _mm512_loadu_si512(probe->bucket + j));
-            unsigned lanes = _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(errors), most);
-            if (__builtin_expect(lanes == 0, 1)) continue;
-            if (probe->count - j < LANES) lanes &= (1u << (probe->count - j)) - 1;
-            for (; lanes != 0; lanes &= lanes - 1)
-                report(search, probe, probe->bucket[j + (size_t)__builtin_ctz(lanes)]);
-        }
-    }
+    __m512i query = _mm512_set1_epi64((long long)chunk->fingerprint);
+    const uint64_t *from = bucket.begin;
+    do {
+        __m512i errors = _mm512_xor_si512(query, _mm512_loadu_si512(from));
+        unsigned lanes = _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(errors), most);
+        if (__builtin_expect(lanes != 0, 0)) report_lanes(search, chunk, from, bucket.end, lanes);
+        from += LANES_AVX512;
+    } while (from < bucket.end);
 }
 
-static const struct idxi_bucket_way avx512 = {compare_avx512};
+WAY(avx512, IDXF_AVX512, compare_avx512)
 #endif
 
 size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]) {
@@ -131,45 +171,72 @@ size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]
 #define PREFETCHED 4
 #define LINE_FINGERPRINTS 8
 
+/* An empty bucket is here, in a cache. */
+static const uint64_t nothing[LINE_FINGERPRINTS];
+
+/* The lines that the first vectors are in: they may be across two. */
+static struct bucket ask_for_bucket(const uint64_t *fingerprints, const uint32_t *start) {
+    bool is_empty = start[0] == start[1];
+    struct bucket bucket = {is_empty ? nothing : fingerprints + start[0], is_empty ? nothing : fingerprints + start[1]};
+    __builtin_prefetch(bucket.begin);
+    __builtin_prefetch(bucket.begin + LINE_FINGERPRINTS - 1);
+    for (size_t at = 2; at <= PREFETCHED; at++) {
+        const uint64_t *last = bucket.begin + at * LINE_FINGERPRINTS - 1;
+        if (last - (LINE_FINGERPRINTS - 1) >= bucket.end) break;
+        __builtin_prefetch(last);
+    }
+    return bucket;
+}
+
 /* Finds the buckets of the group that was begun, and prefetches them. While they arrive, the previous group is
  * compared.
  */
 static void end_group(struct search *search) {
     struct group *group = search->beginning;
-    for (size_t i = 0; i < group->count; i++) {
-        struct probe *probe = &group->probes[i];
-        const uint64_t *bucket = search->unpacked->fingerprints[probe->part] + probe->start[0];
-        probe->bucket = bucket;
-        probe->count = probe->start[1] - probe->start[0];
-        if (probe->count == 0) continue;
-        __builtin_prefetch(bucket);
-        size_t most = probe->count < PREFETCHED * LINE_FINGERPRINTS ? probe->count : PREFETCHED * LINE_FINGERPRINTS;
-        for (size_t at = LINE_FINGERPRINTS; at < most; at += LINE_FINGERPRINTS) __builtin_prefetch(bucket + at);
-        __builtin_prefetch(bucket + most - 1);
+    size_t at = 0;
+    for (size_t i = 0; i < group->chunk_count; i++) {
+        const uint64_t *fingerprints = search->unpacked->fingerprints[group->chunks[i].part];
+        for (size_t end = at + group->chunks[i].count; at < end; at++)
+            group->buckets[at] = ask_for_bucket(fingerprints, group->starts[at]);
     }
-    search->way->compare(search, search->waiting);
-    search->waiting->count = 0;
+    search->way->compare_group(search, search->waiting);
+    search->waiting->chunk_count = search->waiting->count = 0;
     search->beginning = search->waiting;
     search->waiting = group;
 }
 
-static void search_query(struct search *search, size_t number, uint64_t query) {
-    for (unsigned i = 0; i < search->unpacked->layout.count && !search->stopped; i++) {
-        if (search->radii[i] < 0) continue;
-        const struct idxi_patterns *patterns = &search->unpacked->patterns[i];
-        uint32_t value = idxi_part_value(&search->unpacked->layout.parts[i], query);
-        uint32_t count = patterns->counts[search->radii[i]];
-        const uint32_t *starts = search->unpacked->starts[i];
-        for (uint32_t j = 0; j < count && !search->stopped; j++) {
-            struct group *group = search->beginning;
-            struct probe *probe = &group->probes[group->count++];
-            probe->start = starts + (value ^ patterns->flips[j]);
-            __builtin_prefetch(probe->start);
-            probe->query = number;
-            probe->fingerprint = query;
-            probe->part = i;
-            if (group->count == GROUP) end_group(search);
+/* Up to this, nothing is asked for ahead. */
+#define CACHED ((size_t)8 << 20)
+
+static void search_part(struct search *search, struct chunk chunk, uint32_t value) {
+    const struct idxi_unpacked *unpacked = search->unpacked;
+    const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
+    if (unpacked->bytes <= CACHED && chunk.count > 1) {
+        struct bucket_list list = {unpacked->fingerprints[chunk.part], starts, flips, value};
+        search->way->compare_list(search, &chunk, &list);
+        return;
+    }
+    for (size_t left = chunk.count; left > 0 && !search->stopped; left -= chunk.count) {
+        struct group *group = search->beginning;
+        chunk.count = left < GROUP - group->count ? left : GROUP - group->count;
+        group->chunks[group->chunk_count++] = chunk;
+        for (size_t end = group->count + chunk.count; group->count < end; flips++) {
+            const uint32_t *start = starts + (value ^ *flips);
+            __builtin_prefetch(start);
+            group->starts[group->count++] = start;
         }
+        if (group->count == GROUP) end_group(search);
+    }
+}
+
+static void search_query(struct search *search, size_t number) {
+    const struct idxi_unpacked *unpacked = search->unpacked;
+    uint64_t query = search->queries[number];
+    for (unsigned i = 0; i < unpacked->layout.count && !search->stopped; i++) {
+        if (search->radii[i] < 0) continue;
+        struct chunk chunk = {query, (uint32_t)(number - search->begin), i,
+                              unpacked->patterns[i].counts[search->radii[i]]};
+        search_part(search, chunk, idxi_part_value(&unpacked->layout.parts[i], query));
     }
 }
 
@@ -183,12 +250,14 @@ void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idx
     search.distance = distance;
     search.visit = visit;
     search.context = context;
+    search.queries = queries;
+    search.begin = begin;
     search.stopped = false;
     search.beginning = &search.groups[0];
     search.waiting = &search.groups[1];
-    search.groups[0].count = search.groups[1].count = 0;
+    for (unsigned i = 0; i < 2; i++) search.groups[i].chunk_count = search.groups[i].count = 0;
     search.radii = unpacked->radii[distance];
-    for (size_t i = begin; i < end && !search.stopped; i++) search_query(&search, i, queries[i]);
+    for (size_t i = begin; i < end && !search.stopped; i++) search_query(&search, i);
     end_group(&search);
     end_group(&search);
 }

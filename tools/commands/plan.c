@@ -51,7 +51,9 @@ static const char help[] =
     "  scheme      argument of idx build --scheme\n"
     "Document IDs need additional space. The last lines say how many fingerprints are near to a query by chance\n"
     "alone; what idx pairs takes on one core of a typical server, which has AVX-512, with memory for 32 bytes per\n"
-    "fingerprint, and how many pairs are near by chance; and what would help if no scheme is good.\n"
+    "fingerprint, and how many pairs are near by chance; what --unpacked of idx lookup, batch and serve takes there,\n"
+    "whatever the scheme: memory, the time to open, and that of a query, with many at once; and what would help if no\n"
+    "scheme is good.\n"
     "\n"
     "Examples:\n"
     "  idx plan --count 1e8 -k 3\n"
@@ -83,6 +85,8 @@ struct report {
     size_t count;
     double chance_matches; /* of a query */
     double chance_pairs, pairs_seconds;
+    bool unpacks; /* so many can be unpacked */
+    struct idx_unpacked_plan unpacked;
     char notes[MAX_NOTES][NOTE];
     size_t note_count;
 };
@@ -204,6 +208,18 @@ static void print_rows(const struct row *rows, size_t count, struct output *outp
     }
 }
 
+static void print_unpacked(const struct report *report, struct output *output) {
+    char memory[CELL], opening[CELL], query[CELL];
+    if (!report->unpacks) {
+        output_text(output, "unpacked: not possible for 2^32 - 1 fingerprints or more\n");
+        return;
+    }
+    size_print(memory, report->unpacked.bytes);
+    write_number(opening, report->unpacked.opening_seconds);
+    write_number(query, report->unpacked.nanoseconds / 1e3);
+    output_format(output, "unpacked: %s of memory, %s s to open, %s us/query\n", memory, opening, query);
+}
+
 static void print_text(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     char seconds[CELL];
@@ -220,6 +236,7 @@ static void print_text(const struct report *report, struct output *output) {
     output_format(output, "\nchance matches per query: %.3g\n", report->chance_matches);
     write_number(seconds, report->pairs_seconds);
     output_format(output, "all pairs: %s s on one core, %.3g pairs by chance\n", seconds, report->chance_pairs);
+    print_unpacked(report, output);
     for (size_t i = 0; i < report->note_count; i++) output_format(output, "%s\n", report->notes[i]);
 }
 
@@ -239,16 +256,23 @@ static json_t *plan_object(const struct idx_plan *plan) {
                      "auto", (int)plan->chosen);
 }
 
+static json_t *unpacked_object(const struct report *report) {
+    const struct idx_unpacked_plan *unpacked = &report->unpacked;
+    if (!report->unpacks) return json_null();
+    return json_pack("{s:f,s:f,s:f}", "bytes", unpacked->bytes, "opening_seconds", unpacked->opening_seconds,
+                     "nanoseconds", unpacked->nanoseconds);
+}
+
 static void print_json(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     json_t *plans = json_array(), *notes = json_array();
     for (size_t i = 0; i < report->count; i++) plans = json_appended(plans, plan_object(&report->plans[i]));
     for (size_t i = 0; i < report->note_count; i++) notes = json_appended(notes, json_string(report->notes[i]));
     json_put(output,
-             json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o}", "fingerprints", integer(options->count), "bits",
+             json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o,s:o}", "fingerprints", integer(options->count), "bits",
                        integer(options->bits), "k", integer(options->k), "block_size", integer(options->block_size),
                        "chance_matches", report->chance_matches, "chance_pairs", report->chance_pairs, "pairs_seconds",
-                       report->pairs_seconds, "plans", plans, "notes", notes));
+                       report->pairs_seconds, "unpacked", unpacked_object(report), "plans", plans, "notes", notes));
     output_byte(output, '\n');
 }
 
@@ -327,8 +351,9 @@ static bool find_machine(struct report *report) {
     return true;
 }
 
-/* What is near by chance; and what all pairs take, by the plan that `auto` chooses or else the first one. */
-static void expect_matches(struct report *report) {
+/* What is near by chance; what all pairs take, by the plan that `auto` chooses or else the first one; and what
+ * unpacking takes. */
+static void expect_others(struct report *report) {
     const struct idx_plan_options *options = &report->options;
     const struct idx_plan *plan = &report->plans[0];
     struct idx_scheme scheme;
@@ -341,6 +366,7 @@ static void expect_matches(struct report *report) {
     report->chance_pairs =
         (double)options->count / 2 * idx_chance_matches(options->count - 1, options->bits, options->k);
     report->pairs_seconds = idx_pairs_seconds(options->count, options->bits, options->k, known ? &scheme : NULL);
+    report->unpacks = idx_plan_unpacked(options->count, options->bits, options->k, &report->unpacked, NULL) == IDX_OK;
 }
 
 static int run(struct report *report, bool json) {
@@ -351,7 +377,7 @@ static int run(struct report *report, bool json) {
         return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
     }
     if (!make_plans(report)) return ENDS_BADLY;
-    expect_matches(report);
+    expect_others(report);
     make_notes(report);
     if (json)
         print_json(report, &output);

@@ -215,6 +215,19 @@ static void test_changes(void **state) {
     free_set(&set);
 }
 
+/* So many that buckets are asked for ahead, those of several queries together. */
+static void test_large(void **state) {
+    const char *path = path_in(*state, "i");
+    struct set set = make_set(SHAPE_UNIFORM, 64, 300000, 3);
+    struct idx_build_options options = options_for(64, K, "auto");
+    build_index(path, &options, set.items, set.count);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_UNPACKED);
+    for (unsigned distance = 0; distance <= K; distance++) compare_ways(&set, index->segments[0]->unpacked, distance);
+    compare_with_mapped(path, index, &set);
+    idx_close(index);
+    free_set(&set);
+}
+
 /* ---- Distances beyond the k of the index ---- */
 
 enum { MOST_LIVE = 4000 };
@@ -425,6 +438,48 @@ static void test_memory(void **state) {
     free_set(&set);
 }
 
+/* ---- Plans ---- */
+
+static struct idx_unpacked_plan make_plan(uint64_t count, unsigned distance) {
+    struct idx_unpacked_plan plan;
+    assert_ok(idx_plan_unpacked(count, 64, distance, &plan, &failure));
+    return plan;
+}
+
+static void test_plans(void **state) {
+    const char *path = path_in(*state, "i");
+    struct set set = make_set(SHAPE_UNIFORM, 64, 30000, 1);
+    struct idx_build_options options = options_for(64, 5, "4:1:1");
+    struct idx_unpacked_plan plan = make_plan(set.distinct_count, 5);
+    struct idx_properties unpacked, mapped;
+    build_index(path, &options, set.items, set.count);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_UNPACKED);
+    idx_get_properties(index, &unpacked);
+    idx_close(index);
+    index = open_index(path, IDX_RESIDENCE_NONE);
+    idx_get_properties(index, &mapped);
+    idx_close(index);
+    assert_in_range(unpacked.resident_bytes - mapped.resident_bytes, plan.bytes - 8192, plan.bytes + 8192);
+    for (uint64_t count = 10; count <= 1000000000; count *= 10) {
+        for (unsigned distance = 0; distance < IDX_MAX_K; distance++) {
+            struct idx_unpacked_plan nearer = make_plan(count, distance), farther = make_plan(count, distance + 1);
+            assert_true(nearer.nanoseconds <= farther.nanoseconds);
+            assert_true(nearer.opening_seconds > 0 && nearer.opening_seconds < 1e-6 * (double)count);
+            if (count >= 100000) assert_true(nearer.bytes <= 40.0 * (double)count);
+        }
+    }
+    assert_ok(idx_plan_unpacked(UINT32_MAX - 1, 64, 3, &plan, &failure));
+    assert_status(IDX_LIMIT, idx_plan_unpacked(UINT32_MAX, 64, 3, &plan, &failure));
+    assert_string_equal(failure.sentence,
+                        "4294967295 fingerprints are more than the 2^32 - 2 of a segment that can be unpacked: choose "
+                        "another residence, or several indexes");
+    assert_status(IDX_INVALID_ARGUMENT, idx_plan_unpacked(1, 65, 3, &plan, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_plan_unpacked(1, 3, 3, &plan, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_plan_unpacked(1, 64, IDX_MAX_K + 1, &plan, &failure));
+    assert_ok(idx_plan_unpacked(0, 64, 3, &plan, &failure));
+    free_set(&set);
+}
+
 static void test_empty(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_build_options options = options_for(64, 3, "4");
@@ -439,8 +494,9 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), in_folder(test_ways),   in_folder(test_changes), in_folder(test_distances),
-        in_folder(test_options),        in_folder(test_memory), in_folder(test_empty),
+        cmocka_unit_test(test_layouts), in_folder(test_ways),      in_folder(test_changes),
+        in_folder(test_large),          in_folder(test_distances), in_folder(test_options),
+        in_folder(test_memory),         in_folder(test_plans),     in_folder(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
