@@ -29,9 +29,10 @@ static const char help[] =
     "  --fingerprints FILE   the fingerprints of a file in place of synthetic ones: 8 bytes each, little-endian. Half\n"
     "                        of the queries are then fingerprints with 0 to k bits flipped, half with 8 to 20\n"
     "  -k, --k N             distance (default 3)\n"
-    "  --system S            measure this system only; may be repeated: idx, idx-unpacked (which is one of its rows),\n"
-    "                        scan, uncompressed, mih, mih-wide (one of its rows), faiss, patterns (up to 1e6\n"
-    "                        fingerprints), precomputed (up to 1e4)\n"
+    "  --system S            measure this system only; may be repeated: idx, idx-unpacked (which is one of its rows),
+"
+    "                        scan, uncompressed, mih, mih-wide (one of its rows), faiss
+"
     "  --scheme S            idx: a scheme; may be repeated (default for k = 3: 4:1, 5:2, 6:3, 2:1:1 and auto)\n"
     "  --block-size N        idx: a block size; may be repeated (default: the library's)\n"
     "  --threads N           idx: measure N threads, too\n"
@@ -291,21 +292,6 @@ static void measure_faiss(struct run *run) {
 }
 #endif
 
-static void measure_extremes(struct run *run) {
-    struct system system;
-    if (run->data.k > 3) return;
-    if (is_chosen(run->options, "patterns") && run->data.room <= PATTERNS_MAX_COUNT &&
-        patterns_build(&system, &run->data)) {
-        measure(run, &system, MODE_SINGLE, 1);
-        system.free(&system);
-    }
-    if (is_chosen(run->options, "precomputed") && run->data.room <= PRECOMPUTED_MAX_COUNT &&
-        precomputed_build(&system, &run->data)) {
-        measure(run, &system, MODE_SINGLE, 1);
-        system.free(&system);
-    }
-}
-
 /* ---- Options ---- */
 
 static enum instructions parse_instructions(const char *text) {
@@ -409,7 +395,6 @@ int main(int argc, char **argv) {
     if (is_chosen(&options, "mih") || is_chosen(&options, "mih-wide")) measure_mih(&run);
     if (is_chosen(&options, "idx") || is_chosen(&options, "idx-unpacked")) measure_indexes(&run);
     if (is_chosen(&options, "faiss")) measure_faiss(&run);
-    measure_extremes(&run);
     free_data(&run.data);
     return 0;
 }

@@ -58,14 +58,6 @@ bool uncompressed_build(struct system *system, const struct data *data, const ch
 bool mih_build(struct system *system, const struct data *data, unsigned parts, bool wide,
                enum instructions instructions);
 
-/* The two extremes that the paper starts from, for k up to 3: many probes of one table, and one probe of a table of all
- * neighbours. */
-#define PATTERNS_MAX_COUNT 1000000
-#define PRECOMPUTED_MAX_COUNT 10000
-
-bool patterns_build(struct system *system, const struct data *data);
-bool precomputed_build(struct system *system, const struct data *data);
-
 #ifdef BENCH_HAS_FAISS
 /* FAISS's IndexBinaryFlat. */
 bool faiss_flat_build(struct system *system, const struct data *data);

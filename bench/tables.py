@@ -222,12 +222,6 @@ TABLES = [
           [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto "
            "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("texts",), page="lookup",
           part="texts"),
-    Table("codes", "How fast, how small, and beside whom?", "Codes of blocks",
-          "Bits per fingerprint of blocks alone by the paper's interleaved code, by Elias-Fano, and by idx's own, in "
-          "portable C that decodes a block at a time.", 0.1, [PINNED + "{bench}/codes --count {n6}"],
-          lambda runs: grouped(runs, lambda r: f"{r['data']}, {r['code']}", {
-              **{f"{size} bytes, bits": column("bits_per_fingerprint", block_size=size) for size in ("64", "1024", "4096")},
-              "64 bytes, ns": column("ns_per_fingerprint", block_size="64")}, keep=lambda r: r["data"] != "copies-30"), rounds=1),
     Table("small", "How does it grow?", "Ten thousand to a million fingerprints",
           "Time of a query, many at once: below some hundred thousand, plain tables beat blocks by far.", 0.7,
           [LOOKUP + f"--count {count} --seconds 0.1 --queries 2e5 --scheme 4:1 --scheme auto --parts 4"

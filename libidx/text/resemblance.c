@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 
-/* What bench/dedup measured of `idx dedup --confirm`: distances at which so many pairs of near-duplicates lose a text
- * as idx_text.h says, or the next ones where these barely do. The last row holds for all resemblances beyond it. */
+/* What was measured of `idx dedup --confirm` (bench/DECISIONS.md): distances at which so many pairs of near-duplicates
+ * lose a text as idx_text.h says, or the next ones where these barely do. The last row holds for all resemblances
+ * beyond it. */
 static const struct {
     double resemblance;
     unsigned of_paragraphs, of_documents;
