@@ -150,11 +150,18 @@ struct idxf_lanes {
     uint64_t low[IDXF_LANES], high[IDXF_LANES], queries[IDXF_LANES];
 };
 
-/* What a search found: for each hit its lane, and a number of `bits` bits. */
+/* How many hits are kept before they are taken: few, because a search keeps them on the stack. */
+#define IDXF_HITS 80
+
+/* What a search found and nobody has taken yet: for each hit its lane, and a number of `bits` bits. */
 struct idxf_hits {
     size_t count;
-    uint64_t fingerprints[IDXF_DECODED_ROOM + IDXF_LANES];
-    uint8_t lanes[IDXF_DECODED_ROOM + IDXF_LANES];
+    /* Called in the course of a search where further hits may have no room. Takes all that there are, sets the count to
+     * 0 and returns true, or returns false to end the search. */
+    bool (*take)(struct idxf_hits *hits);
+    void *context; /* of `take` */
+    uint64_t fingerprints[IDXF_HITS];
+    uint8_t lanes[IDXF_HITS];
 };
 
 /* An implementation of decoding: portable, or with instructions that only some processors have. */
@@ -169,8 +176,8 @@ struct idxf_way {
 };
 
 /* Finds the fingerprints from `low` to `high` that differ from `query` in at most `distance` bits, in the first `count`
- * lanes, 1 to IDXF_LANES; within a lane the greatest first. Never reads anything but the blocks, whatever their bytes
- * are. */
+ * lanes, 1 to IDXF_LANES; within a lane the greatest first. The last ones are left in `hits`, for the caller to take.
+ * Never reads anything but the blocks, whatever their bytes are. */
 static inline void idxf_search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                                unsigned distance, struct idxf_hits *hits) {
     hits->count = 0;

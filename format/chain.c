@@ -40,31 +40,35 @@ IDXF_INLINE bool step(const struct idxf_decoder *decoder, struct walk *walk, boo
     return true;
 }
 
-IDXF_INLINE void search_lane(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned lane,
+/* Returns false where the search is to end. */
+IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned lane,
                              unsigned distance, struct idxf_hits *hits, bool small) {
     struct walk walk =
         begin_walk(decoder, lanes->blocks[lane], lanes->keys[lane], lanes->begins[lane], lanes->ends[lane], small);
     uint64_t low = lanes->low[lane], high = lanes->high[lane], query = lanes->queries[lane];
     unsigned left = IDXF_MAX_BLOCK_FINGERPRINTS; /* a small block ends before it has as many */
     while (walk.x > high) {
-        if (!step(decoder, &walk, small, false) || (!small && left-- == 0)) return;
+        if (!step(decoder, &walk, small, false) || (!small && left-- == 0)) return true;
     }
     while (walk.x >= low) {
         if (walk.x <= high && idxf_count_bits(walk.x ^ query) <= distance) {
             hits->fingerprints[hits->count] = walk.x;
             hits->lanes[hits->count++] = (uint8_t)lane;
+            if (hits->count == IDXF_HITS && !hits->take(hits)) return false;
         }
-        if (!step(decoder, &walk, small, false) || (!small && left-- == 0)) return;
+        if (!step(decoder, &walk, small, false) || (!small && left-- == 0)) return true;
     }
+    return true;
 }
 
 IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                         unsigned distance, struct idxf_hits *hits) {
-    for (unsigned lane = 0; lane < count; lane++) {
+    bool goes_on = true;
+    for (unsigned lane = 0; lane < count && goes_on; lane++) {
         if (decoder->is_small)
-            search_lane(decoder, lanes, lane, distance, hits, true);
+            goes_on = search_lane(decoder, lanes, lane, distance, hits, true);
         else
-            search_lane(decoder, lanes, lane, distance, hits, false);
+            goes_on = search_lane(decoder, lanes, lane, distance, hits, false);
     }
 }
 

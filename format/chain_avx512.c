@@ -181,6 +181,7 @@ AVX512_INLINE void search_walks(const struct idxf_decoder *decoder, const struct
             open ^= (unsigned)!more << lane;
         }
         keep_hits(hits, &searched);
+        if (__builtin_expect(hits->count > IDXF_HITS - IDXF_LANES * STRIDE, 0) && !hits->take(hits)) return;
         if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, false);
     }
 }

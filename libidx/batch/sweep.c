@@ -41,6 +41,7 @@ struct worker {
     struct idxi_finds finds;
     struct idx_error *error;
     struct idxi_search search;
+    struct idxi_search_room room; /* of the search */
     struct idxi_decoded_range range;
     unsigned range_bits;
 };
@@ -197,6 +198,7 @@ static enum idx_status sweep_tables(struct worker *worker) {
         size_t ranges = (size_t)1 << queries->range_bits;
         idxi_search_init(&worker->search, sweep->index, sweep->distance, sweep->queries, note_match, worker,
                          worker->error);
+        idxi_search_give_room(&worker->search, &worker->room);
         worker->search.segment = queries->segment;
         for (; range < ranges && !sweep->failed; range = atomic_fetch_add(&sweep->next, 1) - queries->first_range) {
             IDXI_TRY(sweep_range(worker, queries->range_bits == 0 ? 0 : (uint64_t)range << (64 - queries->range_bits),

@@ -31,6 +31,11 @@
  * - A forked process inherits what is open, and frees its copy as usual. It cannot use the builders and writers that it
  *   inherited; they remain usable in the process that opened them.
  *
+ * Stack
+ * - idx_lookup, idx_visit_matches, idx_exists, and idx_lookup_many with one thread take up to 16 KiB of the caller's
+ *   stack, or 80 KiB of an index that was opened with IDX_RESIDENCE_DISK, besides what a visitor takes. All other calls
+ *   of this header take up to 256 KiB.
+ *
  * Limitations
  * - The files of an index are mapped. As with every mapped file, an I/O error under a mapped page raises SIGBUS, and so
  *   does another process that truncates a file after it was opened. Replacing an index by `replace` or by rename is

@@ -53,17 +53,29 @@ static enum idx_status ask_for_block(const struct idxi_search *search, const str
     return IDX_OK;
 }
 
-/* Searches the chains that wait, which are of tables with one code. */
-static enum idx_status search_lanes(struct idxi_search *search) {
-    const struct idxf_decoder *decoder = search->lane_probes[0]->table->decoder;
-    unsigned align = 64 - decoder->bits;
-    idxf_search(decoder, &search->lanes, search->lane_count, search->distance, &search->hits);
-    search->lane_count = 0;
+static enum idx_status report_hits(struct idxi_search *search) {
+    unsigned align = 64 - search->lane_probes[0]->table->decoder->bits;
     for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
         const struct idxi_probe *probe = search->lane_probes[search->hits.lanes[i]];
         IDXI_TRY(report(search, probe, probe->permuted, search->hits.fingerprints[i] << align));
     }
     return IDX_OK;
+}
+
+/* Takes hits in the course of a search. */
+static bool take_hits(struct idxf_hits *hits) {
+    struct idxi_search *search = hits->context;
+    search->hits_status = report_hits(search);
+    hits->count = 0;
+    return search->hits_status == IDX_OK && !search->stopped;
+}
+
+/* Searches the chains that wait, which are of tables with one code. */
+static enum idx_status search_lanes(struct idxi_search *search) {
+    idxf_search(search->lane_probes[0]->table->decoder, &search->lanes, search->lane_count, search->distance,
+                &search->hits);
+    search->lane_count = 0;
+    return search->hits_status == IDX_OK ? report_hits(search) : search->hits_status;
 }
 
 /* Adds a chain that is to be searched for a probe. */
@@ -211,6 +223,28 @@ double idxi_count_probes(const struct idxi_table *table, unsigned radius) {
     return sum;
 }
 
+/* ---- Tables of a segment ---- */
+
+static bool is_on_disk(const struct idxi_search *search) {
+    return search->index->options.residence == IDX_RESIDENCE_DISK;
+}
+
+/* Makes both groups empty, and gives each half of `probes`. */
+static void set_groups(struct idxi_search *search, struct idxi_probe *probes, size_t most, size_t most_bytes) {
+    search->most = most;
+    search->most_bytes = most_bytes;
+    for (size_t i = 0; i < 2; i++) search->groups[i] = (struct idxi_group){.probes = probes + i * most};
+    search->beginning = &search->groups[0];
+    search->waiting = &search->groups[1];
+}
+
+void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *room) {
+    if (is_on_disk(search))
+        set_groups(search, room->probes, IDXI_DISK_GROUP, SIZE_MAX);
+    else
+        set_groups(search, room->probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
+}
+
 static enum idx_status search_query(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
@@ -223,11 +257,29 @@ static enum idx_status search_query(struct idxi_search *search, size_t query) {
     return IDX_OK;
 }
 
+static enum idx_status search_queries(struct idxi_search *search, size_t begin, size_t end) {
+    for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
+    return idxi_search_end(search);
+}
+
+/* Two functions, so that only what waits for a disk takes the larger room on the stack. */
+static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_search *search, size_t begin, size_t end) {
+    struct idxi_search_room room;
+    idxi_search_give_room(search, &room);
+    return search_queries(search, begin, end);
+}
+
+static __attribute__((noinline)) enum idx_status search_in_memory(struct idxi_search *search, size_t begin,
+                                                                  size_t end) {
+    struct idxi_probe probes[2 * IDXI_MEMORY_GROUP];
+    set_groups(search, probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
+    return search_queries(search, begin, end);
+}
+
 /* ---- Searches ---- */
 
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error) {
-    bool on_disk = index->options.residence == IDX_RESIDENCE_DISK;
     search->index = index;
     /* Beyond k, all that there is to search is unpacked. */
     search->probing = &index->probings[distance < index->manifest->k ? distance : index->manifest->k];
@@ -240,11 +292,9 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
     search->stopped = false;
     search->blocks_searched = 0;
     search->lane_count = 0;
-    search->most = on_disk ? IDXI_DISK_GROUP : IDXI_MEMORY_GROUP;
-    search->most_bytes = on_disk ? SIZE_MAX : IDXI_MEMORY_GROUP_BYTES;
-    search->beginning = &search->groups[0];
-    search->waiting = &search->groups[1];
-    for (size_t i = 0; i < 2; i++) search->groups[i].count = search->groups[i].bytes = 0;
+    search->hits.take = take_hits;
+    search->hits.context = search;
+    search->hits_status = IDX_OK;
 }
 
 /* ---- Unpacked segments ---- */
@@ -276,12 +326,12 @@ static enum idx_status search_segments(struct idxi_search *search, size_t begin,
     uint32_t segments = search->index->manifest->segment_count;
     for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
         const struct idxi_unpacked *unpacked = search->index->segments[search->segment]->unpacked;
-        if (unpacked != NULL) {
+        if (unpacked != NULL)
             IDXI_TRY(search_unpacked(search, unpacked, begin, end));
-            continue;
-        }
-        for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
-        IDXI_TRY(idxi_search_end(search));
+        else if (is_on_disk(search))
+            IDXI_TRY(search_on_disk(search, begin, end));
+        else
+            IDXI_TRY(search_in_memory(search, begin, end));
     }
     return IDX_OK;
 }

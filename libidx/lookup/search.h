@@ -26,7 +26,7 @@ struct idxi_probe {
 struct idxi_group {
     size_t count;
     size_t bytes; /* bytes that are prefetched */
-    struct idxi_probe probes[IDXI_DISK_GROUP];
+    struct idxi_probe *probes;
 };
 
 struct idxi_search {
@@ -50,6 +50,12 @@ struct idxi_search {
     struct idxf_lanes lanes;
     const struct idxi_probe *lane_probes[IDXF_LANES];
     struct idxf_hits hits;
+    enum idx_status hits_status; /* of reporting those that had no room */
+};
+
+/* Room for the probes of both groups: 64 KiB. An index that is not on a disk needs only its beginning. */
+struct idxi_search_room {
+    struct idxi_probe probes[2 * IDXI_DISK_GROUP];
 };
 
 /* A query as one table is asked for it: what all probes of it there have in common. */
@@ -63,6 +69,10 @@ struct idxi_table_query {
 /* Begins a search. The distance and all its queries must have been checked. Keeps all pointers. */
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error);
+
+/* Gives a search that was just begun the room that idxi_search_probes needs. The calls that look up whole queries take
+ * it on the stack. */
+void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *room);
 
 /* Finds all matches of the queries `begin` to `end`, in all segments, then in what is pending. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);

@@ -165,6 +165,12 @@ void idxi_segment_release(struct idxi_segment *segment) {
 
 /* ---- Searching one for a fingerprint ---- */
 
+/* One hit is enough. */
+static bool end_search(struct idxf_hits *hits) {
+    (void)hits;
+    return false;
+}
+
 /* Whether a chain has a number of as many bits as the index. */
 static bool has_number(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t number) {
     struct idxf_lanes lanes = {.blocks = {chain->block},
@@ -174,7 +180,7 @@ static bool has_number(const struct idxf_decoder *decoder, const struct idxf_cha
                                .low = {number},
                                .high = {number},
                                .queries = {number}};
-    struct idxf_hits hits;
+    struct idxf_hits hits = {.take = end_search};
     idxf_search(decoder, &lanes, 1, 0, &hits);
     return hits.count > 0;
 }

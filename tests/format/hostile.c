@@ -3,6 +3,7 @@
 #include "format/block.h"
 
 #include "tests/format/blocks.h"
+#include "tests/format/hits.h"
 
 static struct model_block model;
 static struct idxf_decoder decoder;
@@ -62,7 +63,7 @@ static unsigned count_errors(uint64_t a, uint64_t b) {
 }
 
 /* The lanes of a search are the same for each way. */
-static void compare_hits(const struct idxf_hits *a, const struct idxf_hits *b) {
+static void compare_hits(const struct hits *a, const struct hits *b) {
     assert_int_equal(a->count, b->count);
     for (unsigned lane = 0; lane < IDXF_LANES; lane++) {
         size_t at = 0;
@@ -76,7 +77,7 @@ static void compare_hits(const struct idxf_hits *a, const struct idxf_hits *b) {
 }
 
 static void add_model_hits(const struct idxf_block_form *form, const struct idxf_lanes *lanes, unsigned lane,
-                           unsigned distance, struct idxf_hits *hits) {
+                           unsigned distance, struct hits *hits) {
     static struct model_walk walk;
     struct model_code code = model_make_code(&form->code, form->bits);
     model_go(form, &code, lanes->blocks[lane], lanes->keys[lane], lanes->begins[lane], lanes->ends[lane], true, &walk);
@@ -91,17 +92,17 @@ static void add_model_hits(const struct idxf_block_form *form, const struct idxf
 /* Searches in all ways what the lanes have. */
 static void check_search(const struct idxf_block_form *form, const struct idxf_lanes *lanes, unsigned count,
                          unsigned distance) {
-    static struct idxf_hits expected;
+    static struct hits expected;
     const struct idxf_way *ways[IDXF_MAX_WAYS];
     size_t way_count = idxf_decoder_ways(ways);
     expected.count = 0;
     for (unsigned lane = 0; lane < count; lane++) add_model_hits(form, lanes, lane, distance, &expected);
     seen.hits += expected.count;
     for (size_t way = 0; way < way_count; way++) {
-        struct idxf_hits *hits = malloc(sizeof *hits);
+        struct hits *hits = malloc(sizeof *hits);
         assert_non_null(hits);
         decoder.way = ways[way];
-        idxf_search(&decoder, lanes, count, distance, hits);
+        search_all(&decoder, lanes, count, distance, hits);
         compare_hits(&expected, hits);
         free(hits);
     }

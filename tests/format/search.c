@@ -2,6 +2,7 @@
 #include "format/block.h"
 
 #include "tests/format/blocks.h"
+#include "tests/format/hits.h"
 
 static struct blocks blocks;
 
@@ -36,7 +37,7 @@ static void set_lanes(struct idxf_lanes *lanes, const struct lane *all, unsigned
 }
 
 /* All hits of a lane, the greatest first, and no others. Returns their number. */
-static size_t check_lane(const struct idxf_hits *hits, unsigned number, const struct lane *lane, unsigned distance) {
+static size_t check_lane(const struct hits *hits, unsigned number, const struct lane *lane, unsigned distance) {
     size_t found = 0, hit = 0;
     for (size_t i = lane->end; i-- > lane->begin;) {
         uint64_t x = get_fingerprint(i);
@@ -49,6 +50,26 @@ static size_t check_lane(const struct idxf_hits *hits, unsigned number, const st
     return found;
 }
 
+static bool refuse(struct idxf_hits *hits) {
+    ++*(unsigned *)hits->context;
+    return false;
+}
+
+/* A search whose hits are not taken ends with the first ones of them. */
+static void check_ended_search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
+                               unsigned distance, const struct hits *all) {
+    unsigned refused = 0;
+    struct idxf_hits *first = malloc(sizeof *first); /* so that what goes beyond it is seen */
+    assert_non_null(first);
+    *first = (struct idxf_hits){.take = refuse, .context = &refused};
+    idxf_search(decoder, lanes, count, distance, first);
+    if (all->count > IDXF_HITS) assert_int_equal(refused, 1);
+    assert_in_range(first->count, refused == 0 ? all->count : 1, all->count);
+    assert_memory_equal(first->fingerprints, all->fingerprints, first->count * sizeof *first->fingerprints);
+    assert_memory_equal(first->lanes, all->lanes, first->count);
+    free(first);
+}
+
 /* Searches lanes in all ways. Returns the number of hits. */
 static size_t check_search(struct idxf_decoder *decoder, const struct lane *all, unsigned count, unsigned distance) {
     const struct idxf_way *ways[IDXF_MAX_WAYS];
@@ -56,11 +77,12 @@ static size_t check_search(struct idxf_decoder *decoder, const struct lane *all,
     struct idxf_lanes lanes;
     set_lanes(&lanes, all, count);
     for (size_t way = 0; way < way_count; way++) {
-        struct idxf_hits *hits = malloc(sizeof *hits);
+        struct hits *hits = malloc(sizeof *hits);
         assert_non_null(hits);
         memset(hits, 0xFF, sizeof *hits);
         decoder->way = ways[way];
-        idxf_search(decoder, &lanes, count, distance, hits);
+        search_all(decoder, &lanes, count, distance, hits);
+        check_ended_search(decoder, &lanes, count, distance, hits);
         expected = 0;
         for (unsigned i = 0; i < count; i++) expected += check_lane(hits, i, &all[i], distance);
         assert_int_equal(hits->count, expected);

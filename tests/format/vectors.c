@@ -23,6 +23,7 @@
 #include "format/table.h"
 #include "libidx/segment/table_writer.h"
 #include "tests/format/directory.h"
+#include "tests/format/hits.h"
 #include "tests/format/vector_file.h"
 
 /* Fingerprints, grown as they come. */
@@ -73,7 +74,7 @@ static bool ascend(const struct list *list, size_t from) {
 /* A search for all fingerprints finds them all, and one for one of them that one. */
 static void check_search(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                          const uint64_t *items, size_t count) {
-    static struct idxf_hits hits;
+    static struct hits hits;
     struct idxf_chain chains[IDXF_MAX_CHAINS];
     struct idxf_lanes lanes = {0};
     enum idxf_fault fault = IDXF_OK;
@@ -86,7 +87,7 @@ static void check_search(const struct idxf_decoder *decoder, const uint8_t *bloc
         lanes.ends[i] = chains[i].end;
         lanes.high[i] = UINT64_MAX >> align;
     }
-    idxf_search(decoder, &lanes, chain_count, 64, &hits);
+    search_all(decoder, &lanes, chain_count, 64, &hits);
     assert_int_equal(hits.count, count);
     size_t seen = 0;
     for (unsigned lane = 0; lane < chain_count; lane++) { /* the lowest chain first, the greatest of it first */
@@ -99,7 +100,7 @@ static void check_search(const struct idxf_decoder *decoder, const uint8_t *bloc
     }
     for (unsigned i = 0; i < chain_count; i++)
         lanes.low[i] = lanes.high[i] = lanes.queries[i] = items[count / 2] >> align;
-    idxf_search(decoder, &lanes, chain_count, 0, &hits);
+    search_all(decoder, &lanes, chain_count, 0, &hits);
     assert_int_equal(hits.count, 1);
     assert_true(hits.fingerprints[0] == items[count / 2] >> align);
 }

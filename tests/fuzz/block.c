@@ -5,6 +5,7 @@
  * block that decodes to the same; and a search must find what going through all fingerprints finds. */
 #include "format/block.h"
 
+#include "tests/format/hits.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { SETTINGS = 4 + IDXF_CLASSES + 16, SEARCH = 25 };
@@ -84,9 +85,9 @@ static void check_encoding(const struct idxf_decoder *decoder, const struct idxf
 /* ---- Searching ---- */
 
 /* Searches some of the chains of a block, with `distance`, in one way. */
-static struct idxf_hits *search(struct idxf_decoder *decoder, const struct idxf_way *way,
-                                const struct idxf_chain *chains, const struct wanted *wanted, unsigned count) {
-    struct idxf_hits *hits = malloc(sizeof *hits);
+static struct hits *search(struct idxf_decoder *decoder, const struct idxf_way *way, const struct idxf_chain *chains,
+                           const struct wanted *wanted, unsigned count) {
+    struct hits *hits = malloc(sizeof *hits);
     struct idxf_lanes lanes;
     CHECK(hits != NULL);
     memset(&lanes, 0xFF, sizeof lanes);
@@ -100,12 +101,12 @@ static struct idxf_hits *search(struct idxf_decoder *decoder, const struct idxf_
         lanes.queries[i] = wanted->query;
     }
     decoder->way = way;
-    idxf_search(decoder, &lanes, count, wanted->distance, hits);
+    search_all(decoder, &lanes, count, wanted->distance, hits);
     return hits;
 }
 
 /* Whether two searches found the same in each lane, in the same order. */
-static void check_same_hits(const struct idxf_hits *a, const struct idxf_hits *b) {
+static void check_same_hits(const struct hits *a, const struct hits *b) {
     CHECK(a->count == b->count);
     for (unsigned lane = 0; lane < IDXF_LANES; lane++) {
         size_t at = 0;
@@ -121,7 +122,7 @@ static void check_same_hits(const struct idxf_hits *a, const struct idxf_hits *b
 /* A valid block's hits, padding included, are those that a look at all its fingerprints finds; each chain stands in one
  * lane of `copies`.
  */
-static void check_hits(const struct idxf_hits *hits, const struct decoded *decoded, unsigned align, unsigned copies,
+static void check_hits(const struct hits *hits, const struct decoded *decoded, unsigned align, unsigned copies,
                        const struct wanted *wanted) {
     size_t expected = 0;
     for (size_t i = 0; i < decoded->count; i++) {
@@ -144,9 +145,9 @@ static void check_search(struct idxf_decoder *decoder, const struct idxf_chain *
     unsigned copies = IDXF_LANES / chain_count, count = copies * chain_count;
     if (wanted->low > wanted->high) return;
     for (unsigned i = 0; i < count; i++) lanes[i] = chains[i % chain_count];
-    struct idxf_hits *first = search(decoder, ways[0], lanes, wanted, count);
+    struct hits *first = search(decoder, ways[0], lanes, wanted, count);
     for (size_t way = 1; way < way_count; way++) {
-        struct idxf_hits *hits = search(decoder, ways[way], lanes, wanted, count);
+        struct hits *hits = search(decoder, ways[way], lanes, wanted, count);
         check_same_hits(first, hits);
         free(hits);
     }
