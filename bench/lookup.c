@@ -29,10 +29,8 @@ static const char help[] =
     "  --fingerprints FILE   the fingerprints of a file in place of synthetic ones: 8 bytes each, little-endian. Half\n"
     "                        of the queries are then fingerprints with 0 to k bits flipped, half with 8 to 20\n"
     "  -k, --k N             distance (default 3)\n"
-    "  --system S            measure this system only; may be repeated: idx, idx-unpacked (which is one of its rows),
-"
-    "                        scan, uncompressed, mih, mih-wide (one of its rows), faiss
-"
+    "  --system S            measure this system only; may be repeated: idx, idx-unpacked (which is one of its rows),\n"
+    "                        scan, uncompressed, mih, mih-wide (one of its rows), faiss\n"
     "  --scheme S            idx: a scheme; may be repeated (default for k = 3: 4:1, 5:2, 6:3, 2:1:1 and auto)\n"
     "  --block-size N        idx: a block size; may be repeated (default: the library's)\n"
     "  --threads N           idx: measure N threads, too\n"
