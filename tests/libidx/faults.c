@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -140,19 +141,17 @@ REPLACE(int, renameat, (int from_folder, const char *from, int to_folder, const 
     return fails(FAULT_RENAME) ? -1 : __real_renameat(from_folder, from, to_folder, to);
 }
 
-/* libidx calls renameat2 so, and nothing else. */
+/* libidx calls renameat2 and getdents64 so, of which the first alone fails. No call takes more than five arguments. */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...) {
     va_list arguments;
     va_start(arguments, number);
-    int from_folder = va_arg(arguments, int);
-    const char *from = va_arg(arguments, const char *);
-    int to_folder = va_arg(arguments, int);
-    const char *to = va_arg(arguments, const char *);
-    unsigned flags = va_arg(arguments, unsigned);
+    long given[5];
+    for (size_t i = 0; i < 5; i++) given[i] = va_arg(arguments, long);
     va_end(arguments);
-    return fails(FAULT_RENAME) ? -1 : __real_syscall(number, from_folder, from, to_folder, to, flags);
+    if (number == SYS_renameat2 && fails(FAULT_RENAME)) return -1;
+    return __real_syscall(number, given[0], given[1], given[2], given[3], given[4]);
 }
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *context);
