@@ -128,7 +128,7 @@ enum idx_status confirm_clusters(void *context, const struct idx_index *index,
     }
     enum idx_status status = idx_clusters(index, &proposing, keep_member, confirm, summary, error);
     if (status != IDX_OK) return status;
-    if (confirm->failed || !temporary_flush(&confirm->members) || !find_known(confirm, index, &proposing) ||
+    if (confirm->failed || !temporary_map(&confirm->members) || !find_known(confirm, index, &proposing) ||
         !read_again(confirm) || !sets_map(&confirm->sets) || !decide_known(confirm))
         return cancel(error);
     uint64_t missing = 0;

@@ -33,15 +33,16 @@ struct place {
 };
 
 struct journal_file {
-    char *path;
+    const char *path;
     bool in_folder;
     struct stat status; /* its status when it was opened for the first time */
 };
 
 struct journal {
     struct temporary places, files;
-    uint64_t next_file;       /* the number of the file that is read next */
-    struct journal_file file; /* the file whose record was read last */
+    uint64_t place_offset, file_offset; /* where the next place is read, and the record of the next file */
+    uint64_t next_file;                 /* the number of the file that is read next */
+    struct journal_file file;           /* the file whose record was read last */
 };
 
 #define JOURNAL_CLOSED                                                                                                 \
@@ -62,16 +63,14 @@ void journal_add(struct journal *journal, const struct place *place);
 /* Ends noting, and begins to read the journal, or begins to read it once more. Returns false after a complaint. */
 bool journal_rewind(struct journal *journal);
 
-/* Reads the next place. Returns false at the end, and after a complaint; journal_is_read is true in the former case. */
+/* Reads the next place. Returns false at the end. */
 bool journal_next(struct journal *journal, struct place *place);
 
-/* Reads on to the file of this number; numbers ascend from call to call. Returns false after a complaint. */
-bool journal_find_file(struct journal *journal, uint64_t number);
+/* Reads on to the file of this number, which was noted; numbers ascend from call to call. */
+void journal_find_file(struct journal *journal, uint64_t number);
 
 /* Checks that the open file is still the same as when it was noted. Returns false after a complaint. */
 bool journal_check_file(const struct journal_file *file, int descriptor);
-
-bool journal_is_read(const struct journal *journal);
 
 void journal_close(struct journal *journal);
 
@@ -118,9 +117,7 @@ struct sets {
     struct temporary file;
     struct set *sets; /* sorted by number once the file is mapped */
     size_t count, capacity;
-    const char *mapped; /* the mapped file; NULL if it is empty or not mapped */
-    size_t size;
-    size_t touched; /* how many of its bytes may be in memory */
+    size_t size; /* of the file, in bytes */
 };
 
 #define SETS_CLOSED                                                                                                    \
@@ -136,7 +133,7 @@ bool sets_map(struct sets *sets);
 /* Returns the set of a document, or NULL if it has none. */
 const struct set *sets_find(const struct sets *sets, uint64_t number);
 
-/* Returns the features of a set, struct idx_feature or uint64_t, until the next call; NULL if it is empty. */
+/* Returns the features of a set, struct idx_feature or uint64_t; NULL if it is empty. */
 const void *sets_features(struct sets *sets, const struct set *set);
 
 void sets_close(struct sets *sets);

@@ -8,6 +8,7 @@
 #include "tools/shared/wording.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- The index that documents are compared with ---- */
 
@@ -110,29 +111,23 @@ static int compare_preference(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool add_preferred(struct preference *preference, struct idx_builder *builder, uint64_t offset,
-                          struct output *id) {
+static bool add_preferred(struct preference *preference, struct idx_builder *builder, uint64_t offset) {
     struct preferred_record kept;
-    id->length = 0;
-    if (!temporary_read_at(&preference->documents, &kept, sizeof kept, offset)) return false;
-    char *bytes = output_reserve(id, kept.id_length + 1);
-    if (bytes == NULL) complain("out of memory");
-    if (bytes == NULL || !temporary_read_at(&preference->documents, bytes, kept.id_length, offset + sizeof kept))
-        return false;
-    const struct tsv_record record = {
-        .fingerprint = kept.fingerprint, .id = bytes, .id_length = kept.id_length, .escaped = kept.escaped};
+    memcpy(&kept, temporary_take(&preference->documents, &offset, sizeof kept), sizeof kept);
+    const struct tsv_record record = {.fingerprint = kept.fingerprint,
+                                      .id = temporary_take(&preference->documents, &offset, kept.id_length),
+                                      .id_length = kept.id_length,
+                                      .escaped = kept.escaped};
     return making_add(builder, IDX_ID_TEXT, &record) && !interrupt_noted();
 }
 
 /* Adds all documents to the index, in the order of preference. Returns false after a complaint. */
 static bool preference_build(struct preference *preference, struct idx_builder *builder) {
-    struct output id = OUTPUT_KEPT;
-    bool good = temporary_flush(&preference->documents);
+    bool good = temporary_map(&preference->documents);
     if (preference->count > 1)
         qsort(preference->order, preference->count, sizeof *preference->order, compare_preference);
     for (size_t i = 0; i < preference->count && good; i++)
-        good = add_preferred(preference, builder, preference->order[i].offset, &id);
-    free(id.bytes);
+        good = add_preferred(preference, builder, preference->order[i].offset);
     return good;
 }
 
@@ -153,8 +148,6 @@ struct known_record {
     size_t id_length, near_length;
     unsigned distance;
 };
-
-/* ---- Taking ---- */
 
 /* Keeps the ID of a document that the other index has, and that of the document it is near to, and frees both IDs. */
 static bool put_known(struct intake *intake, struct output *id, struct output *near, unsigned distance) {
@@ -263,30 +256,23 @@ bool intake_end(struct intake *intake) {
 
 /* ---- Printing ---- */
 
-/* Reads the two IDs behind a record. Returns them, one behind the other; NULL after a complaint. */
-static const char *read_known(struct intake *intake, const struct known_record *known) {
-    size_t length = known->id_length + known->near_length;
-    intake->ids.length = 0;
-    char *bytes = output_reserve(&intake->ids, length + 1);
-    if (bytes == NULL) complain("out of memory");
-    return bytes != NULL && temporary_read(&intake->known, bytes, length) ? bytes : NULL;
-}
-
 bool intake_put_known(struct intake *intake, struct output *output, const char *middle) {
     struct known_record known;
-    const char *ids;
-    temporary_rewind(&intake->known);
-    while (temporary_read(&intake->known, &known, sizeof known)) {
-        if ((ids = read_known(intake, &known)) == NULL) return false;
-        output_bytes(output, ids, known.id_length);
+    const char *record;
+    uint64_t offset = 0;
+    if (!temporary_map(&intake->known)) return false;
+    while ((record = temporary_take(&intake->known, &offset, sizeof known)) != NULL) {
+        memcpy(&known, record, sizeof known);
+        output_bytes(output, temporary_take(&intake->known, &offset, known.id_length), known.id_length);
+        const char *near = temporary_take(&intake->known, &offset, known.near_length);
         if (middle != NULL) {
             output_text(output, middle);
-            output_bytes(output, ids + known.id_length, known.near_length);
+            output_bytes(output, near, known.near_length);
             output_format(output, "\t%u", known.distance);
         }
         output_byte(output, '\n');
     }
-    return !intake->known.failed;
+    return true;
 }
 
 bool intake_print(struct intake *intake, struct listing *listing) {

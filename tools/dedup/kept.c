@@ -90,7 +90,7 @@ static bool close_file(struct copying *copying) {
 
 static bool open_file(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
-    if (!journal_find_file(copying->journal, number)) return false;
+    journal_find_file(copying->journal, number);
     copying->source.regular_only = true;
     if (!source_open(&copying->source, file->path))
         return complain("%s: %s", file->path, copying->source.problem.sentence);
@@ -156,8 +156,9 @@ static bool copy_document(struct copying *copying, const struct place *place) {
     int which = is_dropped(copying, place);
     if (copying->trees[which]->path == NULL) return true;
     if (place->unit != UNIT_FILE) return copy_part(copying, place, which);
-    return close_file(copying) && journal_find_file(copying->journal, place->file) &&
-           copy_file(copying, copying->trees[which]);
+    if (!close_file(copying)) return false;
+    journal_find_file(copying->journal, place->file);
+    return copy_file(copying, copying->trees[which]);
 }
 
 bool kept_write(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped) {
@@ -169,7 +170,7 @@ bool kept_write(struct journal *journal, const struct tree *const trees[2], cons
     struct place place;
     bool good = journal_rewind(journal);
     while (good && journal_next(journal, &place)) good = copy_document(&copying, &place) && !interrupt_noted();
-    good = close_file(&copying) && good && journal_is_read(journal);
+    good = close_file(&copying) && good;
     source_free(&copying.source);
     return good;
 }

@@ -208,24 +208,20 @@ static bool decide_group(struct known *known, const struct group *group, struct 
     return !failed;
 }
 
+/* Decides fingerprint by fingerprint. The pairs of each follow each other. */
 static bool decide_all(struct known *known, struct sets *sets, struct idx_text_leaders *leaders) {
-    struct output kept = OUTPUT_KEPT;
-    struct near_pair pair;
+    const struct near_pair *pair;
     struct group group = {0};
-    bool good = true;
-    temporary_rewind(&known->near);
-    while (good && temporary_read(&known->near, &pair, sizeof pair)) {
-        if (group.count > 0 && group.pairs->fingerprint != pair.fingerprint) {
+    uint64_t offset = 0;
+    bool good = temporary_map(&known->near);
+    while (good && (pair = (const void *)temporary_take(&known->near, &offset, sizeof *pair)) != NULL) {
+        if (group.count > 0 && group.pairs->fingerprint != pair->fingerprint) {
             good = decide_group(known, &group, sets, leaders);
-            kept.length = 0;
+            group.count = 0;
         }
-        output_bytes(&kept, &pair, sizeof pair);
-        group = (struct group){(const struct near_pair *)(const void *)kept.bytes, kept.length / sizeof pair};
-        if (kept.error != 0) good = say_no_memory();
+        if (group.count++ == 0) group.pairs = pair;
     }
-    good = good && !known->near.failed && decide_group(known, &group, sets, leaders);
-    free(kept.bytes);
-    return good;
+    return good && decide_group(known, &group, sets, leaders);
 }
 
 static void say_missing(const struct known *known) {

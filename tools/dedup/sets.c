@@ -4,14 +4,9 @@
 #include "tools/shared/command.h"
 #include "tools/shared/wording.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-/* How many bytes of mapped pages may be touched before they are given back, and how many bytes a look at a set touches
- * beyond its own: those of the sets that it is compared with. */
-enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
 static size_t get_size(const struct sets *sets) {
     return sets->weighted ? sizeof(struct idx_feature) : sizeof(uint64_t);
@@ -44,17 +39,10 @@ static int by_number(const void *first, const void *second) {
 }
 
 bool sets_map(struct sets *sets) {
-    if (!temporary_flush(&sets->file)) return false;
+    if (!temporary_map(&sets->file)) return false;
     if (sets->count > 0) qsort(sets->sets, sets->count, sizeof *sets->sets, by_number);
-    if (sets->size == 0) return true;
-    void *mapped = mmap(NULL, sets->size, PROT_READ, MAP_SHARED, sets->file.output.descriptor, 0);
-    if (mapped != MAP_FAILED) {
-        sets->mapped = mapped;
-        posix_madvise(mapped, sets->size, POSIX_MADV_RANDOM);
-    } else {
-        complain("%s: can't read a temporary file: %s", sets->file.folder, strerror(errno));
-    }
-    return sets->mapped != NULL;
+    if (sets->size > 0) posix_madvise((void *)(uintptr_t)sets->file.mapped, sets->size, POSIX_MADV_RANDOM);
+    return true;
 }
 
 const struct set *sets_find(const struct sets *sets, uint64_t number) {
@@ -69,27 +57,12 @@ const struct set *sets_find(const struct sets *sets, uint64_t number) {
     return low < sets->count && sets->sets[low].number == number ? &sets->sets[low] : NULL;
 }
 
-/* Mapped pages that were touched stay with the process, and count as its memory, until they are given back: then the
- * system keeps them as long as it has room. */
-static void give_back(struct sets *sets, size_t touched) {
-#ifdef IDX_LINUX
-    sets->touched += touched + TOUCHED_BESIDES;
-    if (sets->touched < MOST_TOUCHED) return;
-    madvise((void *)(uintptr_t)sets->mapped, sets->size, MADV_DONTNEED);
-    sets->touched = 0;
-#else
-    (void)sets, (void)touched;
-#endif
-}
-
 const void *sets_features(struct sets *sets, const struct set *set) {
-    if (set->count == 0) return NULL;
-    give_back(sets, set->count * get_size(sets));
-    return sets->mapped + set->offset;
+    uint64_t offset = set->offset;
+    return set->count == 0 ? NULL : temporary_take(&sets->file, &offset, set->count * get_size(sets));
 }
 
 void sets_close(struct sets *sets) {
-    if (sets->mapped != NULL) munmap((void *)(uintptr_t)sets->mapped, sets->size);
     temporary_close(&sets->file);
     free(sets->sets);
     *sets = (struct sets)SETS_CLOSED;
