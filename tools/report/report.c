@@ -58,7 +58,6 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
     struct findings *findings = &report->findings;
     const struct idx_cluster_summary *clusters = &listing->summary;
-    const char *folder = scratch_parent(listing->options.temporary_folder);
     struct idx_cluster_options options = listing->options;
     chains_note(findings, NULL);
     findings->clusters = *clusters;
@@ -68,7 +67,7 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
     report->origin.method = cluster_method_names[listing->method];
     report->origin.representative = representative_names[listing->representative];
-    bool gathered = gather(findings, index, &options, folder);
+    bool gathered = gather(findings, index, &options);
     progress_end(options.context);
     return gathered;
 }
