@@ -3,6 +3,7 @@
 #define IDX_TOOLS_ANSWERS_ANSWERS_H
 
 #include "tools/input/queries.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>
@@ -31,10 +32,9 @@ struct answerer {
     const struct question *question;
     struct idx_documents *documents; /* opened at the first match */
     struct idx_match group[ANSWER_QUERIES * ANSWER_MATCHES];
-    struct idx_match *matches; /* of one query */
-    size_t capacity;
-    struct output front; /* the columns before the document */
-    bool found;          /* whether any query had a match so far */
+    struct found_matches matches; /* of one query */
+    struct output front;          /* the columns before the document */
+    bool found;                   /* whether any query had a match so far */
     struct idx_error error;
 };
 

@@ -1,9 +1,8 @@
 /* cluster_listing.c: see cluster_listing.h. */
 #include "tools/answers/cluster_listing.h"
 
-#include "tools/input/making.h"
 #include "tools/shared/command.h"
-#include "tools/shared/json.h"
+#include "tools/shared/library.h"
 #include "tools/shared/wording.h"
 
 #include <inttypes.h>
@@ -34,10 +33,8 @@ void listing_put_id(struct output *output, const struct idx_properties *properti
                     uint64_t fingerprint) {
     if (properties->id_type == IDX_ID_NONE)
         output_fingerprint(output, NOTATION_HEX, properties->bits, fingerprint);
-    else if (properties->id_type == IDX_ID_U64)
-        output_decimal(output, document->number);
     else
-        output_id(output, document->id, document->id_length);
+        put_document_id(output, document);
 }
 
 static void print_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
@@ -61,21 +58,14 @@ static void print_line(struct listing *listing, const struct idx_cluster_member 
 static void put_text(struct listing *listing, const char *text) { output_text(&listing->output, text); }
 
 static void put_fingerprint(struct listing *listing, uint64_t fingerprint) {
-    output_byte(&listing->output, '"');
-    output_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
-    output_byte(&listing->output, '"');
+    put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
 }
 
-static void put_json_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
-    if (listing->properties.id_type == IDX_ID_NONE) {
+static void put_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
+    if (listing->properties.id_type == IDX_ID_NONE)
         put_fingerprint(listing, fingerprint);
-    } else if (listing->properties.id_type == IDX_ID_TEXT) {
-        json_put_bytes(&listing->output, document->id, document->id_length);
-    } else {
-        output_byte(&listing->output, '"');
-        output_decimal(&listing->output, document->number);
-        output_byte(&listing->output, '"');
-    }
+    else
+        put_json_id(&listing->output, document);
 }
 
 static void end_object(struct listing *listing) {
@@ -87,7 +77,7 @@ static void begin_object(struct listing *listing, const struct idx_cluster_membe
     put_text(listing, "{\"cluster\":");
     output_decimal(&listing->output, member->cluster);
     put_text(listing, ",\"representative\":");
-    put_json_id(listing, &member->representative, member->representative_fingerprint);
+    put_id(listing, &member->representative, member->representative_fingerprint);
     put_text(listing, ",\"documents\":[");
     listing->begun = true;
     listing->cluster = member->cluster;
@@ -101,7 +91,7 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
         end_object(listing);
     if (!listing->begun) begin_object(listing, member);
     put_text(listing, "{\"id\":");
-    put_json_id(listing, &member->document, member->fingerprint);
+    put_id(listing, &member->document, member->fingerprint);
     put_text(listing, ",\"fingerprint\":");
     put_fingerprint(listing, member->fingerprint);
     put_text(listing, ",\"distance\":");
@@ -240,8 +230,7 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
             ? listing->find(listing->find_context, index, options, list_member, listing, summary, &error)
             : idx_clusters(index, options, list_member, listing, summary, &error);
     progress_end(&listing->progress);
-    if (status != IDX_OK) making_failed(&error);
-    if (status != IDX_OK || listing->output.error != 0) return false;
+    if (!succeeded(status, &error) || listing->output.error != 0) return false;
     end_object(listing);
     end_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);

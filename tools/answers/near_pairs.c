@@ -31,21 +31,14 @@ void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
 
 /* ---- Lines ---- */
 
-static void print_document(struct output *output, const struct idx_document *document) {
-    output_byte(output, '\t');
-    if (document->id != NULL)
-        output_id(output, document->id, document->id_length);
-    else
-        output_decimal(output, document->number);
-}
-
 /* Prints up to `most` of the documents of the fingerprint that the cursor is at. */
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most) {
     struct idx_document document;
     for (bool found = true; most > 0 && near->output.error == 0; most--) {
         if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
         if (!found) break;
-        print_document(&near->output, &document);
+        output_byte(&near->output, '\t');
+        put_document_id(&near->output, &document);
     }
     return true;
 }

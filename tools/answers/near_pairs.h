@@ -3,6 +3,7 @@
 #define IDX_TOOLS_NEAR_PAIRS_H
 
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 

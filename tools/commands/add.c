@@ -61,8 +61,7 @@ struct add {
     struct idx_documents *documents; /* of the view; opened at the batch's first match */
     struct idx_match *matches;       /* MATCHES a document */
     size_t *counts;
-    struct idx_match *many; /* of a document with more than that */
-    size_t many_capacity;
+    struct found_matches many; /* of a document with more than that */
     struct output output;
     struct idx_error error;
 };
@@ -151,10 +150,7 @@ static bool put_documents(struct add *add, const struct idx_match *match) {
         if (idx_documents_next(add->documents, &document, &found, &add->error) != IDX_OK) return false;
         if (!found) break;
         put_front(add, match);
-        if (document.id != NULL)
-            output_id(&add->output, document.id, document.id_length);
-        else
-            output_decimal(&add->output, document.number);
+        put_document_id(&add->output, &document);
     }
     return true;
 }
@@ -175,23 +171,13 @@ static bool was_added_behind(const struct add *add, size_t place, uint64_t finge
 
 /* Looks all matches of a document up, which are more than there was room for: those that were there before it. */
 static bool find_more(struct add *add, size_t place, size_t *kept) {
-    size_t count = add->counts[place];
-    uint64_t fingerprint = add->writing.items[place].fingerprint;
-    do {
-        if (count > add->many_capacity) {
-            free(add->many);
-            add->many = malloc(count * sizeof *add->many);
-            add->many_capacity = add->many == NULL ? 0 : count;
-            add->error = (struct idx_error){.sentence = "out of memory for the matches"};
-            if (add->many == NULL) return false;
-        }
-        if (idx_lookup(add->view, fingerprint, add->distance, add->many, add->many_capacity, &count, &add->error) !=
-            IDX_OK)
-            return false;
-    } while (count > add->many_capacity);
+    size_t count;
+    if (find_matches(add->view, add->writing.items[place].fingerprint, add->distance, UINT64_MAX, &add->many, &count,
+                     &add->error) != IDX_OK)
+        return false;
     *kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!was_added_behind(add, place, add->many[i].fingerprint)) add->many[(*kept)++] = add->many[i];
+        if (!was_added_behind(add, place, add->many.list[i].fingerprint)) add->many.list[(*kept)++] = add->many.list[i];
     }
     return true;
 }
@@ -201,7 +187,7 @@ static bool put_answer(struct add *add, size_t place) {
     const struct idx_match *matches = add->matches + MATCHES * place;
     if (count > MATCHES && add->limit > MATCHES) {
         if (!find_more(add, place, &count)) return false;
-        matches = add->many;
+        matches = add->many.list;
     }
     put_query(add, &add->writing.items[place]);
     output_text(&add->output, count == 0 ? "\tadded" : "\tnear");
@@ -281,7 +267,7 @@ static void finish(struct add *add) {
     writing_close(&add->writing);
     free(add->matches);
     free(add->counts);
-    free(add->many);
+    free(add->many.list);
 }
 
 int command_add(int argc, char **argv) {

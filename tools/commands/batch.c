@@ -74,7 +74,7 @@ struct batch {
 
     /* Queries. */
     uint64_t *fingerprints;
-    size_t count, capacity;
+    size_t count, capacity, end_capacity;
     struct output ids; /* of all queries, one after the other; with --stream as they are printed */
     size_t *id_ends;
     char *recipe; /* theirs; NULL: not known */
@@ -155,19 +155,10 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
 
 /* ---- Queries ---- */
 
-static bool grow(struct batch *batch) {
-    size_t capacity = batch->capacity * 2 + 4096;
-    uint64_t *fingerprints = realloc(batch->fingerprints, capacity * sizeof *fingerprints);
-    if (fingerprints != NULL) batch->fingerprints = fingerprints;
-    size_t *id_ends = realloc(batch->id_ends, capacity * sizeof *id_ends);
-    if (id_ends != NULL) batch->id_ends = id_ends;
-    if (fingerprints == NULL || id_ends == NULL) complain("out of memory for the queries");
-    if (fingerprints != NULL && id_ends != NULL) batch->capacity = capacity;
-    return fingerprints != NULL && id_ends != NULL;
-}
-
 static bool add_query(struct batch *batch, const struct tsv_record *record) {
-    if (batch->count == batch->capacity && !grow(batch)) return false;
+    if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
+        !array_grow(&batch->id_ends, &batch->end_capacity, batch->count, sizeof *batch->id_ends))
+        return complain("out of memory for the queries");
     if (record->id != NULL && batch->streams)
         output_id(&batch->ids, record->id, record->id_length);
     else if (record->id != NULL)
@@ -246,7 +237,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     if (batch->unpacked) options.distance = batch->options.distance;
     options.threads = batch->options.threads;
     options.memory_bytes = batch->options.memory_bytes;
-    if (idx_open(index, path, &options, &batch->error) != IDX_OK) return complain("%s", batch->error.sentence);
+    if (!succeeded(idx_open(index, path, &options, &batch->error), &batch->error)) return false;
     idx_get_properties(*index, &question->properties);
     question->index = *index;
     if (batch->unpacked) leave_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
@@ -267,8 +258,7 @@ static bool answer_all(struct batch *batch, const struct idx_index *index) {
     enum idx_status status =
         idx_batch(index, batch->fingerprints, batch->count, &batch->options, print_matches, batch, &batch->error);
     progress_end(&batch->progress);
-    if (status != IDX_OK) making_failed(&batch->error);
-    return batch->error.status == IDX_OK;
+    return succeeded(status, &batch->error) && batch->error.status == IDX_OK;
 }
 
 static bool run_on_index(struct batch *batch) {
@@ -303,14 +293,15 @@ static bool stream_all(struct batch *batch, struct passing *passing, struct stre
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
     batch->error.status = IDX_OK;
-    if (idx_stream_open(&batch->stream, batch->fingerprints, batch->count, batch->bits, &batch->options,
-                        &batch->error) != IDX_OK)
-        return making_failed(&batch->error);
+    if (!succeeded(idx_stream_open(&batch->stream, batch->fingerprints, batch->count, batch->bits, &batch->options,
+                                   &batch->error),
+                   &batch->error))
+        return false;
     bool whole = passing_read(passing, add_fingerprints, batch) &&
                  idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
     if (whole && !answers->failed) stream_answers_end(answers);
     progress_end(&batch->progress);
-    if (batch->error.status != IDX_OK) making_failed(&batch->error);
+    succeeded(batch->error.status, &batch->error);
     if (answers->failed) complain("out of memory for the matches of the queries that share an ID");
     idx_stream_close(batch->stream);
     return whole && !answers->failed;

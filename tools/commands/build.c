@@ -176,8 +176,7 @@ static bool add_all(struct idx_builder *builder, struct build *build) {
 
 static bool publish(struct idx_builder *builder, struct idx_build_summary *summary) {
     struct idx_error error;
-    if (idx_builder_finish(builder, summary, &error) == IDX_OK) return true;
-    return making_failed(&error);
+    return succeeded(idx_builder_finish(builder, summary, &error), &error);
 }
 
 /* ---- The whole ---- */
@@ -209,7 +208,7 @@ static bool run(struct build *build) {
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
-    if (idx_builder_open(&builder, build->output, &build->options, &error) != IDX_OK) return making_failed(&error);
+    if (!succeeded(idx_builder_open(&builder, build->output, &build->options, &error), &error)) return false;
     bool published = make(builder, build);
     idx_builder_close(builder);
     return published;

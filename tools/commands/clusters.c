@@ -122,12 +122,9 @@ static bool settle_report(struct clusters *clusters) {
 }
 
 static bool run(struct clusters *clusters) {
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct scratch scratch = {0};
     struct idx_index *index;
-    struct idx_error error;
-    options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, clusters->path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!open_unloaded(&index, clusters->path)) return false;
     bool whole =
         check_index(clusters, index) && open_confirm(clusters, index, &scratch) &&
         listing_run(&clusters->listing, index) &&

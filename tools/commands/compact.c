@@ -77,11 +77,9 @@ static bool run(struct compact *compact) {
     struct idx_error error;
     enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
     progress_end(&compact->progress);
-    if (status == IDX_OK)
-        report(path, &summary, &compact->progress);
-    else
-        making_failed(&error);
-    return status == IDX_OK;
+    if (!succeeded(status, &error)) return false;
+    report(path, &summary, &compact->progress);
+    return true;
 }
 
 int command_compact(int argc, char **argv) {

@@ -392,13 +392,10 @@ static bool add_fingerprints(struct dedup *dedup) {
 static bool build(struct dedup *dedup, const char *path) {
     struct idx_builder **builder = &dedup->intake.builder;
     struct idx_error error;
-    if (idx_builder_open(builder, path, &dedup->building, &error) != IDX_OK) return making_failed(&error);
+    if (!succeeded(idx_builder_open(builder, path, &dedup->building, &error), &error)) return false;
     dedup->intake.id_type = dedup->building.id_type;
-    bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) && intake_end(&dedup->intake);
-    if (built && idx_builder_finish(*builder, NULL, &error) != IDX_OK) {
-        making_failed(&error);
-        built = false;
-    }
+    bool built = (is_of_fingerprints(dedup) ? add_fingerprints(dedup) : add_texts(dedup)) &&
+                 intake_end(&dedup->intake) && succeeded(idx_builder_finish(*builder, NULL, &error), &error);
     idx_builder_close(*builder);
     return built;
 }
@@ -418,11 +415,8 @@ static enum idx_status find_clusters(void *context, const struct idx_index *inde
 }
 
 static bool list(struct dedup *dedup, const char *path) {
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index;
-    struct idx_error error;
-    options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&index, path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!open_unloaded(&index, path)) return false;
     scratch_remove(&dedup->scratch);
     dedup->listing.kept_apart = dedup->intake.few_count;
     dedup->listing.dropped_apart = dedup->intake.known_count;

@@ -1,5 +1,6 @@
 /* dump.c: `idx dump`: the documents of an index, in the form that `idx build` reads. */
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 
 #include <idx.h>
@@ -38,10 +39,7 @@ static void print_document(struct dump *dump, uint64_t fingerprint, const struct
     output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
     output_byte(&dump->output, '\t');
     if (document->id != NULL && document->id_length == 0) output_byte(&dump->output, '\t'); /* as if it were escaped */
-    if (document->id != NULL)
-        output_id(&dump->output, document->id, document->id_length);
-    else
-        output_decimal(&dump->output, document->number);
+    put_document_id(&dump->output, document);
     output_byte(&dump->output, '\n');
     dump->lines++;
 }

@@ -174,7 +174,7 @@ static bool open_index(struct lookup *lookup) {
     if (lookup->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
     if (lookup->unpacked) options.distance = lookup->distance;
     options.threads = lookup->threads;
-    if (idx_open(&lookup->index, lookup->path, &options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
     take_index(lookup, lookup->index);
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
     if (question->distance > get_most_distance(lookup, &question->properties))
@@ -201,7 +201,7 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
     struct idx_properties properties;
     struct idx_index *newer;
     struct idx_error error;
-    if (idx_refresh(lookup->index, &newer, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!succeeded(idx_refresh(lookup->index, &newer, &error), &error)) return false;
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
     bool alike =

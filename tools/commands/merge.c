@@ -56,11 +56,9 @@ static bool run(struct merge *merge) {
     struct idx_error error;
     enum idx_status status = idx_merge(output, inputs, merge->operands.count - 1, &merge->options, &summary, &error);
     progress_end(&merge->progress);
-    if (status == IDX_OK)
-        making_report(output, &summary, &merge->progress);
-    else
-        making_failed(&error);
-    return status == IDX_OK;
+    if (!succeeded(status, &error)) return false;
+    making_report(output, &summary, &merge->progress);
+    return true;
 }
 
 int command_merge(int argc, char **argv) {

@@ -102,10 +102,9 @@ static bool remove_some(struct removing *removing, const struct idx_item *items,
         status = remove_fingerprints(writing, items, count, &removal, &error);
     else
         status = idx_writer_remove(writing->writer, items, count, &removal, &error);
-    if (status != IDX_OK) complain("%s", error.sentence);
     removing->total.documents += removal.documents;
     removing->total.missing += removal.missing;
-    return status == IDX_OK;
+    return succeeded(status, &error);
 }
 
 static double now_seconds(void) {

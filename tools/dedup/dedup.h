@@ -7,6 +7,7 @@
 #include "tools/input/input.h"
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/text/documents.h"
 #include "tools/text/text.h"

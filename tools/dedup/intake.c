@@ -12,16 +12,12 @@
 
 /* ---- The index that documents are compared with ---- */
 
-static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    return status == IDX_OK || complain("%s", error->sentence);
-}
-
 bool against_open(struct against *against) {
     struct idx_error error;
-    if (!complain_unless_ok(idx_open(&against->index, against->path, NULL, &error), &error)) return false;
+    if (!succeeded(idx_open(&against->index, against->path, NULL, &error), &error)) return false;
     idx_get_properties(against->index, &against->properties);
     return against->properties.id_type == IDX_ID_NONE ||
-           complain_unless_ok(idx_documents_open(against->index, &against->documents, &error), &error);
+           succeeded(idx_documents_open(against->index, &against->documents, &error), &error);
 }
 
 bool against_settle(const struct against *against, struct pipeline_rules *rules, bool texts) {
@@ -48,8 +44,8 @@ static bool against_look_up(const struct against *against, const uint64_t *finge
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     struct idx_error error;
     options.distance = against->distance;
-    return complain_unless_ok(
-        idx_lookup_many(against->index, fingerprints, count, &options, matches, 1, counts, &error), &error);
+    return succeeded(idx_lookup_many(against->index, fingerprints, count, &options, matches, 1, counts, &error),
+                     &error);
 }
 
 /* Appends the ID of the first document of a match, or without documents the fingerprint. Returns false after a
@@ -59,10 +55,10 @@ static bool against_put_id(struct against *against, const struct idx_match *matc
     struct idx_error error;
     bool found;
     if (against->documents != NULL &&
-        !complain_unless_ok(idx_documents_find(against->documents, match->fingerprint, NULL, &error), &error))
+        !succeeded(idx_documents_find(against->documents, match->fingerprint, NULL, &error), &error))
         return false;
     if (against->documents != NULL &&
-        !complain_unless_ok(idx_documents_next(against->documents, &document, &found, &error), &error))
+        !succeeded(idx_documents_next(against->documents, &document, &found, &error), &error))
         return false;
     listing_put_id(id, &against->properties, &document, match->fingerprint);
     return true;
@@ -82,21 +78,13 @@ struct preferred_record {
     bool escaped;
 };
 
-static bool grow_order(struct preference *preference) {
-    size_t capacity = 2 * preference->capacity + 1024;
-    struct preferred_document *grown = realloc(preference->order, capacity * sizeof *grown);
-    if (grown == NULL) return complain("out of memory");
-    preference->order = grown;
-    preference->capacity = capacity;
-    return true;
-}
-
 /* Takes a document. Those with larger values are preferred, and of equal ones the first. Returns false after a
  * complaint. */
 static bool preference_add(struct preference *preference, const struct tsv_record *record, int64_t value) {
     const struct preferred_record kept = {record->fingerprint, record->id_length, record->escaped};
     struct output *output = &preference->documents.output;
-    if (preference->count == preference->capacity && !grow_order(preference)) return false;
+    if (!array_grow(&preference->order, &preference->capacity, preference->count, sizeof *preference->order))
+        return complain("out of memory");
     preference->order[preference->count] = (struct preferred_document){value, preference->count, preference->length};
     preference->count++;
     preference->length += sizeof kept + kept.id_length;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24, FIRST_OTHERS = 1024 };
+enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24 };
 
 /* A fingerprint of the dedup, and one of the other index that is near to it. */
 struct near_pair {
@@ -20,10 +20,6 @@ struct near_pair {
 
 bool known_open(struct known *known, const struct scratch *scratch, const char *folder) {
     return temporary_open(&known->near, scratch, folder) && temporary_open(&known->sets.file, scratch, folder);
-}
-
-static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    return status == IDX_OK || making_failed(error);
 }
 
 static bool say_no_memory(void) { return complain("out of memory"); }
@@ -46,13 +42,9 @@ static void sort_others(struct known *known) {
 /* Adds a fingerprint of the other index. If the array is full, it grows only if more than half of it are distinct. */
 static bool add_other(struct known *known, uint64_t fingerprint) {
     if (known->other_count == known->other_capacity) sort_others(known);
-    if (2 * known->other_count >= known->other_capacity) {
-        size_t capacity = 2 * known->other_capacity + FIRST_OTHERS;
-        uint64_t *grown = realloc(known->others, capacity * sizeof *grown);
-        if (grown == NULL) return say_no_memory();
-        known->others = grown;
-        known->other_capacity = capacity;
-    }
+    bool is_half_full = 2 * known->other_count >= known->other_capacity;
+    if (is_half_full && !array_grow(&known->others, &known->other_capacity, known->other_capacity, sizeof fingerprint))
+        return say_no_memory();
     known->others[known->other_count++] = fingerprint;
     return true;
 }
@@ -62,15 +54,15 @@ static bool add_other(struct known *known, uint64_t fingerprint) {
 /* Moves the cursor to the documents of a fingerprint. Returns false after a complaint. */
 static bool find_documents(struct idx_documents *documents, uint64_t fingerprint) {
     struct idx_error error;
-    return complain_unless_ok(idx_documents_find(documents, fingerprint, NULL, &error), &error);
+    return succeeded(idx_documents_find(documents, fingerprint, NULL, &error), &error);
 }
 
 /* Reads the next document. Returns false at the end, and after a complaint, which sets *failed. */
 static bool next_document(struct idx_documents *documents, struct idx_document *document, bool *failed) {
     struct idx_error error;
     bool found = false;
-    *failed = *failed || interrupt_noted() ||
-              !complain_unless_ok(idx_documents_next(documents, document, &found, &error), &error);
+    *failed =
+        *failed || interrupt_noted() || !succeeded(idx_documents_next(documents, document, &found, &error), &error);
     return !*failed && found;
 }
 
@@ -106,9 +98,9 @@ static bool look_up(struct known *known) {
     options.temporary_folder = known->options->temporary_folder;
     options.progress = known->options->progress;
     options.context = known->options->context;
-    bool good = complain_unless_ok(idx_batch(known->intake->against->index, known->queries, known->query_count,
-                                             &options, note_matches, known, &error),
-                                   &error);
+    bool good = succeeded(idx_batch(known->intake->against->index, known->queries, known->query_count, &options,
+                                    note_matches, known, &error),
+                          &error);
     known->query_count = 0;
     known->failed = known->failed || !good;
     return !known->failed;
@@ -128,9 +120,8 @@ bool known_find(struct known *known, const struct idx_index *index) {
     known->most_queries = (size_t)most;
     known->queries = malloc(known->most_queries * sizeof *known->queries);
     if (known->queries == NULL) return say_no_memory();
-    bool found = complain_unless_ok(idx_documents_open(index, &known->documents, &error), &error) &&
-                 complain_unless_ok(idx_visit_all(index, add_query, known, &error), &error) && !known->failed &&
-                 look_up(known);
+    bool found = succeeded(idx_documents_open(index, &known->documents, &error), &error) &&
+                 succeeded(idx_visit_all(index, add_query, known, &error), &error) && !known->failed && look_up(known);
     free(known->queries);
     known->queries = NULL;
     sort_others(known);
@@ -244,7 +235,7 @@ bool known_decide(struct known *known, struct sets *sets, const struct pipeline_
         !sets_map(&known->sets))
         return false;
     say_missing(known);
-    if (!complain_unless_ok(idx_text_leaders_make(&leaders, known->threshold, &error), &error)) return false;
+    if (!succeeded(idx_text_leaders_make(&leaders, known->threshold, &error), &error)) return false;
     bool decided = decide_all(known, sets, leaders) && intake_end_known(known->intake);
     idx_text_leaders_free(leaders);
     return decided;

@@ -55,7 +55,7 @@ bool regroup_offer(struct idx_text_leaders *leaders, uint64_t number, struct set
     enum idx_status status = sets->weighted
                                  ? idx_text_leaders_join_features(leaders, number, features, set->count, leader, &error)
                                  : idx_text_leaders_join(leaders, number, features, set->count, leader, &error);
-    return status == IDX_OK || complain("%s", error.sentence);
+    return succeeded(status, &error);
 }
 
 static bool join_group(struct regroup *regroup, size_t place) {
@@ -70,10 +70,9 @@ static bool expect_all(struct regroup *regroup) {
     struct idx_error error;
     for (size_t i = 0; i < regroup->count && !regroup->sets->weighted; i++) {
         const struct set *set = regroup->candidates[i].set;
-        if (regroup->candidates[i].group != NO_GROUP ||
-            idx_text_leaders_expect(regroup->leaders, sets_features(regroup->sets, set), set->count, &error) == IDX_OK)
-            continue;
-        return complain("%s", error.sentence);
+        if (regroup->candidates[i].group != NO_GROUP) continue;
+        const void *features = sets_features(regroup->sets, set);
+        if (!succeeded(idx_text_leaders_expect(regroup->leaders, features, set->count, &error), &error)) return false;
     }
     return true;
 }
@@ -184,13 +183,8 @@ static bool add_candidate(struct regroup *regroup, const struct confirm_member *
             "a cluster by fingerprints has %zu documents, and no more can be compared by their texts; a smaller "
             "distance makes smaller ones (-k)",
             regroup->count);
-    if (regroup->count == regroup->capacity) {
-        size_t capacity = 2 * regroup->capacity + 64;
-        struct candidate *grown = realloc(regroup->candidates, capacity * sizeof *grown);
-        if (grown == NULL) return complain("out of memory");
-        regroup->candidates = grown;
-        regroup->capacity = capacity;
-    }
+    if (!array_grow(&regroup->candidates, &regroup->capacity, regroup->count, sizeof *regroup->candidates))
+        return complain("out of memory");
     const struct set *set = sets_find(regroup->sets, kept->number);
     struct candidate candidate = {kept->in_index, offset, set, 0, 0};
     regroup->candidates[regroup->count++] = candidate;
@@ -235,9 +229,8 @@ bool regroup_all(struct confirm *confirm, const struct idx_cluster_options *opti
     uint64_t known_count = known->is_asked_for ? known->intake->known_count : 0;
     struct idx_error error;
     *summary = (struct idx_cluster_summary){.documents = summary->documents - known_count};
-    bool good = idx_text_leaders_make(&regroup.leaders, confirm->least, &error) == IDX_OK;
+    bool good = succeeded(idx_text_leaders_make(&regroup.leaders, confirm->least, &error), &error);
     if (good) idx_text_leaders_limit(regroup.leaders, options->memory_bytes / 2);
-    if (!good) complain("%s", error.sentence);
     good = good && group_members(&regroup);
     /* Known documents without near-duplicates were counted, but not met. */
     if (!options->alone) summary->sizes[0] += in_none - (known_count - regroup.left_out);

@@ -12,21 +12,9 @@ static size_t get_size(const struct sets *sets) {
     return sets->weighted ? sizeof(struct idx_feature) : sizeof(uint64_t);
 }
 
-static struct set *append_set(struct sets *sets) {
-    if (sets->count == sets->capacity) {
-        size_t capacity = sets->capacity == 0 ? 1024 : 2 * sets->capacity;
-        struct set *grown = realloc(sets->sets, capacity * sizeof *grown);
-        if (grown == NULL) return NULL;
-        sets->sets = grown;
-        sets->capacity = capacity;
-    }
-    return &sets->sets[sets->count++];
-}
-
 bool sets_add(struct sets *sets, uint64_t number, const char *features, size_t length) {
-    struct set *set = append_set(sets);
-    if (set == NULL) return complain("out of memory");
-    *set = (struct set){.number = number, .offset = sets->size, .count = length / get_size(sets)};
+    if (!array_grow(&sets->sets, &sets->capacity, sets->count, sizeof *sets->sets)) return complain("out of memory");
+    sets->sets[sets->count++] = (struct set){.number = number, .offset = sets->size, .count = length / get_size(sets)};
     sets->size += length;
     output_bytes(&sets->file.output, features, length);
     return sets->file.output.error == 0 || temporary_flush(&sets->file);
@@ -85,13 +73,7 @@ uint64_t by_id_hash(const void *id, size_t length) {
 }
 
 bool by_id_want(struct by_id *by_id, uint64_t hash) {
-    if (by_id->count == by_id->capacity) {
-        size_t capacity = 2 * by_id->capacity + 1024;
-        uint64_t *grown = realloc(by_id->wanted, capacity * sizeof *grown);
-        if (grown == NULL) return complain("out of memory");
-        by_id->wanted = grown;
-        by_id->capacity = capacity;
-    }
+    if (!array_grow(&by_id->wanted, &by_id->capacity, by_id->count, sizeof hash)) return complain("out of memory");
     by_id->wanted[by_id->count++] = hash;
     return true;
 }

@@ -2,6 +2,7 @@
 #include "tools/input/making.h"
 
 #include "tools/shared/command.h"
+#include "tools/shared/files.h"
 #include "tools/shared/wording.h"
 
 #include <inttypes.h>
@@ -11,15 +12,6 @@
 #include <sys/statvfs.h>
 
 /* ---- Before an index is made ---- */
-
-/* The folder that holds `path`, to be freed; NULL without memory. */
-static char *folder_of(const char *path) {
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/') length--;
-    while (length > 0 && path[length - 1] != '/') length--;
-    while (length > 1 && path[length - 1] == '/') length--;
-    return length == 0 ? strdup(".") : strndup(path, length);
-}
 
 static void check_room(const char *folder, const char *what, uint64_t bytes) {
     char needed[SIZE_LENGTH], left[SIZE_LENGTH];
@@ -48,7 +40,7 @@ static void say_forecast(const struct idx_build_estimate *estimate, const struct
 
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown) {
     struct idx_build_estimate estimate;
-    char *folder = folder_of(output);
+    char *folder = folder_parent(output);
     if (folder == NULL || idx_estimate_build(options, size->documents, &estimate, NULL) != IDX_OK) {
         free(folder);
         return;
@@ -66,16 +58,12 @@ void forecast(const struct idx_build_options *options, const char *output, const
 
 /* ---- Adding documents ---- */
 
-bool making_failed(const struct idx_error *error) {
-    return error->status != IDX_CANCELLED && complain("%s", error->sentence);
-}
-
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
     struct idx_error error;
     enum idx_status status = id_type == IDX_ID_TEXT
                                  ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
                                  : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
-    return status == IDX_OK || making_failed(&error);
+    return succeeded(status, &error);
 }
 
 /* ---- What it is and took ---- */

@@ -35,8 +35,7 @@ bool writing_open(struct writing *writing) {
     if (writing->compact == 0) options.compact_segments = 0;
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_KEPT;
-    if (idx_writer_open(&writing->writer, writing->path, &options, &error) != IDX_OK)
-        return complain("%s", error.sentence);
+    if (!succeeded(idx_writer_open(&writing->writer, writing->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     settle_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;

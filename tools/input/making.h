@@ -3,6 +3,7 @@
 #define IDX_TOOLS_INPUT_MAKING_H
 
 #include "tools/input/input.h"
+#include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 
@@ -16,9 +17,6 @@
 /* Says what a build is expected to take where `shown`, and warns in any case where a file system has less space free.
  * `output` is the path of the index that will be made. */
 void forecast(const struct idx_build_options *options, const char *output, const struct input_size *size, bool shown);
-
-/* Complains of what ended a build or a merge; but a signal that was noted needs no words. */
-bool making_failed(const struct idx_error *error);
 
 /* Adds a document. Returns false after a complaint. */
 bool making_add(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);

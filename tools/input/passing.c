@@ -2,8 +2,8 @@
  * goes the way of all lines. */
 #include "tools/input/input.h"
 
-#include "tools/input/making.h"
 #include "tools/shared/command.h"
+#include "tools/shared/library.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -162,21 +162,17 @@ static bool read_index(struct kept *kept) {
     struct passing *passing = kept->passing;
     struct idx_error error;
     uint32_t parts = passing->parts == 0 ? 1 : passing->parts;
-    if (idx_visit_part(passing->index, passing->part, parts, keep_all, kept, &error) == IDX_OK) return !passing->failed;
-    return making_failed(&error);
+    return succeeded(idx_visit_part(passing->index, passing->part, parts, keep_all, kept, &error), &error) &&
+           !passing->failed;
 }
 
 bool passing_open(struct passing *passing) {
-    struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
-    struct idx_error error;
     struct stat status;
     bool is_index =
         passing->paths.count == 1 && stat(passing->paths.values[0], &status) == 0 && S_ISDIR(status.st_mode);
     if (!is_index && passing->parts > 0) complain_of_usage("--part needs an index");
     if (!is_index) return passing->parts == 0 && input_await_format(&passing->paths, &passing->format);
-    options.residence = IDX_RESIDENCE_NONE;
-    if (idx_open(&passing->index, passing->paths.values[0], &options, &error) == IDX_OK) return true;
-    return complain("%s", error.sentence);
+    return open_unloaded(&passing->index, passing->paths.values[0]);
 }
 
 bool passing_read(struct passing *passing, passing_visitor visit, void *context) {

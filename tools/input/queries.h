@@ -46,7 +46,7 @@ struct queries {
     struct below *below;     /* the documents of the last folder that are left, or NULL */
     bool partly;             /* a file in a folder could not be read */
     uint64_t *found;         /* fingerprints of the last ID */
-    size_t found_count, found_capacity;
+    size_t found_count;
     size_t given; /* of these fingerprints */
     bool warned_of_icu;
     struct problem problem;

@@ -223,9 +223,6 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
 /* Looks a fingerprint up, and writes what answers_put writes as an object. */
 bool answers_put_query(struct answers *answers, uint64_t query);
 
-/* Writes bytes as a JSON string, or as {"hex":"…"} if they are not UTF-8. */
-void answers_put_bytes(struct output *output, const void *bytes, size_t length);
-
 /* ---- Reads the head of a request ---- */
 
 /* It refuses one that a proxy could read in another way than this service, so that nobody smuggles a request past it,

@@ -1,6 +1,7 @@
 /* views.c: keeps the index open, and replaces it by a newer view while requests go on. */
 #include "tools/serve/request.h"
 
+#include "tools/shared/library.h"
 #include "tools/shared/wording.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&views->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (idx_open(&index, path, options, &error) != IDX_OK) return complain("%s", error.sentence);
+    if (!succeeded(idx_open(&index, path, options, &error), &error)) return false;
     views->current = make_view(index);
     if (views->current != NULL) return true;
     idx_close(index);

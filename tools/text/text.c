@@ -2,6 +2,7 @@
  * libidxtext has without_text.c in place of this file, and of all files that only this one and pipeline.c use. */
 #include "tools/text/text.h"
 
+#include "tools/shared/library.h"
 #include "tools/shared/wording.h"
 #include "tools/text/extract.h"
 
@@ -277,22 +278,18 @@ bool text_fingerprint_file(struct text *text, const char *path, struct text_resu
 
 /* ---- Tables of document frequencies ---- */
 
-static bool complain_unless_ok(enum idx_status status, const struct idx_error *error) {
-    return status == IDX_OK || complain("%s", error->sentence);
-}
-
 unsigned text_distance(double resemblance, uint64_t features, const char *recipe, unsigned bits, bool *measured) {
     return idx_text_distance(resemblance, features, recipe, bits, measured);
 }
 
 bool text_table_read(struct idx_text_table **table, const char *path) {
     struct idx_error error;
-    return complain_unless_ok(idx_text_table_read(table, path, &error), &error);
+    return succeeded(idx_text_table_read(table, path, &error), &error);
 }
 
 bool text_table_create(struct idx_text_table **table, const struct text *text) {
     struct idx_error error;
-    return complain_unless_ok(idx_text_table_make(table, text->fingerprinter, &error), &error);
+    return succeeded(idx_text_table_make(table, text->fingerprinter, &error), &error);
 }
 
 bool text_table_add(struct idx_text_table *table, struct text *text, struct raw_document *raw, struct bad *bad) {
@@ -309,7 +306,7 @@ bool text_table_write(const struct idx_text_table *table, const char *path) {
     struct idx_error error;
     struct idx_text_table_properties properties;
     idx_text_table_get_properties(table, &properties);
-    if (!complain_unless_ok(idx_text_table_write(table, path, &error), &error)) return false;
+    if (!succeeded(idx_text_table_write(table, path, &error), &error)) return false;
     if (properties.dropped > 0)
         complain("there were too many terms, so rare ones were dropped: frequencies in %s are up to %" PRIu64
                  " too low",
