@@ -1,9 +1,7 @@
 /* cluster_listing.c: see cluster_listing.h. */
 #include "tools/answers/cluster_listing.h"
 
-#include "tools/shared/command.h"
 #include "tools/shared/library.h"
-#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,6 @@
 /* near_pairs.c: see near_pairs.h. */
 #include "tools/answers/near_pairs.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <string.h>
 
 void near_init(struct near *near) {

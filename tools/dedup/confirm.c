@@ -2,9 +2,6 @@
  * them. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/wording.h"
-#include "tools/text/text.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

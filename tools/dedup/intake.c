@@ -2,10 +2,7 @@
  * the index that is clustered, at once or in the order of preference. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/answers/cluster_listing.h"
 #include "tools/input/making.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>

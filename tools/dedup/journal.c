@@ -1,9 +1,6 @@
 /* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,6 @@
  * compressed again. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-#include "tools/text/documents.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,8 +3,6 @@
 #include "tools/dedup/dedup.h"
 
 #include "tools/input/making.h"
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 
 #include <idx_text.h>
 

@@ -3,9 +3,6 @@
  * its own, or becomes one. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <idx_text.h>
 
 #include <stdlib.h>

@@ -1,9 +1,6 @@
 /* sets.c: writes the features of documents to a temporary file, and maps it to look them up. */
 #include "tools/dedup/dedup.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

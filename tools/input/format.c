@@ -1,9 +1,6 @@
 /* format.c: finds out in which format a file has fingerprints, by its name and first bytes. */
 #include "tools/input/input.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

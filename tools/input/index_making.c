@@ -1,9 +1,7 @@
 /* index_making.c: what commands say before and after they make an index, and how they add documents to it. */
 #include "tools/input/making.h"
 
-#include "tools/shared/command.h"
 #include "tools/shared/files.h"
-#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,6 @@
 /* index_writing.c: what `idx add` and `idx remove` have in common: an index's writer, and lines of documents. */
 #include "tools/input/making.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,9 +1,6 @@
 /* input.c: what `idx build`, `idx add` and `idx remove` read: the documents of all inputs, one after the other. */
 #include "tools/input/input.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <idx.h>
 
 #include <fcntl.h>

@@ -2,8 +2,6 @@
  * with the keys descr, fortran_order and shape, in any order. */
 #include "tools/input/input.h"
 
-#include "tools/shared/wording.h"
-
 #include <string.h>
 
 struct cursor {

@@ -2,7 +2,6 @@
  * goes the way of all lines. */
 #include "tools/input/input.h"
 
-#include "tools/shared/command.h"
 #include "tools/shared/library.h"
 
 #include <inttypes.h>

@@ -1,9 +1,7 @@
 /* queries.c: what `idx lookup` is asked. */
 #include "tools/input/queries.h"
 
-#include "tools/shared/command.h"
 #include "tools/shared/library.h"
-#include "tools/shared/wording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,6 @@
 /* reader.c: reads a file or standard input, by lines of any length or by bytes. */
 #include "tools/input/input.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 /* tsv.c: reads one line of fingerprint<TAB>ID, and checks by the line #total that a stream of lines is whole. */
 #include "tools/input/input.h"
 
-#include "tools/shared/wording.h"
-
 #include <inttypes.h>
 #include <string.h>
 

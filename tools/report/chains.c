@@ -3,7 +3,6 @@
 
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
-#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* excerpt.c: compares two texts word by word, and writes them side by side. */
 #include "tools/report/page.h"
 
-#include "tools/shared/wording.h"
-
 #include <idx_text.h>
 
 #include <stdlib.h>

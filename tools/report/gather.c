@@ -3,7 +3,6 @@
 #include "tools/report/page.h"
 
 #include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 
 #include <stdlib.h>
 #include <string.h>

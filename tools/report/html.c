@@ -2,8 +2,6 @@
  * screen; they grow to a width that style.h has. */
 #include "tools/report/page.h"
 
-#include "tools/shared/wording.h"
-
 #include <math.h>
 #include <string.h>
 

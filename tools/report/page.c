@@ -2,7 +2,6 @@
 #include "tools/report/page.h"
 
 #include "tools/report/style.h"
-#include "tools/shared/wording.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,7 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
 
-#include "tools/dedup/dedup.h"
 #include "tools/report/page.h"
-#include "tools/shared/command.h"
-#include "tools/shared/files.h"
-#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <fcntl.h>

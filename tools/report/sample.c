@@ -4,7 +4,6 @@
 
 #include "tools/shared/command.h"
 #include "tools/shared/progress.h"
-#include "tools/shared/wording.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -3,8 +3,6 @@
 #include "tools/serve/request.h"
 
 #include "tools/serve/service.h"
-#include "tools/shared/json.h"
-#include "tools/shared/wording.h"
 
 #include <stdarg.h>
 #include <stdio.h>

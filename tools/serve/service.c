@@ -2,9 +2,6 @@
  * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

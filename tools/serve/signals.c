@@ -1,9 +1,6 @@
 /* signals.c: catches the signals that a service obeys. */
 #include "tools/serve/service.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -2,7 +2,6 @@
 #include "tools/serve/service.h"
 
 #include "tools/serve/request.h"
-#include "tools/shared/command.h"
 #include "tools/text/text.h"
 
 #include <ctype.h>

@@ -2,7 +2,6 @@
 #include "tools/serve/request.h"
 
 #include "tools/shared/library.h"
-#include "tools/shared/wording.h"
 
 #include <errno.h>
 #include <stdlib.h>

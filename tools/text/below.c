@@ -2,7 +2,6 @@
  * given. */
 #include "tools/text/text.h"
 
-#include "tools/shared/files.h"
 #include "tools/text/documents.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* documents.c: reads inputs, finds their formats, and gives the documents that they are cut into. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/files.h"
 #include "tools/text/extract.h"
 
 #include <ctype.h>

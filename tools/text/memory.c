@@ -7,9 +7,6 @@
  */
 #include "tools/text/text.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/wording.h"
-
 #include <jansson.h>
 #include <libxml/xmlmemory.h>
 #include <unicode/uclean.h>

@@ -3,8 +3,6 @@
  * ring, whose documents' bytes are bounded: there is always room for one batch, however large its document. */
 #include "tools/text/text.h"
 
-#include "tools/shared/command.h"
-#include "tools/shared/output.h"
 #include "tools/shared/progress.h"
 #include "tools/text/extract.h"
 

@@ -3,8 +3,6 @@
  * libarchive neither checks its sums nor gives what precedes an error. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/command.h"
-
 #include <archive.h>
 #include <archive_entry.h>
 

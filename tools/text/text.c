@@ -3,7 +3,6 @@
 #include "tools/text/text.h"
 
 #include "tools/shared/library.h"
-#include "tools/shared/wording.h"
 #include "tools/text/extract.h"
 
 #include <idx.h>

@@ -1,8 +1,6 @@
 /* warc.c: the heads of WARC records, and of the HTTP responses in them. */
 #include "tools/text/documents.h"
 
-#include "tools/shared/wording.h"
-
 #include <string.h>
 #include <strings.h>
 
