@@ -3,7 +3,6 @@
 
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_cb.h>
-#include <unicode/utf8.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,22 +123,4 @@ bool charset_decode(struct span *text, const char *name, struct output *kept, st
         text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU takes no NULL for no bytes */
     ucnv_close(converter);
     return converted;
-}
-
-bool charset_is_utf8(const char *bytes, size_t length) {
-    const uint8_t *at = (const uint8_t *)bytes;
-    for (size_t i = 0; i < length;) {
-        uint64_t eight;
-        if (length - i >= sizeof eight) {
-            memcpy(&eight, at + i, sizeof eight);
-            if ((eight & UINT64_C(0x8080808080808080)) == 0) {
-                i += sizeof eight;
-                continue;
-            }
-        }
-        UChar32 c;
-        U8_NEXT(at, i, length, c);
-        if (c < 0) return false;
-    }
-    return true;
 }

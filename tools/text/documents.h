@@ -79,9 +79,6 @@ void charset_by_mark(struct span *text, char name[CHARSET_NAME_SIZE]);
  * leave the text alone, ill-formed or not. Names mean what browsers take them for: iso-8859-1 is windows-1252. */
 bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad);
 
-/* Whether the bytes are well-formed UTF-8. */
-bool charset_is_utf8(const char *bytes, size_t length);
-
 /* ---- Source ---- */
 
 /* The bytes of a file, of standard input or of memory, decompressed where they are gzip's (any number of members),

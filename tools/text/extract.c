@@ -56,7 +56,7 @@ static bool decode_body(struct extractor *extractor, struct raw_document *raw, s
     charset_by_mark(body, charset);
     if (raw->format == FORMAT_HTML || raw->format == FORMAT_MAN) {
         if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
-        bool utf8 = charset_is_utf8(body->bytes, body->length);
+        bool utf8 = printable_is_utf8(body->bytes, body->length);
         if (charset[0] == '\0') strcpy(charset, utf8 ? "utf-8" : "windows-1252");
         /* What libxml2 is given has to be well-formed: ICU makes it so under its other name for UTF-8. */
         if (strcasecmp(charset, "utf-8") == 0 && !utf8) strcpy(charset, "ibm-1208");
