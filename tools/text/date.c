@@ -2,10 +2,11 @@
 #include "tools/text/documents.h"
 
 #include <math.h>
+#include <time.h>
 
 #define MICROSECONDS INT64_C(1000000)
 
-/* What is left to be read. */
+/* This is left to be read. */
 struct rest {
     const char *at, *end;
 };
@@ -28,27 +29,15 @@ static bool take_number(struct rest *rest, int digits, int64_t least, int64_t mo
     return *number >= least && *number <= most;
 }
 
-static bool is_leap(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
-
-/* Days of the year before a month, from 1, which may be 13. */
-static int64_t days_before(int64_t year, int64_t month) {
-    static const int before[] = {0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-    return before[month] + (month > 2 && is_leap(year));
-}
-
-/* Days from 1 January of year 0 to that of `year`, 0 to 9999. */
-static int64_t days_of_years(int64_t year) {
-    return year == 0 ? 0 : year * 365 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1;
-}
-
+/* Reads a day, and sets its beginning in seconds since 1970. */
 static bool take_day(struct rest *rest, int64_t *seconds) {
     int64_t year, month, day;
     if (!take_number(rest, 4, 0, 9999, &year) || !take_byte(rest, '-') || !take_number(rest, 2, 1, 12, &month) ||
-        !take_byte(rest, '-') ||
-        !take_number(rest, 2, 1, days_before(year, month + 1) - days_before(year, month), &day))
+        !take_byte(rest, '-') || !take_number(rest, 2, 1, 31, &day))
         return false;
-    *seconds = (days_of_years(year) - days_of_years(1970) + days_before(year, month) + day - 1) * 86400;
-    return true;
+    struct tm date = {.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day};
+    *seconds = timegm(&date);
+    return date.tm_mday == day; /* It makes 1 May of 31 April. */
 }
 
 /* Reads the digits behind the point; those after the sixth are ignored. */
@@ -61,7 +50,7 @@ static bool take_fraction(struct rest *rest, int64_t *microseconds) {
     return true;
 }
 
-/* The offset from UTC, which is subtracted. */
+/* Reads the offset from UTC, and subtracts it. */
 static bool take_zone(struct rest *rest, int64_t *seconds) {
     int64_t hours, minutes = 0;
     if (take_byte(rest, 'Z') || take_byte(rest, 'z') || rest->at == rest->end) return true;
