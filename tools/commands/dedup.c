@@ -432,7 +432,7 @@ static void note(void *context, const struct idx_cluster_member *member) {
     uint64_t number = preference_number(&dedup->intake.preference, member->document.number);
     if (dedup->report.path != NULL) report_note(&dedup->report, member);
     if (member->is_representative || dedup->dropped == NULL) return;
-    dedup->dropped[number / 64] |= UINT64_C(1) << number % 64;
+    bit_set(dedup->dropped, number);
     if (folders_are_asked_for(&dedup->folders)) folders_note(&dedup->folders, member);
 }
 
@@ -441,8 +441,7 @@ static bool open_folders(struct dedup *dedup) {
     dedup->listing.context = dedup;
     dedup->folders.properties = &dedup->listing.properties;
     if (dedup->intake.journal == NULL) return true;
-    dedup->dropped = calloc((size_t)(dedup->intake.compared / 64) + 1, sizeof *dedup->dropped);
-    if (dedup->dropped == NULL) complain("out of memory");
+    dedup->dropped = bits_make(dedup->intake.compared);
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
 }
 

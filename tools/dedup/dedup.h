@@ -15,6 +15,17 @@
 #include <idx.h>
 #include <sys/stat.h>
 
+/* ---- A bit for each document that was compared, by its number ---- */
+
+static inline bool bit_is_set(const uint64_t *bits, uint64_t number) {
+    return (bits[number / 64] >> number % 64 & 1) != 0;
+}
+
+static inline void bit_set(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
+
+/* Returns bits that are not set, which the caller frees, or NULL after a complaint. */
+uint64_t *bits_make(uint64_t count);
+
 /* ---- Journal ---- */
 
 /* What a command that reads its inputs twice keeps of the first time: which files there were, and where in them each

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t *bits_make(uint64_t count) {
+    uint64_t *bits = calloc((size_t)(count / 64) + 1, sizeof *bits);
+    if (bits == NULL) complain("out of memory");
+    return bits;
+}
+
 /* The record of a file in the journal; the file's path, with its NUL, follows the record. */
 struct file_record {
     struct stat status;
@@ -82,10 +88,6 @@ void journal_close(struct journal *journal) {
 
 /* ---- Reading documents once more ---- */
 
-static bool is_marked(const struct again *again, uint64_t number) {
-    return (again->wanted[number / 64] >> number % 64 & 1) != 0;
-}
-
 static uint64_t count_wanted(const struct again *again) {
     uint64_t wanted = 0;
     for (uint64_t i = 0; i <= again->compared / 64; i++) wanted += (uint64_t)__builtin_popcountll(again->wanted[i]);
@@ -95,7 +97,7 @@ static uint64_t count_wanted(const struct again *again) {
 static void find_next_wanted(struct again *again) {
     again->is_wanting = false;
     while (!again->is_wanting && journal_next(again->journal, &again->place))
-        again->is_wanting = again->place.fate == FATE_COMPARED && is_marked(again, again->next_number++);
+        again->is_wanting = again->place.fate == FATE_COMPARED && bit_is_set(again->wanted, again->next_number++);
 }
 
 static bool next_wanted_file(void *context, struct opened_file *file, uint64_t *number) {
@@ -131,7 +133,7 @@ static bool is_wanted_document(void *context, const struct raw_document *raw) {
 /* Passes what is listed of the next wanted document on: a result_visitor. */
 static bool pass_listed(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct again *again = context;
-    while (!is_marked(again, again->taken)) again->taken++;
+    while (!bit_is_set(again->wanted, again->taken)) again->taken++;
     uint64_t number = again->taken++;
     if (interrupt_noted()) return false;
     return raw->bad.kind != BAD_NONE || again->take(again->context, number, made, length);

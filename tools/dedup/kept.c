@@ -144,8 +144,7 @@ static bool copy_part(struct copying *copying, const struct place *place, int wh
 
 static bool is_dropped(struct copying *copying, const struct place *place) {
     if (place->fate != FATE_COMPARED) return place->fate == FATE_KNOWN;
-    uint64_t number = copying->number++;
-    return (copying->dropped[number / 64] >> number % 64 & 1) != 0;
+    return bit_is_set(copying->dropped, copying->number++);
 }
 
 static bool copy_document(struct copying *copying, const struct place *place) {

@@ -64,13 +64,11 @@ static bool next_document(struct idx_documents *documents, struct idx_document *
     return !*failed && found;
 }
 
-static void set_bit(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
-
 static bool want_documents(struct known *known, uint64_t fingerprint) {
     struct idx_document document;
     bool failed = !find_documents(known->documents, fingerprint);
     while (!failed && next_document(known->documents, &document, &failed))
-        set_bit(known->wanted, preference_number(&known->intake->preference, document.number));
+        bit_set(known->wanted, preference_number(&known->intake->preference, document.number));
     return !failed;
 }
 
@@ -149,7 +147,7 @@ struct group {
 static bool add_known(struct known *known, const struct idx_document *document, const struct idx_document *other,
                       const struct near_pair *pair) {
     const struct idx_match match = {pair->other, idx_distance(pair->fingerprint, pair->other)};
-    set_bit(known->bits, preference_number(&known->intake->preference, document->number));
+    bit_set(known->bits, preference_number(&known->intake->preference, document->number));
     return intake_add_known(known->intake, document, other, &match);
 }
 
@@ -226,8 +224,8 @@ bool known_decide(struct known *known, struct sets *sets, const struct pipeline_
     struct idx_text_leaders *leaders;
     struct idx_error error;
     known->sets.weighted = sets->weighted;
-    known->bits = calloc((size_t)(known->intake->compared / 64) + 1, sizeof *known->bits);
-    if (known->bits == NULL) return say_no_memory();
+    known->bits = bits_make(known->intake->compared);
+    if (known->bits == NULL) return false;
     if (known->texts.count == 0) return decide_all(known, sets, NULL) && intake_end_known(known->intake);
     if (!want_others(known) || !by_id_read(&known->by_id, rules, recipe, &known->texts, &known->sets) ||
         !sets_map(&known->sets))

@@ -169,7 +169,7 @@ static bool end_cluster(struct regroup *regroup) {
 
 static bool is_known(const struct regroup *regroup, uint64_t number) {
     const uint64_t *known = regroup->confirm->known.bits;
-    return known != NULL && (known[number / 64] >> number % 64 & 1) != 0;
+    return known != NULL && bit_is_set(known, number);
 }
 
 /* Adds a document to the candidates. The cluster's representative becomes the first one, even if its fingerprint has
