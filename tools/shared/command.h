@@ -125,4 +125,13 @@ int interrupt_descriptor(void);
 /* Ends the process by the signal that was noted. Returns if there was none. */
 void interrupt_obey(void);
 
+/* Does the same for a service, to which SIGHUP is no reason to end. Returns false and sets errno if it can't. */
+bool interrupt_catch_in_service(void);
+
+/* Returns whether SIGHUP came since the last call, after which interrupt_descriptor is not readable. */
+bool interrupt_take_hangup(void);
+
+/* From now on a second signal that ends the service ends the process at once. So does one that came already. */
+void interrupt_end_at_once(void);
+
 #endif
