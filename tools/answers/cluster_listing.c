@@ -133,7 +133,7 @@ static void say_sizes(const struct idx_cluster_summary *summary) {
     }
 }
 
-/* What a cluster is named by: a document of its representative's fingerprint, or that. */
+/* Sets what a cluster is named by: a document of its representative's fingerprint, or that. */
 static void name_cluster(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
                          struct output *name) {
     struct idx_document document;
@@ -192,7 +192,7 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 
 /* ---- The whole ---- */
 
-/* An idx_cluster_visitor. */
+/* This is an idx_cluster_visitor. */
 static bool list_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
     count_member(listing, member);

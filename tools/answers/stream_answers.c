@@ -11,7 +11,7 @@ static int compare_fingerprints(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* As the lines that begin with them: what follows an ID, a tab, is less than any byte within one. */
+/* Compares queries as the lines that begin with them: what follows an ID, a tab, is less than any byte within one. */
 static int compare_names(const struct query *a, const struct query *b) {
     size_t length = a->id_length < b->id_length ? a->id_length : b->id_length;
     int order = memcmp(a->id, b->id, length);
@@ -88,7 +88,7 @@ static void put_line(const struct stream_answers *answers, size_t number, const 
     output_bytes(answers->output, line, length);
 }
 
-/* A distance as it is sorted in decimal: 1, 10, 16, 2. */
+/* Returns the rank of a distance as it is sorted in decimal: 1, 10, 16, 2. */
 static unsigned decimal_rank(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }

@@ -45,23 +45,23 @@ static const char help[] =
     "\n"
     "Exit status: 0 all documents were added, or all lines answered; 2 error.\n";
 
-/* Matches of each document that there is room for in a batch: one with more is looked up again. */
+/* There is room for so many matches of each document in a batch: one with more is looked up again. */
 enum { MATCHES = 16 };
 
 struct add {
     struct writing writing;
     int format, notation;
     bool if_new;
-    unsigned distance; /* UINT_MAX: not given */
+    unsigned distance; /* It is UINT_MAX if it is not given. */
     uint64_t limit, max_documents, first_id;
-    uint64_t added, near; /* of all batches; near: left out */
+    uint64_t added, near; /* They count all batches; those that are near were left out. */
 
     /* Within, for --if-new. */
     const struct idx_index *view;
-    struct idx_documents *documents; /* of the view; opened at the batch's first match */
-    struct idx_match *matches;       /* MATCHES a document */
+    struct idx_documents *documents; /* It is of the view, and opened at the batch's first match. */
+    struct idx_match *matches;       /* There is room for MATCHES of each document. */
     size_t *counts;
-    struct found_matches many; /* of a document with more than that */
+    struct found_matches many; /* They are of a document with more than that. */
     struct output output;
     struct idx_error error;
 };
@@ -132,7 +132,7 @@ static void put_query(struct add *add, const struct idx_item *item) {
     }
 }
 
-/* All before the document. */
+/* Writes the columns before the document. */
 static void put_front(struct add *add, const struct idx_match *match) {
     output_byte(&add->output, '\t');
     put_fingerprint(add, match->fingerprint);
@@ -161,7 +161,7 @@ static bool put_match(struct add *add, const struct idx_match *match) {
     return true;
 }
 
-/* Whether a document of the batch behind this one was added with the fingerprint. */
+/* Returns whether a document of the batch behind this one was added with the fingerprint. */
 static bool was_added_behind(const struct add *add, size_t place, uint64_t fingerprint) {
     for (size_t i = place + 1; i < add->writing.count; i++) {
         if (add->counts[i] == 0 && add->writing.items[i].fingerprint == fingerprint) return true;
@@ -253,7 +253,7 @@ static bool add_all(struct add *add) {
     return status == INPUT_END;
 }
 
-/* Also where the end of the input was not reached, of what was added before. */
+/* Says what was added, also if the end of the input was not reached. */
 static void report(const struct add *add, bool whole) {
     if (!whole && add->added + add->near == 0) return;
     const char *what = names_of_documents(add->writing.properties.id_type, add->added);
@@ -271,7 +271,7 @@ static void finish(struct add *add) {
 }
 
 int command_add(int argc, char **argv) {
-    static struct add add; /* some hundred KiB */
+    static struct add add; /* It has some hundred KiB. */
     int status;
     add = (struct add){.writing = {.compact = UINT64_MAX, .threads = 1},
                        .notation = -1,

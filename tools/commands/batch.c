@@ -68,21 +68,21 @@ struct batch {
     struct texts operands;
     int method, format, notation;
     bool streams, disk, unpacked, partial, progress_forced;
-    unsigned bits; /* 0: not given */
+    unsigned bits; /* They are 0 if they are not given. */
     const char *part_text;
     struct progress progress;
 
     /* Queries. */
     uint64_t *fingerprints;
     size_t count, capacity, end_capacity;
-    struct output ids; /* of all queries, one after the other; with --stream as they are printed */
+    struct output ids; /* They are the IDs of all queries, one after the other; with --stream, as they are printed. */
     size_t *id_ends;
-    char *recipe; /* theirs; NULL: not known */
+    char *recipe; /* It is that of the queries; NULL: it is not known. */
 
     /* Answers. */
     struct answerer answerer;
     struct output output;
-    size_t last; /* the query that was answered last, of which so many matches were printed */
+    size_t last; /* It is the query that was answered last, of which so many matches were printed. */
     uint64_t printed;
     struct idx_stream *stream;
     struct idx_error error;
@@ -173,7 +173,7 @@ static bool take_recipe(struct batch *batch, const struct input *input, const ch
     return complain("the recipe of the queries is not that of the index (see idx info), so they can't be compared");
 }
 
-/* `recipe`: of the index; NULL or "" when not known. */
+/* The recipe is that of the index, or NULL or "" if it is not known. */
 static bool read_queries(struct batch *batch, struct texts paths, unsigned bits, const char *recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
@@ -245,7 +245,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
                     batch->options.distance, question->properties.k, path);
 }
 
-/* Whether all went well. */
+/* Returns whether all went well. */
 static bool answer_all(struct batch *batch, const struct idx_index *index) {
     struct texts paths = {batch->operands.values + 1, batch->operands.count - 1};
     const struct idx_properties *properties = &batch->question.properties;

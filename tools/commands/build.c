@@ -61,13 +61,13 @@ static const char help[] =
 struct build {
     struct idx_build_options options;
     struct input input;
-    int id_type, notation; /* -1: not given */
+    int id_type, notation; /* They are -1 if they are not given. */
     int format;
     bool progress_forced;
     const char *output;
-    const char *shard_text; /* I/N */
-    uint64_t shard, shards; /* from 0; 0 shards: all documents are taken */
-    uint64_t elsewhere;     /* documents of other shards */
+    const char *shard_text; /* It is I/N, as it was given. */
+    uint64_t shard, shards; /* The shard is counted from 0. With 0 shards, all documents are taken. */
+    uint64_t elsewhere;     /* So many documents belong to other shards. */
     struct progress progress;
 };
 
@@ -133,7 +133,8 @@ static bool read_shard(struct build *build) {
 }
 
 static bool settle(struct build *build) {
-    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
+    static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64,
+                                       TSV_ID_NONE}; /* They are in the order of enum idx_id_type. */
     struct input *input = &build->input;
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
@@ -178,7 +179,7 @@ static bool publish(struct idx_builder *builder, struct idx_build_summary *summa
 
 /* ---- The whole ---- */
 
-/* What is known of how much there is, before it is read. */
+/* Finds out what can be known of how much there is, before it is read. */
 static void look_ahead(struct build *build) {
     struct input_size size;
     if (!input_guess_size(&build->input, &size) || size.documents == 0) return;

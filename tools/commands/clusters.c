@@ -68,14 +68,14 @@ static const char help[] =
     "\n"
     "Exit status: 0 everything was printed; 2 error.\n";
 
-static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv",
-                                           "warc", "html",  "man",   NULL}; /* document_format */
+static const char *const format_names[] = {"auto", "plain", "jsonl", "tsv", "warc",
+                                           "html", "man",   NULL}; /* They are in the order of enum document_format. */
 
 struct clusters {
     struct listing listing;
     struct confirm confirm;
     struct report report;
-    struct pipeline_rules rules; /* of its texts */
+    struct pipeline_rules rules; /* They say how texts are read. */
     int format;
     const char *path;
     struct texts inputs;
@@ -107,7 +107,7 @@ static bool open_confirm(struct clusters *clusters, const struct idx_index *inde
     return opened;
 }
 
-/* What listing.h calls for each document of a cluster. */
+/* Notes each document of a cluster; cluster_listing.h calls it. */
 static void note(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
 
 static bool settle_report(struct clusters *clusters) {
@@ -136,7 +136,7 @@ static bool run(struct clusters *clusters) {
     return whole;
 }
 
-/* What is for texts alone. */
+/* Refuses what is for texts alone. */
 static bool check_texts(struct clusters *clusters) {
     const struct extract_rules *extract = &clusters->rules.extract;
     const char *vain = clusters->format != FORMAT_AUTO           ? "--format"
@@ -191,7 +191,7 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
 }
 
 int command_clusters(int argc, char **argv) {
-    static struct clusters clusters; /* some dozen KiB */
+    static struct clusters clusters; /* It has some dozen KiB. */
     struct text_options texts;
     int status;
     clusters = (struct clusters){.listing = LISTING_INIT,

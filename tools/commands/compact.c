@@ -35,7 +35,7 @@ struct compact {
     struct idx_compact_options options;
     struct progress progress;
     bool progress_forced;
-    struct texts operands; /* INDEX */
+    struct texts operands; /* There is one, INDEX. */
 };
 
 static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {
@@ -59,7 +59,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("%s: removed %zu segments that killed compactions had left", path, leftovers);
 }
 
-/* Where progress is shown, what was done. */
+/* Says what was done, if progress is shown. */
 static void report(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
     say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;

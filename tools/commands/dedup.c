@@ -19,21 +19,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those of enum document_format, up to FORMAT_MAN, and behind them those of enum input_format from INPUT_TSV on. */
+/* They are those of enum document_format, up to FORMAT_MAN, and behind them those of enum input_format from INPUT_TSV
+ * on. */
 static const char *const format_names[] = {"auto", "plain",        "jsonl", "tsv", "warc", "html",
                                            "man",  "fingerprints", "u64",   "npy", NULL};
 enum { FORMAT_FINGERPRINTS = FORMAT_MAN + 1 };
 
-/* Those of enum idx_representative, and behind them those of enum preferred, but for its first. */
+/* They are those of enum idx_representative, and behind them those of enum preferred, but for its first. */
 static const char *const dedup_representatives[] = {"first",   "most-documents", "smallest-id",
                                                     "longest", "newest",         NULL};
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
-/* Of near-duplicates, in bits, where neither -k nor --resemble is given; and until that is known. */
+/* Near-duplicates have this distance in bits if neither -k nor --resemble is given; and no distance until that is
+ * known. */
 #define DEFAULT_DISTANCE 3
 #define NO_DISTANCE UINT_MAX
 
-/* Where --memory is small, a text may have as many bytes nonetheless. */
+/* If --memory is small, a text may have as many bytes nonetheless. */
 #define LEAST_MAX_TEXT ((uint64_t)1 << 20)
 
 struct dedup {
@@ -42,9 +44,9 @@ struct dedup {
     struct idx_build_options building;
     int format;
     bool clusters, partial;
-    const char *resemblance; /* of --resemble; NULL: not given */
-    bool chooses_distance;   /* for it, since -k is not given */
-    uint64_t lengths[65];    /* how many texts have so many features: 2^(i - 1) or more, and fewer than 2^i */
+    const char *resemblance; /* It is the argument of --resemble; NULL: that is not given. */
+    bool chooses_distance;   /* The distance is chosen for it, since -k is not given. */
+    uint64_t lengths[65];    /* Number i counts the texts with 2^(i - 1) features or more, and fewer than 2^i. */
     struct texts paths;
     struct against against;
     struct folders folders;
@@ -53,9 +55,9 @@ struct dedup {
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
-    uint64_t undated;  /* documents without a date, where the newest are preferred */
-    uint64_t *dropped; /* a bit for each document that was compared */
-    bool partly;       /* an input could not be read */
+    uint64_t undated;  /* So many documents have no date, if the newest are preferred. */
+    uint64_t *dropped; /* It has a bit for each document that was compared. */
+    bool partly;       /* An input could not be read. */
 };
 
 static bool is_of_fingerprints(const struct dedup *dedup) { return dedup->format >= FORMAT_FINGERPRINTS; }
@@ -67,7 +69,7 @@ static bool has_texts(const struct dedup *dedup) {
 
 /* ---- Options ---- */
 
-/* What would do nothing with fingerprints that are made already. */
+/* Refuses what would do nothing with fingerprints that are made already. */
 static bool check_fingerprints(const struct dedup *dedup) {
     const struct pipeline_rules *rules = &dedup->texts.rules;
     const struct extract_rules *extract = &rules->extract;
@@ -98,7 +100,7 @@ static bool reads_twice(const struct dedup *dedup) {
            (dedup->report.path != NULL && !is_of_fingerprints(dedup));
 }
 
-/* What is made appears as a whole, each in a place of its own. */
+/* Checks that what is made has places of its own. Each appears as a whole. */
 static bool check_places(const struct dedup *dedup) {
     const char *const options[] = {"--write", "--dropped", "--report"};
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
@@ -127,7 +129,7 @@ static void choose_distance(struct dedup *dedup, uint64_t features) {
                  *distance, dedup->resemblance);
 }
 
-/* --resemble is --confirm with a distance that fits. */
+/* Settles what --resemble means, which is --confirm with a distance that fits. */
 static bool settle_resemblance(struct dedup *dedup) {
     unsigned *distance = &dedup->listing.options.distance;
     bool has_distance = *distance != NO_DISTANCE;
@@ -150,7 +152,7 @@ static bool settle_resemblance(struct dedup *dedup) {
     return true;
 }
 
-/* What needs the inputs once more. */
+/* Checks what needs the inputs once more. */
 static bool check_again(struct dedup *dedup) {
     if (!confirm_check(&dedup->confirm)) return false;
     if (dedup->confirm.known.texts.count > 0 && (dedup->against.path == NULL || dedup->confirm.threshold == NULL))
@@ -167,7 +169,7 @@ static bool check_again(struct dedup *dedup) {
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths));
 }
 
-/* The document of a cluster that is kept. False after a complaint. */
+/* Settles which document of a cluster is kept. Returns false after a complaint. */
 static bool settle_representative(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct preference *preference = &dedup->intake.preference;
@@ -183,7 +185,7 @@ static bool settle_representative(struct dedup *dedup) {
     return complain_of_usage("--date-field needs --representative newest");
 }
 
-/* A document with several fingerprints could be kept by one and dropped by another. */
+/* Refuses several fingerprints of a document, which could be kept by one and dropped by another. */
 static bool check_recipe(const char *recipe) {
     static const char several[] = "segments:";
     if (recipe == NULL || strncmp(recipe, several, strlen(several)) != 0) return true;
@@ -216,7 +218,7 @@ static void share_memory(struct dedup *dedup) {
 }
 
 /* Settles the format, where the names or first bytes of the inputs say that they are arrays of fingerprints. Any other
- * input has documents, which may be of several formats. False after a complaint. */
+ * input has documents, which may be of several formats. Returns false after a complaint. */
 static bool find_fingerprints(struct dedup *dedup) {
     enum input_format found = INPUT_AUTO;
     for (size_t i = 0; i < dedup->paths.count && found <= INPUT_TSV; i++)
@@ -310,13 +312,13 @@ static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *stat
 
 /* ---- From texts ---- */
 
-/* A file_visitor. */
+/* Notes a file: a file_visitor. */
 static bool visit_file(void *context, const struct opened_file *file) {
     struct dedup *dedup = context;
     return dedup->intake.journal == NULL || journal_add_file(&dedup->journal, file);
 }
 
-/* By which a document is preferred, if any are. */
+/* Returns the value by which a document is preferred, if any are. */
 static int64_t find_value(struct dedup *dedup, const struct raw_document *raw) {
     enum preferred preferred = dedup->intake.preference.preferred;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
@@ -332,7 +334,7 @@ static void say_undated(const struct dedup *dedup) {
              field != NULL ? field : "", field != NULL ? ")" : "", dedup->undated == 1 ? "it counts" : "they count");
 }
 
-/* A result_visitor. */
+/* Takes a document: a result_visitor. */
 static bool visit_result(void *context, const struct raw_document *raw, const char *made, size_t length) {
     struct dedup *dedup = context;
     const struct tsv_rules rules = {dedup->building.bits, NOTATION_HEX, TSV_ID_TEXT};
@@ -400,7 +402,8 @@ static bool build(struct dedup *dedup, const char *path) {
     return built;
 }
 
-/* A cluster_finder: what texts confirm; known documents are among what is dropped apart once it has run. */
+/* Finds the clusters that texts confirm: a cluster_finder. Known documents are among what is dropped apart once it has
+ * run. */
 static enum idx_status find_clusters(void *context, const struct idx_index *index,
                                      const struct idx_cluster_options *options, idx_cluster_visitor visit,
                                      void *visit_context, struct idx_cluster_summary *summary,
@@ -426,7 +429,7 @@ static bool list(struct dedup *dedup, const char *path) {
     return listed;
 }
 
-/* What listing.h calls for each document of a cluster. */
+/* Notes each document of a cluster; cluster_listing.h calls it. */
 static void note(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
     uint64_t number = preference_number(&dedup->intake.preference, member->document.number);
@@ -452,7 +455,7 @@ static bool write_report(struct dedup *dedup) {
            report_write(report);
 }
 
-/* An answer of nothing at all could be taken for a mistake. */
+/* Says that nothing is kept, which could be taken for a mistake. */
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
     uint64_t compared = intake->looks_up ? intake->compared : intake->compared - intake->known_count;
@@ -460,7 +463,7 @@ static void say_nothing_kept(const struct dedup *dedup) {
         complain("no document is kept: each has a near-duplicate in %s", dedup->against.path);
 }
 
-/* At most a quarter of the texts has fewer features. */
+/* Returns a number of features than which at most a quarter of the texts has fewer. */
 static uint64_t find_quartile(const struct dedup *dedup) {
     uint64_t all = 0, fewer = dedup->lengths[0];
     unsigned i = 1;
@@ -469,8 +472,8 @@ static uint64_t find_quartile(const struct dedup *dedup) {
     return UINT64_C(1) << (i - 1);
 }
 
-/* What is found, to where it belongs. Files and folders appear once all of them are written. */
-static bool give(struct dedup *dedup, const char *path) {
+/* Lists and writes what is found. Files and folders appear once all of them are written. */
+static bool list_and_write(struct dedup *dedup, const char *path) {
     dedup->confirm.compared = dedup->intake.compared;
     if (dedup->chooses_distance) choose_distance(dedup, find_quartile(dedup));
     if (!open_folders(dedup) || !list(dedup, path) || !intake_print(&dedup->intake, &dedup->listing)) return false;
@@ -502,7 +505,7 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
     return confirm_open(&dedup->confirm, &dedup->scratch, folder);
 }
 
-/* The places of what is made may be among the inputs. */
+/* Removes what killed commands left at the places of what is made, which may be among the inputs. */
 static bool clean_places(const struct dedup *dedup) {
     const char *const paths[] = {dedup->folders.kept.path, dedup->folders.dropped.path, dedup->report.path};
     for (int i = 0; i < 3; i++) {
@@ -521,7 +524,7 @@ static bool run(struct dedup *dedup) {
     if (!clean_places(dedup) || !scratch_open(&dedup->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&dedup->scratch, "index");
     if (path == NULL) complain("out of memory");
-    bool whole = path != NULL && open_temporaries(dedup, folder) && build(dedup, path) && give(dedup, path);
+    bool whole = path != NULL && open_temporaries(dedup, folder) && build(dedup, path) && list_and_write(dedup, path);
     scratch_remove(&dedup->scratch);
     free(path);
     return whole && !dedup->partly;
@@ -539,7 +542,7 @@ static void finish(struct dedup *dedup) {
 }
 
 int command_dedup(int argc, char **argv) {
-    static struct dedup dedup; /* some hundred KiB */
+    static struct dedup dedup; /* It has some hundred KiB. */
     char scheme[16];
     int status;
     dedup = (struct dedup){
@@ -555,7 +558,7 @@ int command_dedup(int argc, char **argv) {
     dedup.listing.representatives = dedup_representatives;
     text_options_init(&dedup.texts);
     dedup.texts.rules.min_features = 1;
-    dedup.texts.rules.bits = 0; /* not given */
+    dedup.texts.rules.bits = 0; /* They are 0 as long as they are not given. */
     dedup.listing.options.distance = NO_DISTANCE;
     if (!read_arguments(argc, argv, &dedup, &status)) return status;
     bool whole = settle(&dedup);

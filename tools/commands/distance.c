@@ -31,7 +31,7 @@ static const char help[] =
 struct distance {
     unsigned bits, most;
     int notation;
-    struct texts operands; /* A, B; or none */
+    struct texts operands; /* They are A and B; or there are none. */
     struct output output;
     bool any;
 };

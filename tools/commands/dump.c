@@ -31,14 +31,15 @@ struct dump {
     struct idx_documents *documents;
     struct output output;
     struct idx_error error;
-    uint64_t lines; /* of fingerprints, printed so far */
-    bool failed;    /* in the library: `error` */
+    uint64_t lines; /* So many lines of fingerprints were printed so far. */
+    bool failed;    /* The library failed, and `error` says why. */
 };
 
 static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
     output_byte(&dump->output, '\t');
-    if (document->id != NULL && document->id_length == 0) output_byte(&dump->output, '\t'); /* as if it were escaped */
+    if (document->id != NULL && document->id_length == 0)
+        output_byte(&dump->output, '\t'); /* It looks as if it were escaped. */
     put_document_id(&dump->output, document);
     output_byte(&dump->output, '\n');
     dump->lines++;

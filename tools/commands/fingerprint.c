@@ -103,7 +103,7 @@ static int compare(const struct pipeline_rules *rules, const struct texts *paths
 static int run(struct text_options *texts, enum document_format format, bool compares, const struct texts *paths) {
     struct pipeline_rules *rules = &texts->rules;
     if (!text_options_settle(texts, format) || !check_train(texts)) return ENDS_BADLY;
-    if (rules->train != NULL) rules->threads = 1; /* so that the table is the same every time */
+    if (rules->train != NULL) rules->threads = 1; /* The table is the same every time by this. */
     if (compares) return compare(rules, paths);
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }

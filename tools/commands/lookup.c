@@ -62,7 +62,7 @@ struct lookup {
     struct question question;
     struct queries queries;
     int format, notation;
-    unsigned distance; /* UINT_MAX: not given */
+    unsigned distance; /* It is UINT_MAX if it is not given. */
     unsigned threads;
     bool disk, unpacked, refresh;
     struct idx_index *index;
@@ -184,7 +184,7 @@ static bool open_index(struct lookup *lookup) {
     return true;
 }
 
-/* Whether an index that took the other's place answers the same questions, in the same form. */
+/* Returns whether an index that took the other's place answers the same questions, in the same form. */
 static bool is_alike(const struct idx_properties *one, const struct idx_properties *other) {
     const char *recipe = one->recipe == NULL ? "" : one->recipe, *other_recipe = other->recipe;
     return one->bits == other->bits && one->id_type == other->id_type &&
@@ -215,7 +215,7 @@ static bool refresh(struct lookup *lookup, struct query_batch *batch) {
 }
 
 /* Fills the batch with what is at hand, at least one query. */
-static enum queries_status fill(struct queries *queries, struct query_batch *batch) {
+static enum queries_status gather_queries(struct queries *queries, struct query_batch *batch) {
     struct query query;
     enum queries_status status = queries_next(queries, true, &query);
     while (status == QUERIES_ONE) {
@@ -229,8 +229,8 @@ static enum queries_status fill(struct queries *queries, struct query_batch *bat
     return status;
 }
 
-static bool answer_at_hand(struct query_batch *batch, struct agree *agree, struct output *output,
-                           struct idx_error *error) {
+static bool answer_batch(struct query_batch *batch, struct agree *agree, struct output *output,
+                         struct idx_error *error) {
     if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
     bool whole = query_batch_answer(batch, &agree->records, error);
     agree_take(agree, output);
@@ -248,12 +248,12 @@ static enum queries_status answer_together(struct lookup *lookup, struct output 
         return QUERIES_FAILED;
     }
     do {
-        status = fill(&lookup->queries, batch);
+        status = gather_queries(&lookup->queries, batch);
         if (lookup->refresh && !refresh(lookup, batch)) {
             status = QUERIES_FAILED;
             break;
         }
-        bool whole = answer_at_hand(batch, &agree, output, &error);
+        bool whole = answer_batch(batch, &agree, output, &error);
         output_flush(output);
         if (!whole) complain("%s", error.sentence);
         if (!whole) status = QUERIES_FAILED;

@@ -69,15 +69,15 @@ static void keep_standard_descriptors(void) {
     }
 }
 
-static const struct subcommand *find(const char *name) {
+static const struct subcommand *find_subcommand(const char *name) {
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
         if (strcmp(subcommands[i].name, name) == 0) return &subcommands[i];
     }
     return NULL;
 }
 
-/* How many insertions, deletions and replacements make one of the other (Levenshtein). */
-static unsigned edits(const char *a, const char *b) {
+/* Returns how many insertions, deletions and replacements make one of the other (Levenshtein). */
+static unsigned count_edits(const char *a, const char *b) {
     unsigned row[16];
     size_t length = strlen(b);
     if (length >= sizeof row / sizeof *row) return ~0U;
@@ -98,7 +98,7 @@ static void complain_of_unknown(const char *name) {
     const char *nearest = NULL;
     unsigned fewest = 3;
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
-        unsigned distance = edits(name, subcommands[i].name);
+        unsigned distance = count_edits(name, subcommands[i].name);
         if (distance >= fewest) continue;
         fewest = distance;
         nearest = subcommands[i].name;
@@ -110,7 +110,7 @@ static void complain_of_unknown(const char *name) {
 }
 
 static int run(int argc, char **argv) {
-    const struct subcommand *subcommand = find(argv[0]);
+    const struct subcommand *subcommand = find_subcommand(argv[0]);
     if (subcommand == NULL) {
         complain_of_unknown(argv[0]);
         return ENDS_BADLY;
@@ -130,8 +130,8 @@ static int print_version(void) {
 int main(int argc, char **argv) {
     static char help_option[] = "--help";
     keep_standard_descriptors();
-    signal(SIGXFSZ, SIG_IGN);    /* a file size limit is an error of write(2), not the end */
-    unsetenv("POSIXLY_CORRECT"); /* options stand anywhere */
+    signal(SIGXFSZ, SIG_IGN);    /* A limit of file sizes is an error of write(2), not the end. */
+    unsetenv("POSIXLY_CORRECT"); /* Options may be anywhere. */
     if (argc < 2) {
         complain_of_usage("a command is missing");
         return ENDS_BADLY;

@@ -34,18 +34,18 @@ static const char help[] =
     "\n"
     "Exit status: 0 all documents were in INDEX and are removed; 1 some were not in INDEX; 2 error.\n";
 
-/* As many as take longer are removed at a time, and half as many the next time. */
+/* If a call takes longer, half as many are removed the next time. */
 #define LONG_SECONDS 0.1
 enum { FIRST_TOGETHER = 16 };
 
 struct removing {
     struct writing writing;
     int format, notation;
-    size_t together; /* removed by the next call */
+    size_t together; /* The next call removes so many. */
     struct idx_removal total;
 };
 
-/* What goes with lines alone. */
+/* Refuses what goes with lines alone. */
 static bool check_rows(const struct removing *removing) {
     const struct writing *writing = &removing->writing;
     const char *vain = writing->id_alone               ? "--by-id"
@@ -114,7 +114,7 @@ static double now_seconds(void) {
 }
 
 /* Some at a time, since a removal takes the longer the more documents its fingerprint has: a signal ends it between two
- * times. False after a complaint, or a signal. */
+ * times. Returns false after a complaint, or a signal. */
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
     for (size_t done = 0; done < writing->count;) {
@@ -140,7 +140,7 @@ static bool remove_all(struct removing *removing) {
     return status == INPUT_END;
 }
 
-/* Also where the end of the input was not reached, of what was removed before. */
+/* Says what was removed, also if the end of the input was not reached. */
 static void report(const struct removing *removing, bool whole) {
     const struct idx_removal *total = &removing->total;
     if (!whole && total->documents + total->missing == 0) return;
@@ -151,7 +151,7 @@ static void report(const struct removing *removing, bool whole) {
 }
 
 int command_remove(int argc, char **argv) {
-    static struct removing removing; /* some hundred KiB */
+    static struct removing removing; /* It has some hundred KiB. */
     int status;
     removing =
         (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .together = FIRST_TOGETHER};

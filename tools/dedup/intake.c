@@ -212,8 +212,8 @@ static bool settle_batch(struct intake *intake) {
     return good;
 }
 
-static bool arrive(struct intake *intake, const struct tsv_record *record, const struct place *place, enum fate fate,
-                   int64_t value) {
+static bool add_arrival(struct intake *intake, const struct tsv_record *record, const struct place *place,
+                        enum fate fate, int64_t value) {
     struct arrival *arrival = &intake->arrivals[intake->count++];
     *arrival = (struct arrival){.record = *record, .value = value};
     if (place != NULL) arrival->place = *place;
@@ -223,7 +223,7 @@ static bool arrive(struct intake *intake, const struct tsv_record *record, const
 }
 
 bool intake_take(struct intake *intake, const struct tsv_record *record, const struct place *place, int64_t value) {
-    return arrive(intake, record, place, FATE_COMPARED, value);
+    return add_arrival(intake, record, place, FATE_COMPARED, value);
 }
 
 bool intake_keep(struct intake *intake, const char *id, size_t length, const struct place *place) {
@@ -231,7 +231,7 @@ bool intake_keep(struct intake *intake, const char *id, size_t length, const str
     output_bytes(&intake->few.output, id, length);
     if (length > 0) output_byte(&intake->few.output, '\n');
     if (length > 0) intake->few_count++;
-    return intake->journal == NULL || arrive(intake, &none, place, FATE_KEPT, 0);
+    return intake->journal == NULL || add_arrival(intake, &none, place, FATE_KEPT, 0);
 }
 
 bool intake_end(struct intake *intake) {

@@ -13,9 +13,9 @@ struct copying {
     struct journal *journal;
     const struct tree *const *trees;
     const uint64_t *dropped;
-    uint64_t number; /* the number of the next document that was compared */
+    uint64_t number; /* It is the number of the next document that was compared. */
 
-    uint64_t file; /* the number of the file that is open; UINT64_MAX if none is */
+    uint64_t file; /* It is the number of the file that is open, or UINT64_MAX if none is. */
     struct source source;
     struct sink sinks[2];
 };

@@ -11,7 +11,7 @@
 
 enum { LEAST_QUERIES = 1 << 16, MOST_QUERIES = 1 << 24 };
 
-/* A fingerprint of the dedup, and one of the other index that is near to it. */
+/* It is a fingerprint of the dedup, and one of the other index that is near to it. */
 struct near_pair {
     uint64_t fingerprint, other;
 };

@@ -12,31 +12,31 @@
  * share. */
 enum { LARGE_CLUSTER = 1024 };
 
-/* A document of the cluster by fingerprints that is regrouped. */
+/* It is a document of the cluster by fingerprints that is regrouped. */
 struct candidate {
-    uint64_t in_index;     /* its number in the index */
-    uint64_t offset;       /* of its struct confirm_member in the file of members */
-    const struct set *set; /* NULL if it has no text */
-    uint32_t place;        /* its own place among the candidates */
-    uint32_t group;        /* the place of its representative, or NO_GROUP */
+    uint64_t in_index;     /* It is its number in the index. */
+    uint64_t offset;       /* Its struct confirm_member is here in the file of members. */
+    const struct set *set; /* It is NULL if the document has no text. */
+    uint32_t place;        /* It is its own place among the candidates. */
+    uint32_t group;        /* It is the place of its representative, or NO_GROUP. */
 };
 
 struct regroup {
     struct confirm *confirm;
-    struct temporary *members; /* struct confirm_member, cluster by cluster */
+    struct temporary *members; /* It has struct confirm_member, cluster by cluster. */
     struct sets *sets;
-    unsigned distance; /* beyond which a document is far from its representative */
-    bool alone;        /* whether documents that are in no cluster are visited, too */
+    unsigned distance; /* A document is far from its representative beyond it. */
+    bool alone;        /* Documents that are in no cluster are visited, too. */
     idx_cluster_visitor visit;
     void *context;
     struct idx_cluster_summary *summary;
 
     struct candidate *candidates;
     size_t count, capacity;
-    struct idx_text_leaders *leaders; /* candidates by their places */
+    struct idx_text_leaders *leaders; /* They are candidates by their places. */
     uint64_t clusters;
-    uint64_t left_out; /* how many known documents were met so far */
-    uint64_t missing;  /* how many documents of clusters by fingerprints have no text */
+    uint64_t left_out; /* So many known documents were met so far. */
+    uint64_t missing;  /* So many documents of clusters by fingerprints have no text. */
     bool stopped;
 };
 

@@ -85,9 +85,10 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
 #define FINGERPRINTS_WORTH_A_WARNING 1000
 #define MUCH_MORE 4
 
-/* A probe of every table of a segment, and the table with the largest group. */
+/* It is what a probe of every table of a segment takes, and the table with the largest group. */
 struct skew {
-    double blocks, even_blocks; /* that the probes search; and would, were the fingerprints spread evenly */
+    double blocks,
+        even_blocks; /* The probes search so many, and would search so many if the fingerprints were spread evenly. */
     size_t table;
     struct idx_table_properties largest;
 };
@@ -122,7 +123,7 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
                  skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
 }
 
-/* A share of all documents, one in so many, that is much for one fingerprint. */
+/* One in so many of all documents is much for one fingerprint. */
 #define HEAVY_SHARE 100
 
 static void warn_of_heaviest(const struct idx_index *index, const struct idx_properties *properties) {

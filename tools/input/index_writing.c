@@ -8,7 +8,8 @@
 enum { ENOUGH_ID_BYTES = 1 << 20 };
 
 static void settle_rules(struct writing *writing) {
-    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* of enum idx_id_type */
+    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64,
+                                             TSV_ID_NONE}; /* They are in the order of enum idx_id_type. */
     static const enum tsv_ids ids[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
     struct tsv_rules *rules = &writing->input.rules;
     enum idx_id_type id_type = writing->properties.id_type;

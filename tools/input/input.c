@@ -53,7 +53,7 @@ static bool check_recipe(struct input *input, const struct tsv_record *record) {
 /* The first recipe line, before any fingerprint, settles the recipe; every other one has to match it. */
 static bool take_recipe(struct input *input, const struct tsv_record *record) {
     if (input->index_recipe != NULL) return check_recipe(input, record);
-    if (input->recipe != NULL && input->own_recipe == NULL) return true; /* --recipe */
+    if (input->recipe != NULL && input->own_recipe == NULL) return true; /* The user gave it by --recipe. */
     if (!is_recipe(record)) {
         complain_of(input, "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
         return false;
@@ -130,7 +130,7 @@ static uint64_t load_little(const char *bytes) {
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* The rows that `bytes` hold; false after a complaint. */
+/* Takes the rows that `bytes` hold. Returns false after a complaint. */
 static bool take_rows(struct input *input, const char *bytes, size_t count) {
     uint64_t over = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits, number = input->documents;
     bool big_endian = input->array.big_endian;
@@ -186,7 +186,7 @@ static const char *path_of(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
-/* Whether the file that ends here is whole; false after a complaint. */
+/* Returns whether the file that ends here is whole; false after a complaint. */
 static bool check_totals(struct input *input) {
     bool whole = input->partial || totals_check(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
@@ -223,7 +223,7 @@ static bool is_regular(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* What a file of TSV says of itself, and has. Returns false after a complaint. */
+/* Counts what a file of TSV says of itself, and has. Returns false after a complaint. */
 static bool count_totals(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;
@@ -289,7 +289,7 @@ static void guess_lines(const struct input *input, const char *lines, size_t len
     size->id_bytes += (uint64_t)((double)id_bytes * times);
 }
 
-/* From the lines in the middle of a large file: the first ones may be shorter, where IDs are numbered. */
+/* Guesses from the lines in the middle of a large file: the first ones may be shorter, if IDs are numbered. */
 static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
     static char sample[SAMPLE_BYTES];
     bool large = bytes > 2 * SAMPLE_BYTES;
@@ -301,8 +301,8 @@ static bool guess_tsv(const struct input *input, int file, uint64_t bytes, struc
     return true;
 }
 
-/* -1 where it is none. What is not a regular file must not be opened twice: who writes to a FIFO would lose what it
- * wrote in between. */
+/* Returns -1 if it is no regular file, which must not be opened twice: who writes to a FIFO would lose what it wrote in
+ * between. */
 static int open_regular(const char *path) {
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
     return !is_regular(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

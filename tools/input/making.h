@@ -11,8 +11,8 @@
 
 /* ---- Index making ---- */
 
-/* What the commands that make indexes have in common: what a build is expected to take, how documents are added, and
- * what is said of the index that was made. */
+/* The commands that make indexes have in common what a build is expected to take, how documents are added, and what is
+ * said of the index that was made. */
 
 /* Says what a build is expected to take where `shown`, and warns in any case where a file system has less space free.
  * `output` is the path of the index that will be made. */
@@ -27,7 +27,8 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
 
 /* ---- Index writing ---- */
 
-/* What `idx add` and `idx remove` have in common: an index's writer, and lines of documents, gathered into batches. */
+/* The commands `idx add` and `idx remove` have in common an index's writer, and lines of documents, gathered into
+ * batches. */
 
 /* The most documents of one call of the writer, which waits for the disk once. */
 enum { WRITING_BATCH = 8 * INPUT_BATCH };
@@ -38,16 +39,16 @@ struct writing {
     struct input input;
     /* What a line of TSV is, where it isn't a document as the index has them. */
     bool fingerprint_alone, id_alone;
-    uint64_t compact; /* compact when so many are pending; 0: never; UINT64_MAX: by default */
-    unsigned threads; /* that look up */
+    uint64_t compact; /* The index is compacted when so many are pending; 0: never; UINT64_MAX: by default. */
+    unsigned threads; /* So many threads look up. */
 
     /* The batch. */
     struct idx_item items[WRITING_BATCH];
     size_t count;
 
     struct idx_writer *writer;
-    struct idx_properties properties; /* of the index when it was opened */
-    struct output ids;                /* of the batch */
+    struct idx_properties properties; /* They are the index's when it was opened. */
+    struct output ids;                /* They are the IDs of the batch. */
 };
 
 /* Opens the writer of the index at `path`, and has lines read as its documents are. Returns false after a complaint. */

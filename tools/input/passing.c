@@ -17,7 +17,7 @@ struct kept {
     passing_visitor visit;
     void *context;
     size_t count;
-    struct totals totals; /* of the file that is read */
+    struct totals totals; /* They are of the file that is read. */
     uint64_t fingerprints[KEPT];
 };
 
@@ -40,14 +40,14 @@ static uint64_t load_big(const char *bytes) {
     return word;
 }
 
-/* A bit, the highest, of each byte from `least` to `most`, of bytes below 0x80. */
+/* Returns a bit, the highest, of each byte from `least` to `most`, of bytes below 0x80. */
 static uint64_t find_between(uint64_t bytes, uint64_t least, uint64_t most) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     return ((bytes | ones * 0x80) - ones * least) & (ones * (0x80 + most) - bytes) & ones * 0x80;
 }
 
-/* Eight hex digits at once: each byte's digit, then pairs, fours and all of them. Sets bits of *odd where one is none.
- */
+/* Reads eight hex digits at once: each byte's digit, then pairs, fours and all of them. Sets bits of *odd where one is
+ * none. */
 static uint64_t read_digits(const char *bytes, uint64_t *odd) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t text = load_big(bytes), ascii = text & ones * 0x7f;

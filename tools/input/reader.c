@@ -44,7 +44,7 @@ static enum reader_status wait_for_input(const struct reader *reader, bool wait)
     return polled[0].revents != 0 ? READER_OK : READER_PENDING;
 }
 
-/* Room for READ_SIZE more bytes behind those not yet given. */
+/* Makes room for READ_SIZE more bytes behind those not yet given. */
 static bool make_room(struct reader *reader) {
     if (reader->capacity - reader->end >= READ_SIZE) return true;
     size_t held = reader->end - reader->start;

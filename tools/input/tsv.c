@@ -48,7 +48,7 @@ static bool take_id(const struct tsv_rules *rules, const char *id, const char *e
     return (rules->ids != TSV_ID_U64 && rules->ids != TSV_ID_U64_ALONE) || parse_number(record, problem);
 }
 
-/* `tab` is the end of the fingerprint, or NULL where the line has no tab. */
+/* The fingerprint ends at `tab`, which is NULL if the line has no tab. */
 static bool parse_id(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
                      struct problem *problem) {
     if (rules->ids == TSV_ID_NONE && tab != NULL)
@@ -61,7 +61,7 @@ static bool parse_id(const struct tsv_rules *rules, const char *tab, const char 
     return take_id(rules, tab + 1, end, record, problem);
 }
 
-/* Whether the line begins with a mark; then the record has the rest. */
+/* Returns whether the line begins with a mark; then the record has the rest. */
 static bool take_marked(const char *line, size_t length, const char *mark, struct tsv_record *record) {
     size_t size = strlen(mark);
     if (length < size || memcmp(line, mark, size) != 0) return false;

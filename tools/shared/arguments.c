@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What getopt returns for --help, and for option i, which is FIRST_OPTION + i: both are above any character. */
+/* For --help and for option i, getopt returns HELP_OPTION and FIRST_OPTION + i, which are above any character. */
 enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
 
 static const char *dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }

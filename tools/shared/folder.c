@@ -21,8 +21,8 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes) {
     return true;
 }
 
-/* Whether a file or folder is read, by its path below the folder that was given. The last pattern that matches says
- * so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
+/* Returns whether a file or folder is read, by its path below the folder that was given. The last pattern that matches
+ * says so. A file that none matches is read unless the first pattern is one of --include; a folder is. */
 static bool globs_admit(const struct globs *globs, const char *path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
         if (fnmatch(globs->values[i - 1].pattern, path, 0) == 0) return globs->values[i - 1].includes;

@@ -21,7 +21,8 @@ bool open_unloaded(struct idx_index **index, const char *path);
  * *capacity items of `size` bytes each. Returns false if memory ran out; the array stays as it is then. */
 bool array_grow(void *array, size_t *capacity, size_t count, size_t size);
 
-/* Matches of one query after the other. If all is zero, there is no room yet; the caller frees the list. */
+/* They are the matches of one query after the other. If all is zero, there is no room yet. The caller frees the list.
+ */
 struct found_matches {
     struct idx_match *list;
     size_t capacity;
@@ -32,7 +33,7 @@ struct found_matches {
 enum idx_status find_matches(const struct idx_index *index, uint64_t query, unsigned distance, uint64_t limit,
                              struct found_matches *matches, size_t *count, struct idx_error *error);
 
-/* An ID of an index, as its type has it. */
+/* It is an ID of an index, as its type has it. */
 struct document_id {
     const char *bytes; /* It has `length` bytes, if the index has text IDs. */
     size_t length;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What labels are taken for (the Encoding Standard of WHATWG), where ICU takes them more narrowly. */
+/* Labels mean these character sets (by the Encoding Standard of WHATWG), which ICU takes more narrowly. */
 static const struct {
     const char *label, *meant;
 } labels[] = {
@@ -78,7 +78,8 @@ static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arg
     ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
 }
 
-/* NULL where there is no such character set. ICU also takes options and paths in a name, which hostile ones could use.
+/* Returns NULL where there is no such character set. ICU also takes options and paths in a name, which hostile ones
+ * could use.
  */
 static UConverter *open_converter(const char *name) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:.+()";
@@ -120,7 +121,7 @@ bool charset_decode(struct span *text, const char *name, struct output *kept, st
     UConverter *converter = open_converter(name);
     if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
     bool converted =
-        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU takes no NULL for no bytes */
+        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU does not take NULL for no bytes. */
     ucnv_close(converter);
     return converted;
 }

@@ -44,18 +44,18 @@ void html_free(struct html *html);
  * between them (a.b). */
 struct jsonl_rules {
     const char *text;
-    const char *id;    /* NULL: the line has no ID */
-    const char *title; /* NULL: there is none */
-    const char *date;  /* the same */
+    const char *id;    /* It is NULL if the line has no ID. */
+    const char *title; /* It is NULL if there is none. */
+    const char *date;  /* It is NULL if there is none. */
 };
 
 struct jsonl_fields {
-    const char *text, *title; /* UTF-8, which may hold NUL bytes; a title that is not there has length 0 */
+    const char *text, *title; /* They are UTF-8, which may have NUL bytes. A title that is not there has length 0. */
     size_t text_length, title_length;
-    const char *id; /* NULL: none */
+    const char *id; /* It is NULL if there is none. */
     size_t id_length;
-    char number[24]; /* an ID that is an integer */
-    int64_t date;    /* DATE_NONE: there is none, or it is in no notation that is known */
+    char number[24]; /* An ID that is an integer is here. */
+    int64_t date;    /* It is DATE_NONE if there is none, or if its notation is unknown. */
 };
 
 /* Reads a line. The fields stand in *object, which the caller releases (json_decref) whatever comes. */
@@ -67,11 +67,11 @@ bool jsonl_parse(const struct jsonl_rules *rules, const char *line, size_t lengt
 /* What recipes say of texts among which there are manual pages: the version of this way to read them. */
 #define MANUAL_PART ";man=1"
 
-/* Whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and digits
- * behind that, .n or .man. */
+/* Returns whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and
+ * digits behind that, .n or .man. */
 bool manual_is_named(const char *name, size_t length);
 
-/* Whether a file that is named so also begins like one: with a comment or a macro of roff. */
+/* Returns whether a file that is named so also begins like one: with a comment or a macro of roff. */
 bool manual_begins(const char *bytes, size_t length);
 
 /* Makes the text of a page in UTF-8, in place of what `text` kept, of up to `most` bytes. Returns false where it can't
@@ -82,24 +82,24 @@ bool manual_read(struct span page, uint64_t most, struct output *text, struct ba
 
 struct extract_rules {
     struct jsonl_rules json;
-    uint64_t max_text; /* bytes that a document may have, up to MOST_DOCUMENT_BYTES */
-    bool main_text;    /* of HTML */
+    uint64_t max_text; /* A document may have so many bytes, up to MOST_DOCUMENT_BYTES. */
+    bool main_text;    /* Of HTML, only the main text is taken. */
     /* Of FORMAT_FEATURES. */
-    bool hashes;             /* features are their hashes, in hex */
-    bool tokens;             /* a line has many features, feature:weight, with blanks between them */
-    enum idx_hash_kind hash; /* of features */
-    bool ties;               /* a bit is 1 where the weights are equal */
+    bool hashes;             /* Features are their hashes, in hex. */
+    bool tokens;             /* A line has many features, feature:weight, with blanks between them. */
+    enum idx_hash_kind hash; /* Features are hashed by it. */
+    bool ties;               /* A bit is 1 if the weights are equal. */
 };
 
 struct fields {
-    struct span id; /* without tab or newline, not empty */
+    struct span id; /* It has no tab and no newline, and is not empty. */
     struct span body, title, description;
 };
 
 /* What extracting needs room for; a thread has its own, and uses it for one document after another. */
 struct extractor {
     const struct extract_rules *rules;
-    bool reads_manuals; /* else a manual page is bad, because the recipe does not say that there are any */
+    bool reads_manuals; /* Otherwise a manual page is bad, because the recipe does not say that there are any. */
     struct output decompressed, decoded, manual;
     struct html html;
     struct jsonl_fields json;

@@ -30,7 +30,7 @@ static json_t *find_member(const json_t *value, const char *name) {
     return *name >= '0' && *name <= '9' && *end == '\0' ? json_array_get(value, index) : NULL;
 }
 
-/* NULL where there is none. */
+/* Returns NULL where there is none. */
 static json_t *find_value(json_t *value, const char *path) {
     bool pointer = *path == '/';
     char separator = pointer ? '/' : '.', name[NAME_SIZE];
@@ -63,7 +63,7 @@ static bool find_id(json_t *object, const char *path, struct jsonl_fields *field
     return true;
 }
 
-/* A string of a date, or a number of seconds. */
+/* Reads a date, which is a string or a number of seconds. */
 static int64_t find_date(json_t *object, const char *path) {
     const json_t *value = path == NULL ? NULL : find_value(object, path);
     int64_t date;

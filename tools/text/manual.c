@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a page may take: seconds of the clock, seconds of a processor, and memory. */
+/* A page may take so many seconds of the clock, so many of a processor, and so much memory. */
 enum { MOST_SECONDS = 60, MOST_PROCESSOR_SECONDS = 20 };
 #define MOST_MEMORY ((rlim_t)2 << 30)
 
@@ -43,7 +43,7 @@ bool manual_is_named(const char *name, size_t length) {
     return true;
 }
 
-/* Whether a line is a request or macro of this name, of two letters. */
+/* Returns whether a line is a request or macro of this name, of two letters. */
 static bool is_call(struct span line, const char *name) {
     if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     size_t at = 1;
@@ -84,7 +84,7 @@ bool manual_begins(const char *bytes, size_t length) {
     }
 }
 
-/* Whether all that a page does is to include another one, whose name is *name. */
+/* Returns whether all that a page does is to include another one, whose name is *name. */
 static bool only_includes(struct span page, struct span *name) {
     struct span rest = without_mark(page.bytes, page.length);
     name->length = 0;
@@ -105,7 +105,7 @@ static bool only_includes(struct span page, struct span *name) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int nowhere = -1;
 
-/* A folder that has been removed: what a page includes by a relative path, the only kind that mandoc follows, is looked
+/* Opens a folder that it removes: what a page includes by a relative path, the only kind that mandoc follows, is looked
  * for there, and not found. */
 static void open_nowhere(void) {
     const char *folder = getenv("TMPDIR");
@@ -138,7 +138,7 @@ static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t 
 
 /* Starts mandoc on its end of a socket. Returns 0, or an errno. */
 static int start_mandoc(int socket, pid_t *process) {
-    /* So wide that few lines are broken; a width without bound would print as many blanks. */
+    /* The page is so wide that few lines are broken. A width without bound would print as many blanks. */
     static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
     static char locale[] = "LC_ALL=C.UTF-8";
     char *arguments[] = {name, format, charset, width, NULL}, *environment[] = {locale, NULL};
@@ -192,7 +192,7 @@ static enum talk talk(int socket, struct span page, uint64_t most, struct output
             ssize_t sent = send(socket, page.bytes, page.length, MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent > 0) page.bytes += sent, page.length -= (size_t)sent;
             if (sent < 0 && errno != EAGAIN && errno != EINTR)
-                page.length = 0; /* it has ended, and its status says why */
+                page.length = 0; /* It has ended, and its status says why. */
         }
         if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
         enum { AT_ONCE = 1 << 16 };
@@ -207,13 +207,13 @@ static enum talk talk(int socket, struct span page, uint64_t most, struct output
     }
 }
 
-/* Whether it printed all of the page. */
+/* Returns whether it printed all of the page. */
 static bool has_ended_well(pid_t process) {
     int status = 0;
     pid_t ended;
     do ended = waitpid(process, &status, 0);
     while (ended < 0 && errno == EINTR);
-    if (ended < 0) return true; /* the system has it, where this process was started with SIGCHLD ignored */
+    if (ended < 0) return true; /* The system has its status, because this process was started with SIGCHLD ignored. */
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 

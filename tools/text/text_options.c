@@ -81,8 +81,8 @@ static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name,
     return true;
 }
 
-/* --hash and --ties are parts of the recipe: of the one given, or of that for texts, or of one that only says what the
- * input is. */
+/* Makes --hash and --ties parts of the recipe: of the one given, or of that for texts, or of one that only says what
+ * the input is. */
 static bool complete_recipe(struct text_options *options) {
     struct pipeline_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : text_hash_names[options->hash];
