@@ -13,7 +13,7 @@ void listing_list(struct listing *listing, struct option_rule list[LISTING_OPTIO
     const struct option_rule filled[LISTING_OPTIONS] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance},
         {.name = "method", .kind = OPTION_CHOICE, .value = &listing->method, .names = cluster_method_names},
-        {"representative", OPTION_CHOICE, &listing->representative, .names = listing->representatives},
+        {.name = "representative", OPTION_CHOICE, &listing->representative, .names = listing->representatives},
         {.name = "cap", .kind = OPTION_COUNT, .value = &listing->cap},
         {.name = "memory", .kind = OPTION_COUNT, .value = &options->memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
         {.name = "tmpdir", .kind = OPTION_TEXT, .value = &options->temporary_folder},

@@ -16,7 +16,7 @@ void near_list(struct near *near, struct option_rule list[NEAR_OPTIONS]) {
         {.name = "documents", .kind = OPTION_FLAG, .value = &near->with_documents},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &near->notation, .names = notation_names},
         {.name = "memory", .kind = OPTION_COUNT, .value = &near->options.memory_bytes, .least = IDX_MIN_MEMORY_BYTES},
-        {"threads", OPTION_NUMBER, &near->options.threads, .least = 1, .most = IDX_MAX_THREADS},
+        {.name = "threads", OPTION_NUMBER, &near->options.threads, .least = 1, .most = IDX_MAX_THREADS},
         {.name = "progress", .kind = OPTION_FLAG, .value = &near->progress_forced},
     };
     memcpy(list, filled, sizeof filled);

@@ -124,7 +124,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
     struct question *question = &batch->question;
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->distance, .most = IDX_MAX_BITS},
-        {"method", OPTION_CHOICE, &batch->method, .names = method_names, .older_names = older_method_names},
+        {.name = "method", OPTION_CHOICE, &batch->method, .names = method_names, .older_names = older_method_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &batch->format, .names = input_format_names},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &batch->notation, .names = notation_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},

@@ -80,7 +80,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     const struct option_rule rules[] = {
         {.name = "k", .kind = OPTION_NUMBER, .value = &options->k, .most = IDX_MAX_K},
         {.name = "scheme", .kind = OPTION_TEXT, .value = &options->scheme},
-        {"max-bytes-per-fingerprint", OPTION_NUMBER, &options->max_bytes_per_fingerprint, .least = 1},
+        {.name = "max-bytes-per-fingerprint", OPTION_NUMBER, &options->max_bytes_per_fingerprint, .least = 1},
         {.name = "block-size", .kind = OPTION_NUMBER, .value = &options->block_size},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &options->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "format", .kind = OPTION_CHOICE, .value = &build->format, .names = input_format_names},

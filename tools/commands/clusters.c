@@ -165,15 +165,15 @@ static bool read_arguments(int argc, char **argv, struct clusters *clusters, int
         {.name = "json", .kind = OPTION_FLAG, .value = &listing->json},
         {.name = "report", .kind = OPTION_TEXT, .value = &clusters->report.path},
         {.name = "confirm", .kind = OPTION_TEXT, .value = &clusters->confirm.threshold},
-        {"similarity", OPTION_CHOICE, &clusters->confirm.similarity, .names = similarity_names},
+        {.name = "similarity", OPTION_CHOICE, &clusters->confirm.similarity, .names = similarity_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &clusters->format, .names = format_names},
         {.name = "text-field", .kind = OPTION_TEXT, .value = &extract->json.text},
         {.name = "id-field", .kind = OPTION_TEXT, .value = &extract->json.id},
         {.name = "include", .kind = OPTION_INCLUDE, .value = &clusters->rules.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &clusters->rules.globs},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &extract->main_text},
-        {"max-text", OPTION_COUNT, &extract->max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
-        {"threads", OPTION_NUMBER, &listing->options.threads, .least = 1, .most = IDX_MAX_THREADS},
+        {.name = "max-text", OPTION_COUNT, &extract->max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
+        {.name = "threads", OPTION_NUMBER, &listing->options.threads, .least = 1, .most = IDX_MAX_THREADS},
         {.name = "progress", .kind = OPTION_FLAG, .value = &clusters->progress},
     };
     struct option_rule options[LISTING_OPTIONS + sizeof own / sizeof *own];

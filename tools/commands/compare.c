@@ -42,7 +42,7 @@ int command_compare(int argc, char **argv) {
         {.name = "ties", .kind = OPTION_NUMBER, .value = &texts.ties, .least = 0, .most = 1},
         {.name = "bits", .kind = OPTION_NUMBER, .value = &rules->bits, .least = 1, .most = IDX_MAX_BITS},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &rules->extract.main_text},
-        {"max-text", OPTION_COUNT, &rules->extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
+        {.name = "max-text", OPTION_COUNT, &rules->extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
     };
     const struct grammar grammar = {help, options, sizeof options / sizeof *options, "A", 0, 2, NULL};
     text_options_init(&texts);

@@ -116,7 +116,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
         {.name = "include", .kind = OPTION_INCLUDE, .value = &lookup->queries.globs},
         {.name = "exclude", .kind = OPTION_EXCLUDE, .value = &lookup->queries.globs},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &lookup->queries.extract.main_text},
-        {"max-text", OPTION_COUNT, &lookup->queries.extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
+        {.name = "max-text", OPTION_COUNT, &lookup->queries.extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
         {.name = "fingerprints", .kind = OPTION_CHOICE, .value = &lookup->notation, .names = notation_names},
         {.name = "format", .kind = OPTION_CHOICE, .value = &lookup->format, .names = format_names},
         {.name = "limit", .kind = OPTION_COUNT, .value = &question->limit, .least = 1},

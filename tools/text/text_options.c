@@ -25,7 +25,7 @@ void text_options_list(struct text_options *options, struct option_rule list[TEX
         {.name = "id-field", .kind = OPTION_TEXT, .value = &json->id},
         {.name = "title-field", .kind = OPTION_TEXT, .value = &json->title},
         {.name = "main-text", .kind = OPTION_FLAG, .value = &rules->extract.main_text},
-        {"max-text", OPTION_COUNT, &rules->extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
+        {.name = "max-text", OPTION_COUNT, &rules->extract.max_text, .least = 1, .most = MOST_DOCUMENT_BYTES},
         {.name = "features", .kind = OPTION_FLAG, .value = &options->features},
         {.name = "hashes", .kind = OPTION_FLAG, .value = &rules->extract.hashes},
         {.name = "tokens", .kind = OPTION_FLAG, .value = &rules->extract.tokens},
